@@ -1,0 +1,54 @@
+# Every target sets up what it needs: a virtual environment, the locked dependencies, an embedded PostgreSQL.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo serve test check fix bench docs faults browser lock clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Afterword needs Python 3.11 or newer; set PYTHON=…") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup ## the whole journey on your machine; stays up until Ctrl-C
+	$(BIN)/afterword demo
+
+serve: setup ## API, pages, worker and database in one process tree
+	$(BIN)/afterword serve
+
+browser: setup ## the Chromium that the page tests drive
+	@$(BIN)/python tests/browser/chromium.py
+
+test: setup browser ## every test, in parallel; real PostgreSQL, SMTP and Chromium
+	$(BIN)/pytest -n auto -m "not faults"
+	$(BIN)/pytest -m faults
+
+check: setup browser ## format, lint, types, import contracts, house rules, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+fix: setup ## format, and mend what the linter can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## speed against the ceiling measured in the same run; writes benchmarks/results.md
+	$(BIN)/python -m benchmarks
+
+docs: setup ## the documentation as a site, in site/
+	$(BIN)/python -m mkdocs build --strict --quiet
+
+lock: setup ## resolve the dependencies again
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet --output-file requirements.lock
+
+clean: ## what was installed and built; the data folder stays
+	rm -rf $(VENV) site .hypothesis .pytest_cache .ruff_cache

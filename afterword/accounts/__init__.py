@@ -1,0 +1,1 @@
+"""Who owns what: organizations, applications, users, tokens and scopes."""

@@ -1,0 +1,1 @@
+"""How a message leaves the building."""

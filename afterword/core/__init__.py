@@ -1,0 +1,1 @@
+"""Pure rules: no I/O, no clock, no randomness, no framework."""

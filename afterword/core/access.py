@@ -1,0 +1,89 @@
+"""Who may do what: scopes as exact strings, the caller of a request, and the refusal of one who may not."""
+
+from dataclasses import dataclass
+
+from afterword import errors
+
+ACTIONS = ("Read", "Create", "Update", "Delete")
+ENTITIES = (
+    "Application",
+    "Questionnaire",
+    "Questionnaire Group",
+    "Question",
+    "Questionnaire Instance",
+    "Questionnaire Value",
+    "Responder",
+    "Responder Value",
+    "Pipeline",
+    "Queue",
+    "Alert",
+    "Alert Instance",
+    "Alert Status",
+    "User",
+    "Organization",
+    "Questionnaire Visual",
+    "Tag",
+    "Report",
+    "Plan",
+    "Questionnaire Export",
+    "Metadata",
+    "Notification",
+    "Webhook",
+    "Event",
+    "Suppression",
+    "Token",
+    "Questionnaire Version",
+    "Organization Billing",
+    "Sequence",
+    "Contact Policy",
+)
+SCOPES = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever a good token speaks for. `scopes` are those that hold now; `time_zone` is the organization's."""
+
+    organization_id: str
+    token_id: str
+    user_id: str | None
+    scopes: frozenset[str]
+    application_ids: tuple[str, ...]  # empty: the whole organization
+    domain: str
+    time_zone: str
+    default_locale: str
+    test: bool = False
+
+    @property
+    def actor_id(self) -> str:
+        """What `created_by` and `updated_by` keep: the user, or the token of an organization."""
+        return self.user_id or self.token_id
+
+    @property
+    def actor_kind(self) -> str:
+        """`user` or `token`, as events name their actor."""
+        return "user" if self.user_id else "token"
+
+    def require(self, scope: str) -> None:
+        """Raise Forbidden `insufficient_scope` unless exactly this scope is held: no wildcard, no implication."""
+        if scope not in self.scopes:
+            raise InsufficientScope(scope)
+
+
+class InsufficientScope(errors.Forbidden):
+    """The token is good, but lacks the scope of the route."""
+
+    code_default = "insufficient_scope"
+
+    def __init__(self, scope: str) -> None:
+        challenge = f'Bearer error="insufficient_scope", scope="{alias_of(scope)}"'
+        super().__init__(
+            f"This token lacks the scope “{scope}”.",
+            headers={"WWW-Authenticate": challenge},
+            required_scopes=[scope],
+        )
+
+
+def alias_of(scope: str) -> str:
+    """The spelling without spaces that OAuth wants: `Queue.Create` is `queue.create`."""
+    return scope.lower().replace(" ", "_")

@@ -1,0 +1,149 @@
+"""The kinds of refusal, each with its HTTP status. One handler renders them; anything else is a bug and a 500.
+
+A specific refusal (`class ItemClosed(errors.Conflict)`) lives beside the function that raises it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+ERRORS_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong field of a request: where it is (exactly one of the three), a stable code, a sentence."""
+
+    code: str
+    message: str
+    pointer: str | None = None
+    parameter: str | None = None
+    header: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The place in words: the pointer without its first slash, the parameter or the header."""
+        if self.pointer is not None:
+            return self.pointer.removeprefix("/").replace("/", ".") or "the body"
+        return self.parameter or self.header or "the request"
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """An answer from 400 up that we give on purpose. `detail` never repeats what was sent."""
+
+    detail: str
+    code: str = ""
+    errors: Sequence[FieldError] = ()
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    required_scopes: Sequence[str] = ()
+
+    status: ClassVar[int]
+    code_default: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        self.code = self.code or self.code_default
+        Exception.__init__(self, self.detail)
+
+
+class Malformed(Refusal):
+    """The edge could not read the request."""
+
+    status, code_default = 400, "malformed_json"
+
+
+class Unauthorized(Refusal):
+    """No token, or none that is good."""
+
+    status, code_default = 401, "unauthenticated"
+
+
+class Forbidden(Refusal):
+    """A good token without the right."""
+
+    status, code_default = 403, "forbidden"
+
+
+class NotFound(Refusal):
+    """Foreign, deleted and absent alike."""
+
+    status, code_default = 404, "not_found"
+
+
+class MethodNotAllowed(Refusal):
+    """The route exists for other methods, named in `Allow`."""
+
+    status, code_default = 405, "method_not_allowed"
+
+
+class NotAcceptable(Refusal):
+    """`Accept` admits none of the route's media types."""
+
+    status, code_default = 406, "not_acceptable"
+
+
+class RequestTimeout(Refusal):
+    """The body did not arrive in time."""
+
+    status, code_default = 408, "request_timeout"
+
+
+class Conflict(Refusal):
+    """The state of the thing forbids it."""
+
+    status, code_default = 409, "already_exists"
+
+
+class Gone(Refusal):
+    """It was here and will not come back."""
+
+    status, code_default = 410, "gone"
+
+
+class Stale(Refusal):
+    """`If-Match` names another version."""
+
+    status, code_default = 412, "precondition_failed"
+
+
+class TooLarge(Refusal):
+    """The body is over its limit."""
+
+    status, code_default = 413, "body_too_large"
+
+
+class TargetTooLong(Refusal):
+    """Path and query together are over their limit."""
+
+    status, code_default = 414, "target_too_long"
+
+
+class UnsupportedMedia(Refusal):
+    """A media type, charset or content encoding that the route does not take."""
+
+    status, code_default = 415, "unsupported_media_type"
+
+
+class Invalid(Refusal):
+    """One or more fields are wrong."""
+
+    status, code_default = 422, "invalid"
+
+    @classmethod
+    def of(cls, *wrong: FieldError) -> "Invalid":
+        """Say how many fields are wrong and which: the sentence that old clients show."""
+        places = ", ".join(dict.fromkeys(error.place for error in wrong[:10]))
+        count = "1 field is" if len(wrong) == 1 else f"{len(wrong)} fields are"
+        return cls(f"{count} wrong: {places}.", errors=wrong[:ERRORS_MAX])
+
+
+class TooMany(Refusal):
+    """Over a rate limit; `Retry-After` says when again."""
+
+    status, code_default = 429, "rate_limited"
+
+
+class Unavailable(Refusal):
+    """The database is away or we are overloaded; `Retry-After` says when again."""
+
+    status, code_default = 503, "unavailable"

@@ -1,0 +1,1 @@
+"""The event log: rows written in the transaction of their cause."""

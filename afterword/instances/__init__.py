@@ -1,0 +1,1 @@
+"""Questionnaire instances and their answers; pages.py is the public answer page."""

@@ -1,0 +1,7 @@
+"""What alembic runs: one transaction to a revision, on the session that `migrate` opened and locked."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transaction_per_migration=True)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,1 @@
+"""Questionnaires, their immutable versions, groups and questions."""

@@ -1,0 +1,1 @@
+"""Pipelines and queue items: schedule, change, cancel, claim, begin, settle, reap."""

@@ -1,0 +1,1 @@
+"""Responders, their addresses and metadata, and who must not be written to."""

@@ -1,0 +1,153 @@
+"""One frozen Settings, read once by the roots: AFTERWORD_* variables over a TOML file over the defaults."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+from urllib.parse import urlsplit
+
+import msgspec
+
+PREFIX = "AFTERWORD_"
+SECRET_CHARACTERS_MIN = 32
+
+Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+Slots = Annotated[int, msgspec.Meta(ge=1, le=200)]
+PoolSize = Annotated[int, msgspec.Meta(ge=1, le=500)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+
+
+class SettingError(Exception):
+    """A setting that stops the program; the sentence names it and says what it takes, never its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What operators decide. Each field is the variable AFTERWORD_<FIELD> and the TOML key <field>."""
+
+    database_url: str | None = field(default=None, repr=False)
+    """`postgresql://…`; unset: an embedded PostgreSQL in the data folder."""
+    data_dir: Path = Path("data")
+    """Where the embedded database, its password and our secret live. Nothing outside it is touched."""
+    host: str = "127.0.0.1"
+    port: Port = 8080
+    public_url: str = ""
+    """The address that the outside world uses, without a path; unset: http://localhost:<port>."""
+    smtp_url: str | None = field(default=None, repr=False)
+    """`smtp://user:password@host:587` or `smtps://…:465`; unset: mails stay in the captured outbox."""
+    mail_from: str = "survey@localhost"
+    """The sender of mails whose pipeline names none."""
+    secret: str | None = field(default=None, repr=False)
+    """Keys the hashes of addresses and the forms of public pages; unset: made once and kept in the data folder."""
+    postgres_bin: Path | None = None
+    """The folder of initdb and postgres for the embedded database; unset: the wheel's, else the system's."""
+    log_level: str = "info"
+    log_format: str = "json"
+    """`json` (one object a line) or `text`."""
+    metrics: str = "loopback"
+    """Who may read /metrics: `loopback`, `all` or `off`."""
+    database_pool: PoolSize = 10
+    statement_cache: Count = 100
+    """Prepared statements kept a connection; 0 behind a transaction pooler."""
+    token_requests_per_minute: Count = 6_000
+    organization_requests_per_minute: Count = 24_000
+    failed_authentications_per_minute: Count = 60
+    worker_slots: Slots = 50
+    worker_poll_seconds: Seconds = 0.25
+    worker_lease_seconds: Seconds = 60.0
+    worker_heartbeat_seconds: Seconds = 15.0
+
+    @property
+    def site_url(self) -> str:
+        """`public_url` without a slash at its end, or the local address."""
+        return (self.public_url or f"http://localhost:{self.port}").rstrip("/")
+
+
+def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
+    """Read the settings; raises SettingError that names the first bad one and where it stands."""
+    wanted = {each.name for each in fields(Settings)}
+    types = get_type_hints(Settings, include_extras=True)
+    values: dict[str, Any] = {}
+    for name, value in _of_file(file).items():
+        if name not in wanted:
+            raise SettingError(f"{name} in {file} is not a setting. {_known(wanted)}")
+        values[name] = _value(f"{name} in {file}", types[name], value)
+    for variable, text in environment.items():
+        name = variable.removeprefix(PREFIX).lower()
+        if variable.startswith(PREFIX) and name in wanted and text != "":
+            values[name] = _value(variable, types[name], text)
+        elif variable.startswith(PREFIX) and variable not in OTHER_VARIABLES and text != "":
+            raise SettingError(f"{variable} is not a setting. {_known(wanted)}")
+    settings = Settings(**values)
+    _check(settings)
+    return settings
+
+
+CONFIG_VARIABLE = "AFTERWORD_CONFIG"
+SUPERVISED_VARIABLE = "AFTERWORD_SUPERVISED"
+OTHER_VARIABLES = {CONFIG_VARIABLE, SUPERVISED_VARIABLE}
+
+
+def _of_file(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"{CONFIG_VARIABLE}: {file} cannot be read ({error.strerror}).") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{CONFIG_VARIABLE}: {file} is not a TOML file ({error}).") from error
+
+
+def _value(place: str, wanted: Any, value: object) -> Any:
+    try:
+        return msgspec.convert(value, wanted, strict=False, dec_hook=_path)
+    except msgspec.ValidationError as error:
+        raise SettingError(f"{place} has a bad value: {str(error)[:1].lower()}{str(error)[1:]}.") from error
+
+
+def _path(wanted: type, value: object) -> object:
+    if wanted is Path and isinstance(value, str):
+        return Path(value).expanduser()
+    raise NotImplementedError
+
+
+def _check(settings: Settings) -> None:
+    choices = {
+        "log_level": {"debug", "info", "warning", "error"},
+        "log_format": {"json", "text"},
+        "metrics": {"loopback", "all", "off"},
+    }
+    for name, allowed in choices.items():
+        if getattr(settings, name) not in allowed:
+            raise SettingError(f"{PREFIX}{name.upper()} must be one of {', '.join(sorted(allowed))}.")
+    _check_url("DATABASE_URL", settings.database_url, {"postgresql", "postgres"})
+    _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
+    public = _check_url("PUBLIC_URL", settings.public_url or None, {"http", "https"})
+    if public is not None and (not public.hostname or public.path.strip("/") or public.query or public.fragment):
+        raise SettingError(f"{PREFIX}PUBLIC_URL must be a scheme and a host alone, as in https://survey.example.com.")
+    if settings.secret is not None and len(settings.secret) < SECRET_CHARACTERS_MIN:
+        raise SettingError(f"{PREFIX}SECRET must have at least {SECRET_CHARACTERS_MIN} characters.")
+    if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
+        raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address.")
+    if settings.worker_heartbeat_seconds * 3 >= settings.worker_lease_seconds:
+        raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than three times the heartbeat.")
+
+
+def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError as error:
+        raise SettingError(f"{PREFIX}{name} is not an address.") from error
+    if parts.scheme not in schemes:
+        raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
+    return parts
+
+
+def _known(wanted: set[str]) -> str:
+    return f"There are: {', '.join(sorted(wanted))}."

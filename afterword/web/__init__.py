@@ -1,0 +1,1 @@
+"""HTTP plumbing that knows no family and no database."""
