@@ -43,7 +43,7 @@ bench: setup ## speed against the ceiling measured in the same run; writes bench
 	$(BIN)/python -m benchmarks
 
 docs: setup ## the documentation as a site, in site/
-	$(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/zensical build --clean
 
 lock: setup ## resolve the dependencies again
 	$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,1 @@
+"""What the command line starts: the roots. They read the settings once and pass values on."""

@@ -1,0 +1,107 @@
+"""`afterword serve`: database, web and worker in one process tree, started in order and stopped in the other."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import structlog
+
+from afterword import settings
+from afterword.commands import ground
+
+STOP_SECONDS_MAX = 40  # longer than the 25 s that each part may take to finish what it holds
+RESTART_SECONDS = 1.0
+RESTART_SECONDS_MAX = 30.0
+logger = structlog.get_logger(__name__)
+
+
+async def serve(chosen: settings.Settings) -> None:
+    """Run all of it until SIGTERM or SIGINT; a part that dies is started again."""
+    stop = stop_on_signals()
+    async with ground.stand(chosen) as standing:
+        environment = environment_of(standing)
+        parts = [Part("web", environment, stop), Part("worker", environment, stop)]
+        async with asyncio.TaskGroup() as group:
+            for part in parts:
+                group.create_task(part.keep_running())
+
+
+def stop_on_signals() -> asyncio.Event:
+    """An event that the first SIGTERM or SIGINT sets."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+def environment_of(standing: ground.Ground) -> dict[str, str]:
+    """What a part needs to stand on the same ground: the environment, not the command line, carries secrets."""
+    return {
+        **os.environ,
+        "AFTERWORD_DATABASE_URL": standing.database_url,
+        "AFTERWORD_SECRET": standing.site.secret.decode(),
+        settings.SUPERVISED_VARIABLE: "1",
+    }
+
+
+@dataclass
+class Part:
+    """One child process. It ends when its standard input does, so a killed parent leaves no orphans."""
+
+    name: str
+    environment: Mapping[str, str] = field(repr=False)
+    stop: asyncio.Event
+
+    async def keep_running(self) -> None:
+        """Start it, and start it again when it dies, more slowly each time, until `stop`."""
+        pause = RESTART_SECONDS
+        while not self.stop.is_set():
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "afterword", self.name),
+                env=self.environment,
+                stdin=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C reaches us alone, so that the parts end in our order
+            )
+            ended = asyncio.create_task(process.wait())
+            stopped = asyncio.create_task(self.stop.wait())
+            await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            stopped.cancel()
+            if self.stop.is_set():
+                await _end(process)
+                return
+            logger.error("part died", part=self.name, exit_code=ended.result(), again_in_seconds=pause)
+            await _wait(self.stop, pause)
+            pause = min(pause * 2, RESTART_SECONDS_MAX)
+
+
+async def watch_parent(stop: asyncio.Event) -> None:
+    """In a supervised child: set `stop` when the parent is gone, which closes our standard input."""
+    if os.environ.get(settings.SUPERVISED_VARIABLE) != "1":
+        return
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.read()
+    stop.set()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), STOP_SECONDS_MAX)
+    except TimeoutError:
+        logger.exception("part did not stop in time")
+        process.kill()
+        await process.wait()
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(stop.wait(), seconds)
+    except TimeoutError:
+        return

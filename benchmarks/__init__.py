@@ -1,0 +1,1 @@
+"""Speed against the ceiling measured in the same run: absolute times mean nothing on a shared machine, ratios do."""

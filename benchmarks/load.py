@@ -1,0 +1,118 @@
+"""A bare HTTP load: N connections that send the same requests in turn and count the answers; a process of its own."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import uvloop
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Requests a second, the 50th and 99th percentile in milliseconds, and how many answers were not 2xx."""
+
+    requests_per_second: float
+    p50_ms: float
+    p99_ms: float
+    failed: int
+    count: int
+
+
+class _Connection(asyncio.Protocol):
+    """One request at a time; the next leaves when the answer is whole (judged by Content-Length)."""
+
+    def __init__(self, next_request: Callable[[], bytes | None], took: list[float], failed: list[int]) -> None:
+        self._next, self._took, self._failed = next_request, took, failed
+        self._buffer = b""
+        self._missing = 0
+        self._begun = 0.0
+        self.ended = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._send()
+
+    def _send(self) -> None:
+        request = self._next()
+        if request is None:
+            self._transport.close()
+            return
+        self._begun = time.perf_counter()
+        self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._missing:
+            self._missing -= len(data)
+        else:
+            self._buffer += data
+            head, separator, body = self._buffer.partition(b"\r\n\r\n")
+            if not separator:
+                return
+            if not head.startswith(b"HTTP/1.1 2"):
+                self._failed.append(int(head[9:12]))
+            self._missing = _length(head) - len(body)
+            self._buffer = b""
+        if self._missing == 0:
+            self._took.append(time.perf_counter() - self._begun)
+            self._send()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(exc)
+
+
+async def run(host: str, port: int, requests: list[bytes], *, connections: int, seconds: float) -> Load:
+    """Send `requests` in turn over `connections` for `seconds`."""
+    took: list[float] = []
+    failed: list[int] = []
+    sent = 0
+    loop = asyncio.get_running_loop()
+    end = time.perf_counter() + seconds
+
+    def next_request() -> bytes | None:
+        nonlocal sent
+        if time.perf_counter() >= end:
+            return None
+        sent += 1
+        return requests[sent % len(requests)]
+
+    begun = time.perf_counter()
+    protocols = [
+        (await loop.create_connection(lambda: _Connection(next_request, took, failed), host, port))[1]
+        for _ in range(connections)
+    ]
+    await asyncio.gather(*(protocol.ended for protocol in protocols))
+    lasted = time.perf_counter() - begun
+    ordered = sorted(took)
+    return Load(
+        requests_per_second=len(took) / lasted,
+        p50_ms=1000 * ordered[len(ordered) // 2],
+        p99_ms=1000 * ordered[int(len(ordered) * 0.99)],
+        failed=len(failed),
+        count=len(took),
+    )
+
+
+def _length(head: bytes) -> int:
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            return int(line.partition(b":")[2])
+    return 0
+
+
+def main() -> None:
+    """Read the order as JSON from standard input, write the Load as JSON to standard output."""
+    order = json.load(sys.stdin)
+    requests = [text.encode() for text in order["requests"]]
+    load = uvloop.run(
+        run(order["host"], order["port"], requests, connections=order["connections"], seconds=order["seconds"])
+    )
+    json.dump(asdict(load), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Logs: one line an event, without secrets or addresses."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from afterword import log
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    before = logging.getLogger().handlers[:], logging.getLogger().level
+    stream = io.StringIO()
+    log.set_up(level="info", as_json=True, stream=stream)
+    yield stream
+    logging.getLogger().handlers[:] = before[0]
+    logging.getLogger().setLevel(before[1])
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("no such mailbox ann@example.com", "ann@example.com"),
+        ("to=<ann+tag@example.com>: refused", "ann+tag@example.com"),
+        ("to +30 691 234 5678 failed", "691 234 5678"),
+        ("token afw_0123456789abcdef_0123456789abcdef0123456789abcdefXXXXXX", "afw_0123456789abcdef"),
+        ("connect to smtp://user:hunter2@host:25", "hunter2"),
+        ("GET /a/0351VwJ8vVZAvSDCBSW1M0 gave 500", "0351VwJ8vVZAvSDCBSW1M0"),
+        ("POST /u/0351VwJ8vVZAvSDCBSW1M0?x=1", "0351VwJ8vVZAvSDCBSW1M0"),
+        ("GET /s/0351VwJ8vVZA", "0351VwJ8vVZA"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ours", "library"])
+def test_hides(lines: io.StringIO, text: str, secret: str, name: str) -> None:
+    if name == "library":
+        logging.getLogger(name).error("failed: %s", text)
+    else:
+        structlog.get_logger(name).error("failed", detail=text, nested={"to": [text]}, password="hunter2")
+    assert 1 == lines.getvalue().count("\n")
+    assert secret not in lines.getvalue()
+    assert "hunter2" not in lines.getvalue()
+
+
+def test_one_line_even_with_a_traceback(lines: io.StringIO) -> None:
+    try:
+        int("ann@example.com\n")
+    except ValueError:
+        structlog.get_logger("ours").exception("boom")
+    written = lines.getvalue()
+    assert 1 == written.count("\n")
+    assert "ann@example.com" not in written
+    assert "boom" == json.loads(written)["event"]

@@ -1,0 +1,87 @@
+"""Settings: a bad value stops the program and names itself, and never shows what it was."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from afterword import settings
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("AFTERWORD_PORT", "zero"),
+        ("AFTERWORD_PORT", "0"),
+        ("AFTERWORD_PORT", "65536"),
+        ("AFTERWORD_DATABASE_URL", "mysql://user:hunter2@host/db"),
+        ("AFTERWORD_DATABASE_URL", "postgresql://host:port/db"),
+        ("AFTERWORD_SMTP_URL", "http://user:hunter2@host"),
+        ("AFTERWORD_PUBLIC_URL", "survey.example.com"),
+        ("AFTERWORD_PUBLIC_URL", "https://survey.example.com/path"),
+        ("AFTERWORD_PUBLIC_URL", "https://"),
+        ("AFTERWORD_SECRET", "hunter2"),
+        ("AFTERWORD_LOG_LEVEL", "loud"),
+        ("AFTERWORD_LOG_FORMAT", "xml"),
+        ("AFTERWORD_METRICS", "yes"),
+        ("AFTERWORD_MAIL_FROM", "nobody"),
+        ("AFTERWORD_MAIL_FROM", "a@b c"),
+        ("AFTERWORD_WORKER_SLOTS", "0"),
+        ("AFTERWORD_WORKER_LEASE_SECONDS", "40"),
+        ("AFTERWORD_WORKER_POLL_SECONDS", "nan"),
+        ("AFTERWORD_PROT", "8080"),
+    ],
+)
+def test_bad_value_names_itself(variable: str, value: str) -> None:
+    with pytest.raises(settings.SettingError, match=variable) as caught:
+        settings.read({variable: value})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_defaults() -> None:
+    chosen = settings.read({})
+    assert "http://localhost:8080" == chosen.site_url
+    assert chosen.database_url is None
+    assert chosen.smtp_url is None
+
+
+def test_environment_wins_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "afterword.toml"
+    file.write_text('port = 9000\npublic_url = "https://survey.example.com/"\nworker_slots = 7\n')
+    chosen = settings.read({"AFTERWORD_PORT": "9001", "AFTERWORD_LOG_LEVEL": "", "HOME": "/"}, file)
+    assert 9001 == chosen.port
+    assert 7 == chosen.worker_slots
+    assert "https://survey.example.com" == chosen.site_url
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("prot = 1", "prot"), ("port = 'x'", "port"), ("port = 1.5", "port"), ("port", "not a TOML file")],
+)
+def test_bad_file_names_the_place(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "afterword.toml"
+    file.write_text(text)
+    with pytest.raises(settings.SettingError, match=said):
+        settings.read({}, file)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(settings.SettingError, match=r"nothing\.toml"):
+        settings.read({}, tmp_path / "nothing.toml")
+
+
+def test_secrets_are_not_in_the_representation() -> None:
+    chosen = settings.read(
+        {
+            "AFTERWORD_DATABASE_URL": "postgresql://user:hunter2@host/db",
+            "AFTERWORD_SMTP_URL": "smtp://user:hunter2@host",
+            "AFTERWORD_SECRET": "hunter2" * 10,
+        }
+    )
+    assert "hunter2" not in repr(chosen)
+
+
+def test_each_field_is_documented() -> None:
+    documented = (Path(__file__).parents[1] / "docs" / "settings.md").read_text()
+    for each in dataclasses.fields(settings.Settings):
+        assert f"`{settings.PREFIX}{each.name.upper()}`" in documented, each.name
