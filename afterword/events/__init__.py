@@ -1,1 +1,1 @@
-"""The event log: rows written in the transaction of their cause."""
+"""The event log: what happened, in the order of commits, for webhooks, alerts and rollups to read."""

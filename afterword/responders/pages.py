@@ -1,0 +1,130 @@
+"""The unsubscribe page: GET asks, POST does it; also the target of one-click unsubscribe (RFC 8058)."""
+
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.status_codes import HTTP_200_OK
+from litestar.types import ExceptionHandlersMap
+
+from afterword import db, errors, ids
+from afterword.accounts import store as accounts_store
+from afterword.core.form_tokens import is_token, token_of
+from afterword.core.site import Site
+from afterword.responders import service, store
+from afterword.responders.store import Address
+from afterword.texts import Texts, accepted, texts
+from afterword.web import public
+
+PURPOSE: Final = "unsubscribe"
+ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
+FIELDS_MAX: Final = 20
+HINT_CHARACTERS: Final = 3
+
+
+def render_refusal(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
+    """A refusal as a page for people, in a language of theirs."""
+    return public.refusal_page(refusal, words=texts("pages", accepted(request.headers.get("accept-language", ""))))
+
+
+REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
+
+
+@get("/u/{unsubscribe_id:str}", exception_handlers=REFUSALS)
+async def unsubscribe_page(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
+    """Ask; or say that it is done already."""
+    async with db.connection(request.app.state.pool) as database:
+        address = await _address(database, unsubscribe_id)
+        now = database.clock.now()
+        suppressions = await store.list_suppressions_for(database, addresses=[address.id], now=now)
+        brand, words = await _reader(request, database, address)
+    if suppressions:
+        return _done_page(address, brand=brand, words=words)
+    return _ask_page(request.app.state.site, address, brand=brand, words=words)
+
+
+@post("/u/{unsubscribe_id:str}", status_code=HTTP_200_OK, exception_handlers=REFUSALS)
+async def unsubscribe(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
+    """Suppress the address: pressed on our page, or the mail reader's one click. Repeatable, without a cookie."""
+    fields = _fields(await request.body())
+    site: Site = request.app.state.site
+    token = next(iter(fields.get("token", ())), "")
+    is_ours = is_token(token, secret=site.secret, purpose=PURPOSE, subject=unsubscribe_id)
+    async with db.transaction(request.app.state.pool) as database:
+        address = await _address(database, unsubscribe_id)
+        brand, words = await _reader(request, database, address)
+        if not is_ours and ONE_CLICK[1] not in fields.get(ONE_CLICK[0], ()):
+            return _ask_page(site, address, brand=brand, words=words, status=422)  # a POST that never read the page
+        await service.suppress(database, unsubscribe_id=unsubscribe_id, now=database.clock.now())
+    return _done_page(address, brand=brand, words=words)
+
+
+async def _address(database: db.Database, unsubscribe_id: str) -> Address:
+    if not ids.is_id(unsubscribe_id):
+        raise errors.NotFound("There is no such page.")
+    address = await store.get_address_by_unsubscribe_id(database, unsubscribe_id=unsubscribe_id)
+    if address is None:
+        raise errors.NotFound("There is no such page.")
+    return address
+
+
+async def _reader(request: Request[Any, Any, Any], database: db.Database, address: Address) -> tuple[str, Texts]:
+    """Who writes to this person, and the words for the page: in the person's language, if it is known."""
+    organization = await accounts_store.get_organization(database, organization_id=address.organization_id)
+    responder = await store.get_responder(
+        database, organization_id=address.organization_id, responder_id=address.responder_id
+    )
+    locale = (
+        responder.locale if responder and responder.locale else accepted(request.headers.get("accept-language", ""))
+    )
+    return organization.display_name if organization else "", texts("pages", locale)
+
+
+def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status: int = 200) -> Response[str]:
+    unsubscribe_id = address.unsubscribe_id
+    return public.message_page(
+        words=words,
+        brand=brand,
+        title=words("Stop these messages?"),
+        paragraphs=[
+            words(
+                "{name} will not send questionnaires to {address} any more.",
+                name=brand,
+                address=_hint(address.identifier),
+            )
+        ],
+        button=public.Button(
+            f"/u/{unsubscribe_id}", token_of(site.secret, PURPOSE, unsubscribe_id), words("Unsubscribe")
+        ),
+        status=status,
+    )
+
+
+def _done_page(address: Address, *, brand: str, words: Texts) -> Response[str]:
+    return public.message_page(
+        words=words,
+        brand=brand,
+        title=words("You are unsubscribed"),
+        paragraphs=[
+            words("{name} sends no more questionnaires to {address}.", name=brand, address=_hint(address.identifier))
+        ],
+        facts=[words("You can close this page.")],
+    )
+
+
+def _hint(identifier: str) -> str:
+    """Enough of an address to know one's own, too little to learn another's: the link may have been passed on."""
+    name, at, domain = identifier.rpartition("@")
+    return f"{name[:1]}•••@{domain}" if at else f"•••{identifier[-HINT_CHARACTERS:]}"
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    """The form's fields; what cannot be read has none, and so does nothing."""
+    try:
+        return parse_qs(body.decode("ascii"), max_num_fields=FIELDS_MAX)
+    except ValueError:
+        return {}
+
+
+routes: list[HTTPRouteHandler] = [unsubscribe_page, unsubscribe]

@@ -1,0 +1,386 @@
+"""Responders: found or made for whoever is about to be asked, kept up to date, and left alone when they wish so."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core import locales
+from afterword.core import metadata as rules
+from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import Actor, NewEvent
+from afterword.responders import store
+from afterword.responders.store import Address, AddressId, Responder, Suppression
+
+_ResponderId = tuple[str, str]  # organization_id, responder_id
+
+ROUNDS_MAX: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Who is about to be asked.
+
+    By `responder_id` where the caller knows it, else by the e-mail address, then the phone number of `metadata`, else
+    by `identifier` on `channel_id`; a public link gives none of them and gets a new responder. `metadata` is merged by
+    name, None removes. `locale` is remembered where the responder has none, and tells the country of a national phone
+    number; a caller who has normalised the identifier already gives the normal form.
+    """
+
+    organization_id: str
+    channel_id: int | None = None
+    identifier: str | None = None
+    metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    locale: str | None = None
+    responder_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The responder of a Wanted, as it is after the call, and its address on the wanted channel.
+
+    `address`, `address_key` and `unsubscribe_id` are None where the Wanted had no valid identifier.
+    """
+
+    responder_id: str
+    locale: str | None
+    time_zone: str | None
+    metadata: Mapping[str, str]
+    created: bool
+    address: str | None
+    address_key: bytes | None
+    unsubscribe_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewSuppression:
+    """An address to be left alone from now on; `normal` is its normal form."""
+
+    organization_id: str
+    channel_id: int
+    address_key: bytes
+    normal: str
+    reason: str
+    responder_id: str | None = None
+    expires_time: datetime | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One of the addresses that a Wanted is known by."""
+
+    id: AddressId
+    normal: str
+    is_channel: bool
+
+
+async def find_or_create(
+    db: Database, *, wanted: Sequence[Wanted], now: datetime, secret: bytes, actor: Actor | None = None
+) -> list[Found]:
+    """The responder of each Wanted, in their order, for a batch of any organizations with a handful of statements.
+
+    Two transactions that meet the same new address end with one responder: the second waits for the first's commit.
+    Raises Invalid `unknown_id` when a given `responder_id` does not exist in its organization.
+    """
+    search = _Search(wanted, [_keys(one, secret) for one in wanted], now, actor or Actor())
+    if given := [(one.organization_id, one.responder_id) for one in wanted if one.responder_id]:
+        _require_all(given, await store.list_responders(db, wanted=given))
+    for _ in range(ROUNDS_MAX):
+        await _look_up(db, search)
+        planned = search.plan()
+        if search.fresh:
+            await store.insert_responders(db, responders=list(search.fresh.values()))
+        if planned and await store.insert_addresses(db, addresses=planned, now=now) < len(planned):
+            await _look_up(db, search)  # others were faster: their rows are committed and visible now
+        else:
+            search.learn(planned)
+        lost = search.give_up_lost(planned)
+        if not lost:
+            break
+        await store.delete_responders(db, wanted=lost)
+    return await _finish(db, search)
+
+
+async def update_metadata(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_id: str,
+    changes: Mapping[str, str | None],
+    now: datetime,
+    actor: Actor,
+) -> Responder:
+    """Merge metadata by name; None removes. Without a difference nothing is written. Raises NotFound."""
+    claimed = await store.claim_responders(db, wanted=[(organization_id, responder_id)])
+    if not claimed:
+        raise errors.NotFound("There is no such responder.")
+    merged = rules.merge(claimed[0].metadata, changes)
+    if merged == claimed[0].metadata:
+        return claimed[0]
+    changed = await _update(db, [replace(claimed[0], metadata=merged)], now, actor)
+    return changed[0]
+
+
+async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppression:
+    """Do what an unsubscribe link promises; doing it again changes nothing. Raises NotFound for an unknown link."""
+    address = await store.get_address_by_unsubscribe_id(db, unsubscribe_id=unsubscribe_id)
+    if address is None:
+        raise errors.NotFound("There is no such page.")
+    new = NewSuppression(
+        address.organization_id,
+        address.channel_id,
+        address.address_key,
+        address.identifier,
+        "unsubscribed",
+        responder_id=address.responder_id,
+    )
+    await suppress_addresses(db, suppressions=[new], now=now, actor=Actor("responder", address.responder_id))
+    [suppression] = await store.list_suppressions_for(db, addresses=[address.id], now=now)
+    return suppression
+
+
+async def suppress_addresses(
+    db: Database, *, suppressions: Sequence[NewSuppression], now: datetime, actor: Actor | None = None
+) -> list[Suppression]:
+    """Suppress addresses of any organizations; the suppressions that are new or changed, with their events.
+
+    One that is in force already stays as it is, unless it would end sooner or has a weaker reason: a person's wish
+    outlasts the bounce that somebody lifts.
+    """
+    actor = actor or Actor()
+    wanted = {(one.organization_id, one.channel_id, one.address_key): one for one in suppressions}
+    if not wanted:
+        return []
+    rows = [
+        Suppression(
+            organization_id=one.organization_id,
+            suppression_id=ids.ordered(now),
+            channel_id=one.channel_id,
+            address_key=one.address_key,
+            identifier=one.normal,
+            reason=one.reason,
+            expires_time=one.expires_time,
+            note=one.note,
+            created_time=now,
+            created_by=actor.id if actor.kind in {"user", "token"} else None,
+        )
+        for one in wanted.values()
+    ]
+    written = await store.insert_suppressions(db, suppressions=rows, now=now)
+    await events.record(db, events=[event for row in written for event in _suppression_events(row, wanted, now, actor)])
+    return written
+
+
+class _Search:
+    """The state of one find_or_create: which responder each Wanted gets, and what has to be added for that."""
+
+    def __init__(self, wanted: Sequence[Wanted], keys: Sequence[list[_Key]], now: datetime, actor: Actor) -> None:
+        self.wanted, self.keys, self.now, self.actor = wanted, keys, now, actor
+        self.chosen: list[str | None] = [one.responder_id for one in wanted]
+        self.addresses: dict[AddressId, Address] = {}
+        self.created: dict[_ResponderId, Responder] = {}
+        self.fresh: dict[_ResponderId, Responder] = {}  # of this round
+
+    def learn(self, addresses: Iterable[Address]) -> None:
+        """Take addresses as they stand in the table."""
+        self.addresses.update({address.id: address for address in addresses})
+
+    def plan(self) -> list[Address]:
+        """Choose a responder for each Wanted that has none yet; the addresses to add."""
+        planned: dict[AddressId, Address] = {}
+        self.fresh = {}
+        for place, (one, keys) in enumerate(zip(self.wanted, self.keys, strict=True)):
+            responder_id = self.chosen[place] or self._known(keys, planned) or self._make(one)
+            self.chosen[place] = responder_id
+            for key in keys:
+                if key.id not in self.addresses and key.id not in planned:
+                    planned[key.id] = Address(*key.id, responder_id, key.normal, ids.secret())
+            person = one.organization_id, responder_id
+            if person in self.fresh:
+                self.fresh[person] = self.created[person] = _wanted_row(self.fresh[person], [one])
+        return list(planned.values())
+
+    def give_up_lost(self, planned: Iterable[Address]) -> list[_ResponderId]:
+        """The responders of this round that another transaction made under the same address at the same moment."""
+        lost = {
+            (address.organization_id, address.responder_id)
+            for address in planned
+            if self.addresses[address.id].responder_id != address.responder_id
+        } & self.fresh.keys()
+        for place, one in enumerate(self.wanted):
+            if (one.organization_id, self.chosen[place]) in lost:
+                self.chosen[place] = None
+        for person in lost:
+            del self.created[person]
+        self.addresses = {
+            key: address
+            for key, address in self.addresses.items()
+            if (address.organization_id, address.responder_id) not in lost
+        }
+        return sorted(lost)
+
+    def by_responder(self) -> dict[_ResponderId, list[Wanted]]:
+        """The Wanted of each responder, in their order."""
+        people: dict[_ResponderId, list[Wanted]] = {}
+        for one, responder_id in zip(self.wanted, self.chosen, strict=True):
+            people.setdefault((one.organization_id, responder_id or ""), []).append(one)
+        return people
+
+    def _known(self, keys: Sequence[_Key], planned: Mapping[AddressId, Address]) -> str | None:
+        for key in keys:
+            if address := self.addresses.get(key.id) or planned.get(key.id):
+                return address.responder_id
+        return None
+
+    def _make(self, one: Wanted) -> str:
+        responder_id = ids.ordered(self.now)
+        person = one.organization_id, responder_id
+        self.fresh[person] = self.created[person] = Responder(
+            organization_id=one.organization_id,
+            responder_id=responder_id,
+            locale=None,
+            time_zone=None,
+            metadata={},
+            anonymized_time=None,
+            version=1,
+            created_time=self.now,
+            updated_time=self.now,
+            created_by=self.actor.id,
+            updated_by=self.actor.id,
+        )
+        return responder_id
+
+
+def _keys(one: Wanted, secret: bytes) -> list[_Key]:
+    """What a Wanted is known by, the strongest first: e-mail address, phone number, the channel's identifier."""
+    channel = one.channel_id or 0, one.identifier
+    texts = [(CHANNEL_EMAIL, one.metadata.get("email")), (CHANNEL_SMS, one.metadata.get("phone_number")), channel]
+    keys: dict[AddressId, _Key] = {}
+    for pair in dict.fromkeys(texts):  # mostly the channel's identifier and the metadata say the same
+        channel_id, text = pair
+        if not channel_id or not text:
+            continue
+        try:
+            normal = normalise(channel_id, text, locale=one.locale)
+        except InvalidAddress:
+            continue  # a value that is no address tells nobody apart; it is kept as metadata
+        key = one.organization_id, channel_id, address_key(secret, channel_id, normal)
+        keys[key] = _Key(key, normal, is_channel=pair == channel)
+    return list(keys.values())
+
+
+async def _look_up(db: Database, search: _Search) -> None:
+    if wanted := list({key.id for keys in search.keys for key in keys}):
+        search.learn(await store.list_addresses_of(db, addresses=wanted))
+
+
+async def _finish(db: Database, search: _Search) -> list[Found]:
+    """Bring the responders up to date, record events, answer."""
+    people = search.by_responder()
+    rows = dict(search.created)
+    if known := [person for person in people if person not in rows]:
+        read = await store.list_responders(db, wanted=known)
+        rows.update({(row.organization_id, row.responder_id): row for row in read})
+        differing = [person for person in known if _wanted_row(rows[person], people[person]) != rows[person]]
+        if differing:
+            # Read again under a lock: merging into a row that somebody else changes would undo their change.
+            claimed = await store.claim_responders(db, wanted=differing)
+            merged = [_wanted_row(row, people[row.organization_id, row.responder_id]) for row in claimed]
+            changed = await _update(db, merged, search.now, search.actor)
+            rows.update({(row.organization_id, row.responder_id): row for row in changed})
+    await events.record(
+        db, events=[_event("responder.created", row, search.now, search.actor) for row in search.created.values()]
+    )
+    return [_found(search, place, rows) for place in range(len(search.wanted))]
+
+
+async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor: Actor) -> list[Responder]:
+    changed = await store.update_responders(db, responders=[replace(row, updated_by=actor.id) for row in rows], now=now)
+    await events.record(db, events=[_event("responder.updated", row, now, actor) for row in changed])
+    return changed
+
+
+def _wanted_row(row: Responder, wanted: Sequence[Wanted]) -> Responder:
+    """The responder as these Wanted leave it."""
+    metadata, locale = row.metadata, row.locale
+    for one in wanted:
+        metadata = rules.merge(metadata, one.metadata)
+        locale = locale or _locale(one.locale)
+    return replace(row, metadata=metadata, locale=locale)
+
+
+def _found(search: _Search, place: int, rows: Mapping[_ResponderId, Responder]) -> Found:
+    person = search.wanted[place].organization_id, search.chosen[place] or ""
+    row = rows[person]
+    key = next((key for key in search.keys[place] if key.is_channel), None)
+    return Found(
+        responder_id=row.responder_id,
+        locale=row.locale,
+        time_zone=row.time_zone,
+        metadata=row.metadata,
+        created=person in search.created,
+        address=key.normal if key else None,
+        address_key=key.id[2] if key else None,
+        unsubscribe_id=search.addresses[key.id].unsubscribe_id if key else None,
+    )
+
+
+def _require_all(given: Sequence[_ResponderId], there: Sequence[Responder]) -> None:
+    known = {(row.organization_id, row.responder_id) for row in there}
+    if any(person not in known for person in given):
+        raise errors.Invalid.of(FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
+
+
+def _locale(tag: str | None) -> str | None:
+    try:
+        return locales.normalise(tag) if tag else None
+    except locales.InvalidLocale:
+        return None
+
+
+def _event(type_name: str, row: Responder, now: datetime, actor: Actor) -> NewEvent:
+    return NewEvent(
+        organization_id=row.organization_id,
+        event_id=ids.ordered(now),
+        type=type_name,
+        subject_id=row.responder_id,
+        subject_version=row.version,
+        questionnaire_id=None,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        data=row.as_event,
+    )
+
+
+def _suppression_events(
+    row: Suppression, wanted: Mapping[AddressId, NewSuppression], now: datetime, actor: Actor
+) -> list[NewEvent]:
+    """`suppression.created`, and `responder.unsubscribed` where the person said so."""
+    one = wanted[row.organization_id, row.channel_id, row.address_key]
+    created = NewEvent(
+        organization_id=row.organization_id,
+        event_id=ids.ordered(now),
+        type="suppression.created",
+        subject_id=row.suppression_id,
+        subject_version=None,
+        questionnaire_id=None,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        data=row.as_event,
+    )
+    if row.reason != "unsubscribed" or one.responder_id is None:
+        return [created]
+    data = {"responder_id": one.responder_id, "channel_id": row.channel_id, "suppression_id": row.suppression_id}
+    unsubscribed = replace(
+        created,
+        event_id=ids.ordered(now),
+        type="responder.unsubscribed",
+        subject_id=one.responder_id,
+        data={"organization_id": row.organization_id, **data},
+    )
+    return [created, unsubscribed]

@@ -1,0 +1,313 @@
+"""SQL of responders, their addresses and suppressions, with their records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from afterword.db import Database, Row
+
+AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
+
+
+@dataclass(frozen=True, slots=True)
+class Responder:
+    """A person who is asked. `metadata` is name -> text."""
+
+    organization_id: str
+    responder_id: str
+    locale: str | None
+    time_zone: str | None
+    metadata: dict[str, str]
+    anonymized_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """What an event keeps of the row: everything but the values."""
+        times = {name: getattr(self, name) for name in ("anonymized_time", "created_time", "updated_time")}
+        return {
+            "organization_id": self.organization_id,
+            "responder_id": self.responder_id,
+            "locale": self.locale,
+            "time_zone": self.time_zone,
+            "version": self.version,
+            "created_by": self.created_by,
+            "updated_by": self.updated_by,
+            **{name: time.isoformat() if time else None for name, time in times.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A responder's address on a channel: `identifier` is its normal form, `address_key` its keyed hash."""
+
+    organization_id: str
+    channel_id: int
+    address_key: bytes
+    responder_id: str
+    identifier: str
+    unsubscribe_id: str
+
+    @property
+    def id(self) -> AddressId:
+        """The row's key."""
+        return self.organization_id, self.channel_id, self.address_key
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """An address that must not be written to."""
+
+    organization_id: str
+    suppression_id: str
+    channel_id: int
+    address_key: bytes
+    identifier: str
+    reason: str
+    expires_time: datetime | None
+    note: str | None
+    created_time: datetime
+    created_by: str | None
+
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """What an event keeps of the row: everything but the hash."""
+        return {
+            "organization_id": self.organization_id,
+            "suppression_id": self.suppression_id,
+            "channel_id": self.channel_id,
+            "identifier": self.identifier,
+            "reason": self.reason,
+            "expires_time": self.expires_time.isoformat() if self.expires_time else None,
+            "note": self.note,
+            "created_time": self.created_time.isoformat(),
+            "created_by": self.created_by,
+        }
+
+
+# responders ------------------------------------------------------------------------------------------------------
+async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:
+    """The responder, or None."""
+    row = await db.fetch_row(
+        "select * from responder where organization_id = $1 and responder_id = $2", organization_id, responder_id
+    )
+    return _responder(row) if row else None
+
+
+async def list_responders(  # any tenant: a batch serves many
+    db: Database, *, wanted: Sequence[tuple[str, str]]
+) -> list[Responder]:
+    """Those of the (organization_id, responder_id) pairs that exist, in no order."""
+    rows = await db.fetch(
+        """select r.* from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
+             join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
+        [organization_id for organization_id, _ in wanted],
+        [responder_id for _, responder_id in wanted],
+    )
+    return [_responder(row) for row in rows]
+
+
+async def claim_responders(db: Database, *, wanted: Sequence[tuple[str, str]]) -> list[Responder]:
+    """As list_responders, locked in key order (so that two batches cannot deadlock) until the transaction ends."""
+    rows = await db.fetch(
+        """select * from responder
+           where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))
+           order by organization_id, responder_id for no key update""",
+        [organization_id for organization_id, _ in wanted],
+        [responder_id for _, responder_id in wanted],
+    )
+    return [_responder(row) for row in rows]
+
+
+async def insert_responders(  # any tenant: a batch serves many
+    db: Database, *, responders: Sequence[Responder]
+) -> None:
+    """Add them, with the ids and metadata that they carry."""
+    await db.execute(
+        """insert into responder (organization_id, responder_id, locale, time_zone, metadata, created_time,
+                                  updated_time, created_by, updated_by)
+           select organization_id, responder_id, locale, time_zone, metadata, created_time, created_time, created_by,
+                  created_by
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::text[])
+             as n (organization_id, responder_id, locale, time_zone, metadata, created_time, created_by)""",
+        [one.organization_id for one in responders],
+        [one.responder_id for one in responders],
+        [one.locale for one in responders],
+        [one.time_zone for one in responders],
+        [one.metadata for one in responders],
+        [one.created_time for one in responders],
+        [one.created_by for one in responders],
+    )
+
+
+async def update_responders(  # any tenant: a batch serves many
+    db: Database, *, responders: Sequence[Responder], now: datetime
+) -> list[Responder]:
+    """Write locale, time zone, metadata and `updated_by` of claimed responders; the rows after the change."""
+    rows = await db.fetch(
+        """update responder r
+           set locale = n.locale, time_zone = n.time_zone, metadata = n.metadata, updated_by = n.updated_by,
+               updated_time = $7, version = r.version + 1
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::text[])
+             as n (organization_id, responder_id, locale, time_zone, metadata, updated_by)
+           where r.organization_id = n.organization_id and r.responder_id = n.responder_id
+           returning r.*""",
+        [one.organization_id for one in responders],
+        [one.responder_id for one in responders],
+        [one.locale for one in responders],
+        [one.time_zone for one in responders],
+        [one.metadata for one in responders],
+        [one.updated_by for one in responders],
+        now,
+    )
+    return [_responder(row) for row in rows]
+
+
+async def delete_responders(  # any tenant: a batch serves many
+    db: Database, *, wanted: Sequence[tuple[str, str]]
+) -> None:
+    """Remove responders of this transaction that turned out to exist already, with their addresses."""
+    await db.execute(
+        """delete from responder
+           where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))""",
+        [organization_id for organization_id, _ in wanted],
+        [responder_id for _, responder_id in wanted],
+    )
+
+
+# addresses -------------------------------------------------------------------------------------------------------
+async def list_addresses_of(  # any tenant: a batch serves many
+    db: Database, *, addresses: Sequence[AddressId]
+) -> list[Address]:
+    """The addresses with these keys, in no order."""
+    rows = await db.fetch(
+        """select a.organization_id, a.channel_id, a.address_key, a.responder_id, a.identifier, a.unsubscribe_id
+           from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
+             join responder_address a on a.organization_id = w.organization_id and a.channel_id = w.channel_id
+               and a.address_key = w.address_key""",
+        *_columns(addresses),
+    )
+    return [Address(**dict(row)) for row in rows]
+
+
+async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
+    """A responder's addresses, by channel."""
+    rows = await db.fetch(
+        """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
+           from responder_address where organization_id = $1 and responder_id = $2
+           order by channel_id, created_time, address_key""",
+        organization_id,
+        responder_id,
+    )
+    return [Address(**dict(row)) for row in rows]
+
+
+async def insert_addresses(  # any tenant: a batch serves many
+    db: Database, *, addresses: Sequence[Address], now: datetime
+) -> int:
+    """Add those whose key is free, after waiting for a transaction that is adding the same; how many were free.
+
+    In key order, so that two batches cannot deadlock.
+    """
+    ordered = sorted(addresses, key=lambda address: address.id)
+    return await db.execute(
+        """insert into responder_address (organization_id, channel_id, address_key, responder_id, identifier,
+                                          unsubscribe_id, created_time)
+           select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id, $7
+           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::text[], $5::text[], $6::text[])
+             with ordinality as n (organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id,
+                                   place)
+           order by place
+           on conflict do nothing""",
+        *_columns([address.id for address in ordered]),
+        [address.responder_id for address in ordered],
+        [address.identifier for address in ordered],
+        [address.unsubscribe_id for address in ordered],
+        now,
+    )
+
+
+async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
+    db: Database, *, unsubscribe_id: str
+) -> Address | None:
+    """The address that an unsubscribe link stands for, or None."""
+    row = await db.fetch_row(
+        """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
+           from responder_address where unsubscribe_id = $1""",
+        unsubscribe_id,
+    )
+    return Address(**dict(row)) if row else None
+
+
+# suppressions ----------------------------------------------------------------------------------------------------
+async def list_suppressions_for(  # any tenant: a batch serves many
+    db: Database, *, addresses: Sequence[AddressId], now: datetime
+) -> list[Suppression]:
+    """The suppressions in force of these (organization_id, channel_id, address_key), in no order."""
+    rows = await db.fetch(
+        """select s.*
+           from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
+             join suppression s on s.organization_id = w.organization_id and s.channel_id = w.channel_id
+               and s.address_key = w.address_key
+           where s.expires_time is null or s.expires_time > $4""",
+        *_columns(addresses),
+        now,
+    )
+    return [Suppression(**dict(row)) for row in rows]
+
+
+async def insert_suppressions(  # any tenant: a batch serves many
+    db: Database, *, suppressions: Sequence[Suppression], now: datetime
+) -> list[Suppression]:
+    """Suppress the addresses. One that is suppressed already changes only to last longer or for a stronger reason.
+
+    The rows that this call wrote.
+    """
+    ordered = sorted(suppressions, key=lambda one: (one.organization_id, one.channel_id, one.address_key))
+    rows = await db.fetch(
+        """insert into suppression as s (organization_id, suppression_id, channel_id, address_key, identifier, reason,
+                                         expires_time, note, created_time, created_by)
+           select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
+                  created_time, created_by
+           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+                       $8::text[], $9::timestamptz[], $10::text[])
+             with ordinality as n (organization_id, channel_id, address_key, suppression_id, identifier, reason,
+                                   expires_time, note, created_time, created_by, place)
+           order by place
+           on conflict (organization_id, channel_id, address_key) do update
+             set reason = excluded.reason, expires_time = excluded.expires_time, note = excluded.note,
+                 created_time = excluded.created_time, created_by = excluded.created_by
+             where s.expires_time <= $11
+                or s.expires_time < coalesce(excluded.expires_time, 'infinity')
+                or excluded.expires_time is null -- the stronger reason stays when the weaker one is lifted
+                  and array_position('{blocked,hard_bounce,unsubscribed,complaint,erased}', excluded.reason)
+                    > array_position('{blocked,hard_bounce,unsubscribed,complaint,erased}', s.reason)
+           returning *""",
+        *_columns([(one.organization_id, one.channel_id, one.address_key) for one in ordered]),
+        [one.suppression_id for one in ordered],
+        [one.identifier for one in ordered],
+        [one.reason for one in ordered],
+        [one.expires_time for one in ordered],
+        [one.note for one in ordered],
+        [one.created_time for one in ordered],
+        [one.created_by for one in ordered],
+        now,
+    )
+    return [Suppression(**dict(row)) for row in rows]
+
+
+def _columns(addresses: Sequence[AddressId]) -> tuple[list[str], list[int], list[bytes]]:
+    return (
+        [organization_id for organization_id, _, _ in addresses],
+        [channel_id for _, channel_id, _ in addresses],
+        [address_key for _, _, address_key in addresses],
+    )
+
+
+def _responder(row: Row) -> Responder:
+    return Responder(**dict(row))
