@@ -1,0 +1,316 @@
+"""The HTTP door of questionnaires: they themselves, and the groups and questions of their published versions."""
+
+from datetime import tzinfo
+from typing import Any, Literal
+
+import msgspec
+
+from afterword import errors
+from afterword.core import definition as core_definition
+from afterword.core import questions as core_questions
+from afterword.core.lists import Rows
+from afterword.core.site import Site
+from afterword.core.times import format_time
+from afterword.db import Database
+from afterword.questionnaires import store
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaires")
+group_routes = Routes(tag="Questionnaire Groups")
+question_routes = Routes(tag="Questions")
+
+QuestionType = Literal[
+    "nps", "csat", "ces", "rating", "smileys", "single_choice", "multiple_choice", "text", "statement"
+]
+
+
+class Questionnaire(fields.Answer):
+    """A questionnaire; what it asks is in its groups and questions."""
+
+    questionnaire_id: fields.Id
+    owner_application_id: fields.Id
+    display_name: str
+    title: str | None
+    description: str | None
+    valid_days: int
+    editable: bool
+    template_questionnaire_id: fields.Id | None
+    desktop_collapsed: bool
+    non_collapsed_questions_count: int
+    key_question_id: fields.Id | None
+    credits_accountable: bool
+    questionnaire_icon_url: str | None
+    default_locale: str
+    locales: list[str]
+    active: bool
+    public_link: bool
+    responses_max: int | None
+    published_version_id: fields.Id | None
+    public_link_url: str
+    archived_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, questionnaire: store.Questionnaire, *, site: Site, zone: tzinfo) -> "Questionnaire":
+        """The record as the wire shows it, its times in the organization's zone."""
+        archived_time = questionnaire.archived_time
+        return cls(
+            questionnaire_id=questionnaire.questionnaire_id,
+            owner_application_id=questionnaire.owner_application_id,
+            display_name=questionnaire.display_name,
+            title=questionnaire.title,
+            description=questionnaire.description,
+            valid_days=questionnaire.valid_days,
+            editable=questionnaire.editable,
+            template_questionnaire_id=questionnaire.template_questionnaire_id,
+            desktop_collapsed=questionnaire.desktop_collapsed,
+            non_collapsed_questions_count=questionnaire.non_collapsed_questions_count,
+            key_question_id=questionnaire.key_question_id,
+            credits_accountable=questionnaire.credits_accountable,
+            questionnaire_icon_url=questionnaire.questionnaire_icon_url,
+            default_locale=questionnaire.default_locale,
+            locales=list(questionnaire.locales),
+            active=questionnaire.active,
+            public_link=questionnaire.public_link,
+            responses_max=questionnaire.responses_max,
+            published_version_id=questionnaire.published_version_id,
+            public_link_url=site.public_link_url(questionnaire.questionnaire_id),
+            archived_time=None if archived_time is None else format_time(archived_time, zone=zone),
+            created_time=format_time(questionnaire.created_time, zone=zone),
+            updated_time=format_time(questionnaire.updated_time, zone=zone),
+            created_by=questionnaire.created_by,
+            updated_by=questionnaire.updated_by,
+        )
+
+
+class GroupTranslation(fields.Answer):
+    """A group's texts in another language; an absent text falls back to the default locale."""
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+
+
+class Group(fields.Answer):
+    """A group of questions: one page."""
+
+    group_id: fields.Id
+    questionnaire_id: fields.Id
+    version_id: fields.Id
+    position: int
+    questions_count: int
+    title: str | None
+    description: str | None
+    display_name: str | None
+    enabled: bool
+    translations: dict[str, GroupTranslation]
+
+    @classmethod
+    def of(cls, version: store.Version, group_id: str) -> "Group":
+        """A group of a version. Raises NotFound."""
+        for position, group in enumerate(version.definition.groups):
+            if group.group_id == group_id:
+                document = core_definition.group_document(group) | {
+                    "questionnaire_id": version.questionnaire_id,
+                    "version_id": version.version_id,
+                    "position": position,
+                    "questions_count": len(group.questions),
+                }
+                return msgspec.convert(document, cls)
+        raise errors.NotFound("There is no such group.")
+
+
+class Choice(fields.Answer):
+    """One of the answers to choose from; `other` opens a text, `exclusive` stands alone."""
+
+    value: int
+    label: str
+    other: bool
+    exclusive: bool
+
+
+class Jump(fields.Answer):
+    """Where to go on when the conditions hold (null: always); without a target to the end."""
+
+    target_question_id: fields.Id | None
+    conditions: dict[str, Any] | None
+
+
+class QuestionTranslation(fields.Answer):
+    """A question's texts in another language; an absent text falls back to the default locale."""
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    low_label: str | UnsetType = UNSET
+    high_label: str | UnsetType = UNSET
+    choices: dict[str, str] | UnsetType = UNSET
+
+
+class Question(fields.Answer):
+    """A question. Which members stand after `jumps` and `translations` depends on its type."""
+
+    question_id: fields.Id
+    group_id: fields.Id
+    questionnaire_id: fields.Id
+    version_id: fields.Id
+    position: int
+    type: QuestionType
+    title: str
+    description: str | None
+    display_name: str | None
+    required: bool
+    enabled: bool
+    display_probability: int
+    randomize: bool
+    low_label: str | None
+    high_label: str | None
+    jumps: list[Jump]
+    translations: dict[str, QuestionTranslation]
+    scale_min: int | UnsetType = UNSET
+    scale_max: int | UnsetType = UNSET
+    style: Literal["numbers", "stars"] | UnsetType = UNSET
+    choices: list[Choice] | UnsetType = UNSET
+    choices_min: int | UnsetType = UNSET
+    choices_max: int | UnsetType | None = UNSET
+    length_max: int | UnsetType = UNSET
+    multiline: bool | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, version: store.Version, question_id: str) -> "Question":
+        """A question of a version. Raises NotFound."""
+        question = version.definition.question(question_id)
+        if question is None:
+            raise errors.NotFound("There is no such question.")
+        group = version.definition.group_of(question_id)
+        document = core_questions.document_of(question) | {
+            "group_id": group.group_id,
+            "questionnaire_id": version.questionnaire_id,
+            "version_id": version.version_id,
+            "position": group.questions.index(question),
+        }
+        return msgspec.convert(document, cls)
+
+
+@routes.get(
+    "/q/questionnaire",
+    scope="Questionnaire.Read",
+    answer=Questionnaire,
+    shape="envelope",
+    listing=store.QUESTIONNAIRES,
+    summary="Get all questionnaires",
+)
+async def list_questionnaires(call: Call[None], db: Database) -> Answer:
+    """Those of the applications that the caller may see."""
+    rows = await store.list_questionnaires(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        page=call.page,
+    )
+    return Answer(rows.map(lambda one: Questionnaire.of(one, site=call.site, zone=call.zone)))
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}",
+    scope="Questionnaire.Read",
+    answer=Questionnaire,
+    summary="Get Questionnaire",
+)
+async def get_questionnaire(call: Call[None], db: Database) -> Answer:
+    """One of them."""
+    questionnaire = await _questionnaire(call, db)
+    return Answer(Questionnaire.of(questionnaire, site=call.site, zone=call.zone), version=questionnaire.version)
+
+
+@group_routes.get(
+    "/q/questionnaire/{questionnaire_id}/group",
+    scope="Questionnaire Group.Read",
+    answer=Group,
+    shape="array",
+    listing=store.GROUPS,
+    summary="Get all questionnaire groups",
+    description="The groups of the published version, in order; none before the first publication.",
+)
+async def list_groups(call: Call[None], db: Database) -> Answer:
+    """The groups of the published version."""
+    questionnaire = await _questionnaire(call, db)
+    if questionnaire.published_version_id is None:
+        return Answer(Rows([]))
+    version = await _published(questionnaire, db)
+    rows = await store.list_group_ids(
+        db, organization_id=version.organization_id, version_id=version.version_id, page=call.page
+    )
+    return Answer(rows.map(lambda group_id: Group.of(version, group_id)))
+
+
+@group_routes.get(
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}",
+    scope="Questionnaire Group.Read",
+    answer=Group,
+    summary="Get Questionnaire Group",
+)
+async def get_group(call: Call[None], db: Database) -> Answer:
+    """One of them."""
+    questionnaire = await _questionnaire(call, db)
+    version = await _published(questionnaire, db)
+    return Answer(Group.of(version, call.ids["group_id"]), version=questionnaire.version)
+
+
+@question_routes.get(
+    "/q/questionnaire/{questionnaire_id}/group/{group_id}/question",
+    scope="Question.Read",
+    answer=Question,
+    shape="array",
+    listing=store.QUESTIONS,
+    summary="Get all group questions",
+)
+async def list_questions(call: Call[None], db: Database) -> Answer:
+    """The questions of a group of the published version."""
+    version = await _published(await _questionnaire(call, db), db)
+    group = Group.of(version, call.ids["group_id"])
+    rows = await store.list_question_ids(
+        db,
+        organization_id=version.organization_id,
+        version_id=version.version_id,
+        group_id=group.group_id,
+        page=call.page,
+    )
+    return Answer(rows.map(lambda question_id: Question.of(version, question_id)))
+
+
+@question_routes.get(
+    "/q/questionnaire/{questionnaire_id}/question/{question_id}",
+    scope="Question.Read",
+    answer=Question,
+    summary="Get Question",
+)
+async def get_question(call: Call[None], db: Database) -> Answer:
+    """One question of the published version."""
+    questionnaire = await _questionnaire(call, db)
+    version = await _published(questionnaire, db)
+    return Answer(Question.of(version, call.ids["question_id"]), version=questionnaire.version)
+
+
+async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
+    return await store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+
+
+async def _published(questionnaire: store.Questionnaire, db: Database) -> store.Version:
+    if questionnaire.published_version_id is None:
+        raise errors.NotFound("This questionnaire has no published version.")
+    return await store.get_version(
+        db, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
+    )
+
+
+# The slice has one table; the reference shows its three families apart.
+routes.all.extend([*group_routes.all, *question_routes.all])

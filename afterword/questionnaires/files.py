@@ -1,0 +1,332 @@
+"""Questionnaires as YAML files: read safely, with the line of every fault, into settings and a definition.
+
+A file is the questionnaire's own fields beside those of its definition. Its author gives each group and question a
+`key`; wherever the id of a question is wanted (jumps, conditions, `key_question_id`), its key may stand.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from afterword import errors
+from afterword.core import definition as core_definition
+from afterword.core.definition import Definition, GiveId
+from afterword.core.reading import Finding, Findings, Members, escape
+
+FILE_BYTES_MAX = 1 << 20
+DEPTH_MAX = 24
+VALUES_MAX = 50_000
+PROBLEMS_MAX = 100
+INTEGER_DIGITS_MAX = 18
+ICON_URL_CHARACTERS_MAX = 2000
+RESPONSES_MAX = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The fields of a questionnaire that are not part of a version, as columns; a file that lacks one sets its default.
+
+    `active` is not among them: importing a file again must not open what somebody closed.
+    """
+
+    display_name: str
+    title: str | None
+    description: str | None
+    valid_days: int
+    editable: bool
+    desktop_collapsed: bool
+    non_collapsed_questions_count: int
+    key_question_id: str | None
+    credits_accountable: bool
+    questionnaire_icon_url: str | None
+    public_link: bool
+    responses_max: int | None
+    default_locale: str
+    locales: list[str]
+
+    @property
+    def columns(self) -> dict[str, object]:
+        """The values by column."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault (or a warning) of a file, where a person finds it: line from 1, and place in the document."""
+
+    line: int
+    place: str
+    pointer: str
+    code: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, {self.place}: {self.message}" if self.place else f"line {self.line}: {self.message}"
+
+
+class InvalidFile(errors.Invalid):
+    """The file is refused, and nothing was stored. `problems` are all its faults in the order of lines."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems[:PROBLEMS_MAX])
+        wrong = [errors.FieldError(one.code, str(one), pointer=one.pointer) for one in self.problems]
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__(f"The file has {count}, the first in line {self.problems[0].line}.", errors=wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a good file says."""
+
+    settings: Settings
+    definition: Definition
+    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A YAML document as JSON, the line of each place by JSON pointer, and what YAML itself made wrong."""
+
+    document: object
+    lines: Mapping[str, int]
+    problems: Sequence[Problem]
+
+    def problem(self, finding: Finding) -> Problem:
+        """A finding with its line; what is missing has the line of what it is missing from."""
+        pointer = finding.path
+        while pointer and pointer not in self.lines:
+            pointer = pointer.rpartition("/")[0]
+        return Problem(self.lines.get(pointer, 1), _place(finding.path), finding.path, finding.code, finding.message)
+
+
+def read(text: str, *, give_id: GiveId, default_locale: str | None = None) -> File:
+    """The settings and the definition in a file's text. Raises InvalidFile with all that is wrong.
+
+    `default_locale`: the one that the questionnaire has already, for it is settable at creation only.
+    """
+    source = load(text)
+    findings = Findings(strict=True)
+    members = Members(source.document, "", findings)
+    definition = core_definition.read_members(members, give_id=give_id)
+    settings = _read_settings(members, definition)
+    if default_locale not in {None, definition.default_locale}:
+        members.error(
+            "default_locale", "read_only", f"The default locale stays what it was at first: {default_locale}."
+        )
+    members.finish()
+    problems = [*source.problems, *(source.problem(finding) for finding in findings.errors)]
+    if problems:
+        raise InvalidFile(sorted(problems, key=lambda one: one.line))
+    warnings = (source.problem(finding) for finding in findings.found if finding.severity == "warning")
+    return File(settings, definition, tuple(sorted(warnings, key=lambda one: one.line)))
+
+
+def load(text: str) -> Source:
+    """The one document of a YAML text. Raises InvalidFile when it is no YAML, too big, or nothing but its end.
+
+    Scalars read as in YAML 1.2 (`no` is a text, `12:30` too); tags, anchors, aliases and duplicate keys are refused.
+    """
+    _check_characters(text)
+    reader = _Reader()
+    try:
+        for event in yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER):
+            reader.take(event)
+    except yaml.YAMLError as error:
+        raise InvalidFile([*reader.problems, _syntax_problem(text, error)]) from error
+    if not reader.documents:
+        raise InvalidFile([Problem(1, "", "", "required", "The file is empty.")])
+    return Source(reader.document, reader.lines, reader.problems)
+
+
+def _read_settings(members: Members, definition: Definition) -> Settings:
+    return Settings(
+        display_name=members.required_text("display_name", 1, 200),
+        title=members.text("title", 1, core_definition.TITLE_CHARACTERS_MAX),
+        description=members.text("description", 0, core_definition.DESCRIPTION_CHARACTERS_MAX),
+        valid_days=members.integer("valid_days", 0, 3650, 30),
+        editable=members.boolean("editable", default=False),
+        desktop_collapsed=members.boolean("desktop_collapsed", default=False),
+        non_collapsed_questions_count=members.integer("non_collapsed_questions_count", 0, 200, 1),
+        key_question_id=_read_key_question(members, definition),
+        credits_accountable=members.boolean("credits_accountable", default=True),
+        questionnaire_icon_url=_read_icon_url(members),
+        public_link=members.boolean("public_link", default=True),
+        responses_max=members.optional_integer("responses_max", 1, RESPONSES_MAX),
+        default_locale=definition.default_locale,
+        locales=list(definition.locales),
+    )
+
+
+def _read_key_question(members: Members, definition: Definition) -> str | None:
+    name = members.text("key_question_id", 1, 64)
+    if name is None:
+        return None
+    for question in definition.questions():
+        if name in {question.key, question.question_id}:
+            return question.question_id
+    members.error("key_question_id", "unknown_id", "No question has this key or id.")
+    return None
+
+
+def _read_icon_url(members: Members) -> str | None:
+    url = members.text("questionnaire_icon_url", 1, ICON_URL_CHARACTERS_MAX)
+    if url is not None and not re.match(r"https://[^\s\"'<>\\]+\Z", url):
+        members.error("questionnaire_icon_url", "invalid_format", "An address that begins with https:// is expected.")
+        return None
+    return url
+
+
+# YAML ---------------------------------------------------------------------------------------------------------
+
+# libyaml reads a megabyte in a tenth of a second; the loader in Python, for platforms without it, in ten.
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER: Final = re.compile(rf"[-+]?[0-9]{{1,{INTEGER_DIGITS_MAX}}}\Z")
+_FLOAT: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}\Z")
+_WORDS: Final[Mapping[str, object]] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A mapping or sequence that is still open."""
+
+    value: dict[str, object] | list[object]
+    pointer: str
+    key: str | None = None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Builds the document from YAML's events, one at a time and without recursion, so depth costs nothing."""
+
+    document: object = None
+    documents: int = 0
+    values: int = 0
+    lines: dict[str, int] = field(default_factory=dict[str, int])
+    problems: list[Problem] = field(default_factory=list[Problem])
+    _open: list[_Frame] = field(default_factory=list["_Frame"])
+
+    def take(self, event: yaml.Event) -> None:
+        """Go on with one event; a document that is hopeless ends the reading with InvalidFile."""
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        match event:
+            case yaml.DocumentStartEvent():
+                self.documents += 1
+                if self.documents > 1:
+                    self._give_up(line, "A file has one document.")
+            case yaml.AliasEvent():
+                self._report(line, "Aliases are not possible here; write the value out.")
+                self._put(None, line)
+            case yaml.ScalarEvent():
+                self._check_plain(event, line)
+                self._put_scalar(event, line)
+            case yaml.MappingStartEvent():
+                self._check_plain(event, line)
+                self._enter({}, line)
+            case yaml.SequenceStartEvent():
+                self._check_plain(event, line)
+                self._enter([], line)
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                self._open.pop()
+            case _:
+                pass
+
+    def _check_plain(self, event: yaml.NodeEvent, line: int) -> None:
+        if event.anchor is not None:
+            self._report(line, "Anchors are not possible here.")
+        if getattr(event, "tag", None) is not None:
+            self._report(line, "Tags are not possible here.")
+
+    def _enter(self, value: dict[str, object] | list[object], line: int) -> None:
+        if len(self._open) >= DEPTH_MAX:
+            self._give_up(line, f"The file is nested more than {DEPTH_MAX} deep.")
+        if self._wants_key():
+            self._give_up(line, "The name of a field is a text.")
+        self._open.append(_Frame(value, self._put(value, line)))
+
+    def _put_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
+        if not self._wants_key():
+            self._put(_scalar(event), line)
+            return
+        frame = self._open[-1]
+        frame.key = event.value
+        if isinstance(frame.value, dict) and event.value in frame.value:
+            pointer = f"{frame.pointer}/{escape(event.value)}"
+            message = f"This stands here already, in line {self.lines.get(pointer, line)}."
+            self.problems.append(Problem(line, _place(pointer), pointer, "duplicate_member", message))
+        else:
+            self.lines[f"{frame.pointer}/{escape(event.value)}"] = line
+
+    def _wants_key(self) -> bool:
+        return bool(self._open) and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
+
+    def _put(self, value: object, line: int) -> str:
+        """Hand a value to what it stands in; the pointer of its place. Of two values of one name the first stays."""
+        self.values += 1
+        if self.values > VALUES_MAX:
+            self._give_up(line, f"The file has more than {VALUES_MAX} values.")
+        if not self._open:
+            self.document = value
+            self.lines[""] = line
+            return ""
+        frame = self._open[-1]
+        if isinstance(frame.value, list):
+            pointer = f"{frame.pointer}/{len(frame.value)}"
+            frame.value.append(value)
+            self.lines[pointer] = line
+            return pointer
+        key, frame.key = frame.key or "", None
+        frame.value.setdefault(key, value)
+        return f"{frame.pointer}/{escape(key)}"
+
+    def _report(self, line: int, message: str) -> None:
+        pointer = self._open[-1].pointer if self._open else ""
+        self.problems.append(Problem(line, _place(pointer), pointer, "invalid_format", message))
+
+    def _give_up(self, line: int, message: str) -> None:
+        self._report(line, message)
+        raise InvalidFile(self.problems)
+
+
+def _scalar(event: yaml.ScalarEvent) -> object:
+    """A plain scalar by the core schema of YAML 1.2, all others as trimmed text."""
+    text: str = event.value
+    if event.style:
+        return text.strip()
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.match(text):
+        return int(text)
+    return float(text) if _FLOAT.match(text) else text
+
+
+def _check_characters(text: str) -> None:
+    """Refuse what is too big or no Unicode before any of it is parsed."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise InvalidFile([Problem(line, "", "", "invalid_format", "The file is not UTF-8.")]) from error
+    if size > FILE_BYTES_MAX:
+        raise InvalidFile([Problem(1, "", "", "too_long", f"The file is larger than {FILE_BYTES_MAX} bytes.")])
+
+
+def _syntax_problem(text: str, error: yaml.YAMLError) -> Problem:
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark is not None else text.count("\n", 0, getattr(error, "position", None) or 0) + 1
+    reason = getattr(error, "problem", None) or "there is a character that cannot stand here"
+    return Problem(line, "", "", "invalid_format", f"This is not YAML: {reason}.")
+
+
+def _place(pointer: str) -> str:
+    """A JSON pointer as people write places: `groups[0].questions[1].title`."""
+    place = ""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        place += f"[{name}]" if name.isdigit() else f".{name}" if place else name
+    return place

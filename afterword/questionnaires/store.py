@@ -1,0 +1,381 @@
+"""SQL of questionnaires and their immutable versions; groups and questions are read out of a version's definition."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core import definition as core_definition
+from afterword.core.definition import Definition
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+VERSIONS_KEPT_MAX = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questionnaire:
+    """A row: what may change without a new version, and which version is published (None: nothing can be issued)."""
+
+    organization_id: str
+    questionnaire_id: str
+    owner_application_id: str
+    slug: str | None
+    display_name: str
+    title: str | None
+    description: str | None
+    valid_days: int
+    editable: bool
+    template_questionnaire_id: str | None
+    desktop_collapsed: bool
+    non_collapsed_questions_count: int
+    key_question_id: str | None
+    credits_accountable: bool
+    questionnaire_icon_url: str | None
+    default_locale: str
+    locales: Sequence[str]
+    active: bool
+    public_link: bool
+    responses_max: int | None
+    published_version_id: str | None
+    archived_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A published version; it never changes."""
+
+    organization_id: str
+    version_id: str
+    questionnaire_id: str
+    number: int
+    note: str | None
+    definition: Definition
+    checksum: str
+    published_time: datetime
+    published_by: str | None
+
+
+QUESTIONNAIRES: Final = Listing(
+    columns={
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "owner_application_id": Column("owner_application_id", "id"),
+        "display_name": Column("display_name"),
+        "title": Column("title", nullable=True),
+        "description": Column("description", nullable=True),
+        "valid_days": Column("valid_days", "integer"),
+        "editable": Column("editable", "boolean"),
+        "template_questionnaire_id": Column("template_questionnaire_id", "id", nullable=True),
+        "desktop_collapsed": Column("desktop_collapsed", "boolean"),
+        "non_collapsed_questions_count": Column("non_collapsed_questions_count", "integer"),
+        "key_question_id": Column("key_question_id", "id", nullable=True),
+        "credits_accountable": Column("credits_accountable", "boolean"),
+        "questionnaire_icon_url": Column("questionnaire_icon_url", nullable=True),
+        "default_locale": Column("default_locale"),
+        "active": Column("active", "boolean"),
+        "public_link": Column("public_link", "boolean"),
+        "responses_max": Column("responses_max", "integer", nullable=True),
+        "published_version_id": Column("published_version_id", "id", nullable=True),
+        "archived_time": Column("archived_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="questionnaire_id",
+)
+GROUPS: Final = Listing(
+    columns={
+        "group_id": Column("group_id", "id"),
+        "title": Column("title", nullable=True),
+        "description": Column("description", nullable=True),
+        "display_name": Column("display_name", nullable=True),
+        "enabled": Column("enabled", "boolean"),
+        "position": Column("position", "integer"),
+    },
+    order=(("position", "asc"),),
+    id="group_id",
+)
+QUESTIONS: Final = Listing(
+    columns={
+        "question_id": Column("question_id", "id"),
+        "type": Column("type"),
+        "title": Column("title"),
+        "description": Column("description", nullable=True),
+        "display_name": Column("display_name", nullable=True),
+        "required": Column("required", "boolean"),
+        "enabled": Column("enabled", "boolean"),
+        "display_probability": Column("display_probability", "integer"),
+        "randomize": Column("randomize", "boolean"),
+        "low_label": Column("low_label", nullable=True),
+        "high_label": Column("high_label", nullable=True),
+        "scale_min": Column("scale_min", "integer", nullable=True),
+        "scale_max": Column("scale_max", "integer", nullable=True),
+        "style": Column("style", nullable=True),
+        "choices_min": Column("choices_min", "integer", nullable=True),
+        "choices_max": Column("choices_max", "integer", nullable=True),
+        "length_max": Column("length_max", "integer", nullable=True),
+        "multiline": Column("multiline", "boolean", nullable=True),
+        "position": Column("position", "integer"),
+    },
+    order=(("position", "asc"),),
+    id="question_id",
+)
+
+_COLUMNS: Final[
+    LiteralString
+] = """organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
+  valid_days, editable, template_questionnaire_id, desktop_collapsed, non_collapsed_questions_count, key_question_id,
+  credits_accountable, questionnaire_icon_url, default_locale, locales, active, public_link, responses_max,
+  published_version_id, archived_time, version, created_time, updated_time, created_by, updated_by"""
+_VERSION_COLUMNS: Final[
+    LiteralString
+] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
+  published_time, published_by"""
+
+# Versions never change, so each process parses one only once.
+_versions: dict[tuple[str, str], Version] = {}
+
+
+async def get_questionnaire(
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
+) -> Questionnaire:
+    """A questionnaire of the organization (and of one of the applications, if any are given). Raises NotFound."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire
+           where organization_id = $1 and questionnaire_id = $2
+             and (cardinality($3::text[]) = 0 or owner_application_id = any($3))""",
+        organization_id,
+        questionnaire_id,
+        list(application_ids),
+    )
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return _questionnaire(row)
+
+
+async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
+    db: Database, *, questionnaire_id: str
+) -> Questionnaire | None:
+    """The questionnaire that a public link names."""
+    row = await db.fetch_row(f"select {_COLUMNS} from questionnaire where questionnaire_id = $1", questionnaire_id)
+    return None if row is None else _questionnaire(row)
+
+
+async def get_questionnaire_by_slug(
+    db: Database, *, organization_id: str, application_id: str, slug: str
+) -> Questionnaire | None:
+    """The questionnaire that a file made, locked until the transaction ends: imports of a file wait for each other."""
+    # "no key": instances and items that refer to the questionnaire must not wait for an import, nor it for them.
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire
+           where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
+        organization_id,
+        application_id,
+        slug,
+    )
+    return None if row is None else _questionnaire(row)
+
+
+async def list_questionnaires(
+    db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
+) -> Rows[Questionnaire]:
+    """A page of the organization's questionnaires (of the given applications, if any are given)."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from questionnaire
+           where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
+        organization_id,
+        list(application_ids),
+        page=page,
+    )
+    return rows.map(_questionnaire)
+
+
+async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
+    """A published version. Raises NotFound."""
+    known = _versions.get((organization_id, version_id))
+    if known is not None:
+        return known
+    row = await db.fetch_row(
+        f"select {_VERSION_COLUMNS} from questionnaire_version where organization_id = $1 and version_id = $2",
+        organization_id,
+        version_id,
+    )
+    if row is None:
+        raise errors.NotFound("There is no such version.")
+    while len(_versions) >= VERSIONS_KEPT_MAX:
+        _versions.pop(next(iter(_versions)))
+    return _versions.setdefault((organization_id, version_id), _version(row))
+
+
+async def list_group_ids(db: Database, *, organization_id: str, version_id: str, page: Page) -> Rows[str]:
+    """A page of the groups of a version: their ids."""
+    rows = await db.fetch_list(
+        """select g.value->>'group_id' as group_id, g.value->>'title' as title, g.value->>'description' as description,
+                  g.value->>'display_name' as display_name, (g.value->>'enabled')::boolean as enabled,
+                  g.place::integer - 1 as position
+           from questionnaire_version v, jsonb_array_elements(v.definition->'groups') with ordinality g (value, place)
+           where v.organization_id = $1 and v.version_id = $2""",
+        organization_id,
+        version_id,
+        page=page,
+    )
+    return rows.map(lambda row: str(row["group_id"]))
+
+
+async def list_question_ids(
+    db: Database, *, organization_id: str, version_id: str, group_id: str, page: Page
+) -> Rows[str]:
+    """A page of the questions of one group of a version: their ids."""
+    rows = await db.fetch_list(
+        """select q.value->>'question_id' as question_id, q.value->>'type' as type, q.value->>'title' as title,
+                  q.value->>'description' as description, q.value->>'display_name' as display_name,
+                  (q.value->>'required')::boolean as required, (q.value->>'enabled')::boolean as enabled,
+                  (q.value->>'display_probability')::integer as display_probability,
+                  (q.value->>'randomize')::boolean as randomize, q.value->>'low_label' as low_label,
+                  q.value->>'high_label' as high_label,
+                  (q.value->>'scale_min')::integer as scale_min, (q.value->>'scale_max')::integer as scale_max,
+                  q.value->>'style' as style, (q.value->>'choices_min')::integer as choices_min,
+                  (q.value->>'choices_max')::integer as choices_max, (q.value->>'length_max')::integer as length_max,
+                  (q.value->>'multiline')::boolean as multiline, q.place::integer - 1 as position
+           from questionnaire_version v, jsonb_array_elements(v.definition->'groups') g,
+                jsonb_array_elements(g->'questions') with ordinality q (value, place)
+           where v.organization_id = $1 and v.version_id = $2 and g->>'group_id' = $3""",
+        organization_id,
+        version_id,
+        group_id,
+        page=page,
+    )
+    return rows.map(lambda row: str(row["question_id"]))
+
+
+async def insert_questionnaire(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_id: str,
+    slug: str | None,
+    settings: Mapping[str, object],
+    now: datetime,
+    by: str | None,
+) -> Questionnaire | None:
+    """A new questionnaire, without a version; None when the application has one of this slug."""
+    row = await db.fetch_row(
+        f"""insert into questionnaire (
+             organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
+             valid_days, editable, desktop_collapsed, non_collapsed_questions_count, key_question_id,
+             credits_accountable, questionnaire_icon_url, default_locale, locales, public_link, responses_max,
+             created_time, updated_time, created_by, updated_by)
+           select $1, $2, $3, $4, s.display_name, s.title, s.description, s.valid_days,
+             s.editable, s.desktop_collapsed, s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable,
+             s.questionnaire_icon_url, s.default_locale, s.locales, s.public_link, s.responses_max,
+             $6, $6, $7, $7
+           from jsonb_populate_record(null::questionnaire, $5) s
+           on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
+           returning {_COLUMNS}""",
+        organization_id,
+        questionnaire_id,
+        application_id,
+        slug,
+        settings,
+        now,
+        by,
+    )
+    return None if row is None else _questionnaire(row)
+
+
+async def update_questionnaire(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    settings: Mapping[str, object],
+    published_version_id: str,
+    now: datetime,
+    by: str | None,
+) -> Questionnaire:
+    """Set all settings and the published version. Raises NotFound."""
+    row = await db.fetch_row(
+        f"""update questionnaire set
+             (display_name, title, description, valid_days, editable, desktop_collapsed, non_collapsed_questions_count,
+              key_question_id, credits_accountable, questionnaire_icon_url, default_locale, locales,
+              public_link, responses_max)
+             = (select s.display_name, s.title, s.description, s.valid_days, s.editable, s.desktop_collapsed,
+                  s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable, s.questionnaire_icon_url,
+                  s.default_locale, s.locales, s.public_link, s.responses_max
+                from jsonb_populate_record(null::questionnaire, $3) s),
+             published_version_id = $4,
+             version = version + 1, updated_time = greatest($5, updated_time),
+             updated_by = $6
+           where organization_id = $1 and questionnaire_id = $2
+           returning {_COLUMNS}""",
+        organization_id,
+        questionnaire_id,
+        settings,
+        published_version_id,
+        now,
+        by,
+    )
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return _questionnaire(row)
+
+
+async def insert_version(
+    db: Database,
+    *,
+    organization_id: str,
+    version_id: str,
+    questionnaire_id: str,
+    number: int,
+    note: str | None,
+    definition: Definition,
+    checksum: str,
+    now: datetime,
+    by: str | None,
+) -> Version:
+    """A new version; its number is unique in the questionnaire."""
+    row = await db.fetch_row(
+        f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
+                                              checksum, published_time, published_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {_VERSION_COLUMNS}""",
+        organization_id,
+        version_id,
+        questionnaire_id,
+        number,
+        note,
+        core_definition.document_of(definition),
+        checksum,
+        now,
+        by,
+    )
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return _version(row)
+
+
+async def count_versions(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
+    """How many versions there are; numbers have no gaps, so the next has one more."""
+    return await db.fetch_value(
+        "select count(*) from questionnaire_version where organization_id = $1 and questionnaire_id = $2",
+        organization_id,
+        questionnaire_id,
+    )
+
+
+def _questionnaire(row: Row) -> Questionnaire:
+    return Questionnaire(**dict(row))
+
+
+def _version(row: Row) -> Version:
+    columns: dict[str, Any] = dict(row)
+    columns["definition"] = core_definition.parse(columns["definition"])
+    return Version(**columns)
