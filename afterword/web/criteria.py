@@ -1,0 +1,164 @@
+"""`filter_by` and `order_by`: from parameters to Criteria and Orders of whitelisted columns, with typed values."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Final, cast
+
+from afterword.core.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
+from afterword.web import scalars
+from afterword.web.query import Parameters, as_list
+from afterword.web.scalars import Context
+
+CRITERIA_MAX = 20
+ORDERS_MAX = 3
+VALUES_MAX = 200
+PATTERN_CHARACTERS_MAX = 255
+COLUMNS_NAMED_MAX = 60
+
+_KNOWN: Final = frozenset(CRITERIA)
+_LISTS: Final = frozenset({"IN", "NOT_IN"})
+_NULLS: Final = frozenset({"NULL", "NOT_NULL"})
+_PATTERNS: Final = frozenset({"LIKE", "NOT_LIKE"})
+_ORDERED: Final = frozenset({"GREATER_THAN", "GREATER_EQUAL", "LESS_THAN", "LESS_EQUAL"})
+_DIRECTIONS: Final[Mapping[str, Direction]] = {"ASC": "asc", "DESC": "desc"}
+
+
+class Columns:
+    """The columns of one listing by both spellings: `OwnerApplicationId` and `owner_application_id`."""
+
+    def __init__(self, listing: Listing) -> None:
+        self.listing = listing
+        self.names = [camel_case(name) for name in listing.columns]
+        self._by_name = {**{camel_case(name): column for name, column in listing.columns.items()}, **listing.columns}
+
+    def find(self, name: str, place: str, context: Context) -> Column | None:
+        """The column, or None with a note that lists those that there are."""
+        column = self._by_name.get(name)
+        if column is None:
+            there_are = ", ".join(self.names[:COLUMNS_NAMED_MAX])
+            context.add(place, "unknown_column", f"There is no such column here. There are: {there_are}.")
+        return column
+
+
+def read_filter(given: object, columns: Columns, context: Context) -> tuple[Criterion, ...]:
+    """`filter_by` as criteria, joined by AND; notes what is wrong."""
+    if not isinstance(given, dict):
+        if given not in (None, []):
+            context.add("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is wanted.")
+        return ()
+    found: list[Criterion] = []
+    for operator, wanted in cast("dict[str, object]", given).items():
+        if operator not in _KNOWN:
+            known = ", ".join(CRITERIA)
+            context.add(place_of("filter_by", operator), "unknown_criterion", f"One of these is wanted: {known}.")
+        elif not isinstance(wanted, dict):
+            context.add(place_of("filter_by", operator), "wrong_type", "filter_by[CRITERION][Column]=value is wanted.")
+        else:
+            for name, value in cast("dict[str, object]", wanted).items():
+                criterion = _criterion(operator, name, value, columns, context)
+                if criterion is not None:
+                    found.append(criterion)
+    if len(found) > CRITERIA_MAX:
+        context.add("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
+    return tuple(found)
+
+
+def read_order(given: object, pairs: Parameters, columns: Columns, context: Context) -> tuple[Order, ...]:
+    """`order_by` in order of appearance; the listing's own order when nothing is asked."""
+    if not given:
+        return columns.listing.default_order()
+    found: list[Order] = []
+    seen: set[str] = set()
+    for direction, name, place in _order_steps(given, pairs, context):
+        column = columns.find(name, place, context)
+        if column is not None and column.name not in seen:  # a column twice: the first decides anyway
+            seen.add(column.name)
+            found.append(Order(column, direction))
+    if len(found) > ORDERS_MAX:
+        context.add("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
+    return tuple(found) or columns.listing.default_order()
+
+
+def camel_case(name: str) -> str:
+    """`owner_application_id` as the v3.2 clients write it: `OwnerApplicationId`."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def place_of(*steps: str) -> str:
+    """Where a parameter stands, for `Context.add`: (`filter_by`, `EQUAL`, `Nope`) is `filter_by[EQUAL][Nope]`."""
+    return "".join(f"/{scalars.escape(step)}" for step in steps)
+
+
+def _criterion(operator: str, name: str, value: object, columns: Columns, context: Context) -> Criterion | None:
+    place = place_of("filter_by", operator, name)
+    column = columns.find(name, place, context)
+    if column is None:
+        return None
+    if operator in _NULLS:
+        return Criterion(operator, column, None)
+    if operator in _LISTS:
+        return Criterion(operator, column, _values(value, column.kind, place, context))
+    if operator in _PATTERNS and column.kind not in {"text", "id"}:
+        context.add(place, "wrong_type", "This comparison is for columns of text.")
+    elif operator in _ORDERED and column.kind == "boolean":
+        context.add(place, "wrong_type", "Booleans have no order.")
+    elif operator in _PATTERNS and isinstance(value, str) and len(value) > PATTERN_CHARACTERS_MAX:
+        context.add(place, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
+    elif operator in _PATTERNS and isinstance(value, str) and _ends_escaping(value):
+        context.add(place, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
+    return Criterion(operator, column, _value(value, column.kind, place, context))
+
+
+def _ends_escaping(pattern: str) -> bool:
+    return (len(pattern) - len(pattern.rstrip("\\"))) % 2 == 1
+
+
+def _values(value: object, kind: Kind, place: str, context: Context) -> list[Any]:
+    values = as_list(value) if isinstance(value, (list, dict)) else [value]
+    if values is None:
+        context.add(place, "wrong_type", "A list is wanted.")
+        return []
+    if len(values) > VALUES_MAX:
+        context.add(place, "too_many", f"At most {VALUES_MAX} values are allowed.")
+        return []
+    return [_value(one, kind, place, context) for one in values]
+
+
+def _value(value: object, kind: Kind, place: str, context: Context) -> Any:
+    before = len(context.wrong)
+    found = scalars.COLUMN_READERS[kind](value, place, context)
+    if len(context.wrong) > before:
+        return None
+    if kind == "time":
+        return found.instant
+    return _date_of(found, place, context) if kind == "date" else found
+
+
+def _date_of(text: str, place: str, context: Context) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        context.add(place, "invalid_format", "A date is wanted, such as 2026-11-21.")
+        return None
+
+
+def _order_steps(given: object, pairs: Parameters, context: Context) -> Sequence[tuple[Direction, str, str]]:
+    if not isinstance(given, dict):
+        context.add("/order_by", "wrong_type", "order_by[ASC][]=Column is wanted.")
+        return []
+    steps: list[tuple[Direction, str, str]] = []
+    in_query = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
+    if not in_query:  # from a JSON body: its maps keep their order
+        in_query = [
+            (("order_by", direction, str(index)), str(name))
+            for direction, names in cast("dict[str, object]", given).items()
+            for index, name in enumerate(as_list(names) or [names])
+        ]
+    for path, name in in_query:
+        place = place_of(*path[:2])
+        direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
+        if direction is None:
+            context.add(place, "unknown_value", "The direction is ASC or DESC.")
+        else:
+            steps.append((direction, name, place))
+    return steps

@@ -1,0 +1,275 @@
+"""The strict edge: bytes from the network to one JSON value, or a refusal. Nothing that fails here reaches a route.
+
+The happy path is one decode by msgspec and a cheap look at the bytes; only bodies that could hide something (escapes,
+long numbers, deep or wide structures, repeated names) take the slow and exact one.
+"""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, Final, NoReturn, cast
+
+import msgspec
+
+from afterword import errors
+
+BODY_BYTES_MAX = 1_048_576
+BODY_SECONDS_MAX = 30
+TARGET_BYTES_MAX = 16_384
+DEPTH_MAX = 16
+MEMBERS_MAX = 200
+NAME_CHARACTERS_MAX = 255
+INTEGER_DIGITS_MAX = 18
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FORM = "application/x-www-form-urlencoded"
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+_JSON_TYPE = re.compile(r"application/(?:[a-z0-9!#$&^_.-]+\+)?json\Z", re.IGNORECASE)
+_DIGITS = re.compile(rb"[0-9]{19}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG_NAME = re.compile(rb'[^"]{256}"\s*:')
+_STRUCTURE_ONLY: Final = bytes(code for code in range(256) if code not in b"{}[]:")
+_AS_LISTS: Final = bytes.maketrans(b"{}", b"[]")
+_WIDE: Final = re.compile(rb"\{:{%d,}" % (MEMBERS_MAX + 1))
+_LEAF: Final = re.compile(rb"\{:*\}")
+_decode = msgspec.json.decode
+
+
+class Disconnected(Exception):
+    """The client went away before its request was whole."""
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    """The whole body; raises TooLarge as early as it shows, RequestTimeout, UnsupportedMedia for compressed ones."""
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in {"identity", ""}:
+        raise errors.UnsupportedMedia(
+            "Compressed bodies are not read; send it as it is.",
+            "unsupported_encoding",
+            headers={"Accept-Encoding": "identity"},
+        )
+    length = headers.get("content-length")
+    if length is None and "transfer-encoding" not in headers:
+        return b""
+    if length is not None and length.isdecimal() and int(length[:20]) > bytes_max:
+        raise _too_large(bytes_max)
+    try:
+        async with asyncio.timeout(BODY_SECONDS_MAX):
+            return await _receive_all(receive, bytes_max)
+    except TimeoutError:
+        raise errors.RequestTimeout(f"The body did not arrive within {BODY_SECONDS_MAX} seconds.") from None
+
+
+def is_json(content_type: str | None) -> bool:
+    """Whether the label says JSON in UTF-8; raises UnsupportedMedia for another charset."""
+    if content_type == "application/json":
+        return True
+    media_type, _, parameters = (content_type or "").partition(";")
+    if _JSON_TYPE.match(media_type.strip()) is None:
+        return False
+    charset = _charset(parameters)
+    if charset not in {"", "utf-8", "utf8"}:
+        raise errors.UnsupportedMedia("Only UTF-8 is read.")
+    return True
+
+
+def is_form(content_type: str | None) -> bool:
+    """Whether the label says form, or there is none."""
+    return not content_type or content_type.partition(";")[0].strip().lower() == FORM
+
+
+def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
+    """The one JSON value that `raw` is; raises Malformed with the code of the first limit that it breaks."""
+    raw = raw.removeprefix(BYTE_ORDER_MARK)
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        raise errors.Malformed("The body is not valid UTF-8.", "malformed_encoding") from None
+    if raw.count(b"{") + raw.count(b"[") > depth_max or raw.count(b":") > MEMBERS_MAX:
+        _check_structure(raw, depth_max)
+    if b"\\" in raw or _DIGITS.search(raw) or _LONG_NAME.search(raw):
+        return _read_slowly(raw)
+    try:
+        value = _decode(raw)
+    except (ValueError, RecursionError):  # it is wrong; the slow reader knows in which way
+        return _read_slowly(raw)
+    # Each text is one pair of quotes: a repeated name leaves fewer texts than there are pairs.
+    return value if _texts_of(value) * 2 == raw.count(b'"') else _read_slowly(raw)
+
+
+def check_text(text: str) -> None:
+    """Refuse what no text of ours may hold: NUL, halves of surrogate pairs."""
+    if "\x00" in text:
+        raise errors.Malformed("The character NUL is not allowed.", "nul_character")
+    if _SURROGATE.search(text):
+        raise errors.Malformed("A text holds one half of a surrogate pair.", "lone_surrogate")
+
+
+def check_target(path: bytes, query: bytes) -> None:
+    """Refuse a path and query that are longer than `TARGET_BYTES_MAX` together."""
+    if len(path) + len(query) > TARGET_BYTES_MAX:
+        raise errors.TargetTooLong(f"Path and query together may have {TARGET_BYTES_MAX:,} bytes.")
+
+
+def check_accept(accept: str | None, media_type: str = "application/json") -> None:
+    """Refuse an `Accept` that admits neither the type nor everything."""
+    if accept is None or accept in {"*/*", media_type}:
+        return
+    family = media_type.partition("/")[0]
+    best: dict[str, float] = {}
+    for part in accept.split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1")
+        best[name] = _quality(quality)
+    for candidate in (media_type, f"{family}/*", "*/*"):  # the most specific range decides (RFC 9110, 12.5.1)
+        if candidate in best:
+            if best[candidate] > 0:
+                return
+            break
+    if not accept.strip():
+        return
+    raise errors.NotAcceptable(f"The answer is {media_type}; Accept does not admit it.")
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def _charset(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip('"').lower()
+    return ""
+
+
+async def _receive_all(receive: Receive, bytes_max: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > bytes_max:
+            raise _too_large(bytes_max)
+        if not message.get("more_body", False):
+            return b"".join([*chunks, chunk]) if chunks else chunk
+        chunks.append(chunk)
+
+
+def _too_large(bytes_max: int) -> errors.TooLarge:
+    return errors.TooLarge(f"The body may have {bytes_max:,} bytes.")
+
+
+def _texts_of(value: Any) -> int:
+    """How many texts stand in a decoded value: names and values."""
+    kind = type(value)
+    if kind is str:
+        return 1
+    if kind is dict:
+        count = len(value)
+        for entry in value.values():
+            kind = type(entry)
+            if kind is str:
+                count += 1
+            elif kind is dict or kind is list:
+                count += _texts_of(entry)
+        return count
+    if kind is list:
+        return sum(_texts_of(entry) for entry in value)
+    return 0
+
+
+def _check_structure(raw: bytes, depth_max: int) -> None:
+    """Depth and width, by deleting all but the structure and then leaf after leaf; before anything is built."""
+    if b"\\" in raw:
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    outside = b"".join(raw.split(b'"')[::2]).translate(None, _STRUCTURE_ONLY)
+    lists = outside.replace(b":", b"").translate(_AS_LISTS)
+    for _ in range(depth_max):
+        lists = lists.replace(b"[]", b"")
+    if b"[]" in lists or lists.count(b"[") > depth_max:
+        raise errors.Malformed(f"Objects and lists may be nested {depth_max} deep.", "too_deep")
+    if outside.count(b":") <= MEMBERS_MAX:
+        return
+    for _ in range(depth_max + 1):
+        if _WIDE.search(outside):
+            raise _too_many_members()
+        outside = _LEAF.sub(b"", outside.replace(b"[]", b"").replace(b"{}", b""))
+
+
+def _read_slowly(raw: bytes) -> Any:
+    """By the standard library's parser, which shows names before they are merged and numbers before they are read."""
+    try:
+        value = json.loads(
+            raw,
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_number,
+            parse_constant=_constant,
+        )
+    except errors.Malformed:
+        raise
+    except (ValueError, RecursionError):
+        raise errors.Malformed("The body is not one valid JSON value.") from None
+    _check_texts(value)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MEMBERS_MAX:
+        raise _too_many_members()
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise errors.Malformed("A name stands twice in one object.", "duplicate_member")
+    for name in found:
+        if len(name) > NAME_CHARACTERS_MAX:
+            raise errors.Malformed(f"Names may have {NAME_CHARACTERS_MAX} characters.", "name_too_long")
+        check_text(name)
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > INTEGER_DIGITS_MAX:
+        raise _number_out_of_range()
+    return int(text)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _number_out_of_range()
+    return number
+
+
+def _constant(_text: str) -> NoReturn:
+    raise _number_out_of_range()
+
+
+def _check_texts(value: Any) -> None:
+    if isinstance(value, str):
+        check_text(value)
+    elif isinstance(value, dict):
+        for entry in cast("dict[str, Any]", value).values():
+            _check_texts(entry)
+    elif isinstance(value, list):
+        for entry in cast("list[Any]", value):
+            _check_texts(entry)
+
+
+def _too_many_members() -> errors.Malformed:
+    return errors.Malformed(f"An object may have {MEMBERS_MAX} members.", "too_many_members")
+
+
+def _number_out_of_range() -> errors.Malformed:
+    return errors.Malformed(
+        f"Integers may have {INTEGER_DIGITS_MAX} digits, other numbers must fit a double.", "number_out_of_range"
+    )

@@ -1,0 +1,167 @@
+"""What stands before all routes: the path's spelling, HEAD and OPTIONS, the request id, headers of every answer."""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from typing import Any, Final
+
+import structlog
+
+from afterword import errors, ids
+from afterword.core.site import API_PREFIX, Site
+from afterword.web import headers, problems
+from afterword.web.metrics import Metrics
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+ALIASES: Final = ("/v3.0", "/v3.1")
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
+CORS_SECONDS = 600
+HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
+NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
+EXPOSED: Final = (
+    b"ETag, Link, Location, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, "
+    b"Idempotency-Replayed"
+)
+ALLOWED_HEADERS: Final = (
+    b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, "
+    b"esat-auth, esat-domain"
+)
+NOWHERE: Final = "/%2F"  # no route is there
+
+_SLASHES = re.compile(r"/{2,}")
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Front:
+    """The outermost ASGI application."""
+
+    def __init__(self, app: App, *, site: Site, metrics: Metrics, origins: Collection[str] = ()) -> None:
+        self._app = app
+        self._site = site
+        self._metrics = metrics
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; start-up and shut-down pass through."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+            else:
+                await self._app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        method: str = scope["method"]
+        scope = {**scope, "method": "GET"} if method == "HEAD" else scope  # a copy: the server goes by its own
+        request_id = headers.read_request_id(scope["headers"]) or ids.secret()
+        scope["afterword.request_id"] = request_id
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        scope["path"] = canonical_path(scope["path"], scope.get("raw_path"))
+        answer = _Answer(method, scope, send, [*self._always, (b"x-request-id", request_id.encode())])
+        if self._origins:
+            answer.add_cors(self._origins)
+        try:
+            await self._pass(scope, receive, answer)
+        finally:
+            template = str(scope.get("path_template") or "unknown")
+            self._metrics.count_request(answer.method, template, answer.status, time.perf_counter() - start)
+
+    async def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
+        try:
+            if answer.method not in METHODS:
+                await self._refuse(errors.MethodNotAllowed("There is no such method here."), answer)
+            elif answer.is_preflight:
+                await answer.send_preflight()
+            else:
+                await self._app(scope, receive, answer)
+        except Exception:
+            logger.exception("request failed", method=answer.method)
+            if answer.has_started:
+                raise
+            await self._refuse(problems.InternalError(), answer)
+
+    async def _refuse(self, refusal: errors.Refusal, answer: "_Answer") -> None:
+        content = problems.body_of(refusal, site=self._site, request_id=answer.request_id)
+        more = [*headers.of_refusal(refusal), (b"content-length", b"%d" % len(content))]
+        await answer({"type": "http.response.start", "status": refusal.status, "headers": more})
+        await answer({"type": "http.response.body", "body": content})
+
+
+class _Answer:
+    """The `send` of one request: adds what every answer carries, leaves out the body that HEAD does not get."""
+
+    def __init__(self, method: str, scope: Scope, send: Send, more: list[headers.Header]) -> None:
+        self.method = method
+        self.request_id: str = scope["afterword.request_id"]
+        self.status = 0
+        self.has_started = False
+        self.is_preflight = False
+        self._scope = scope
+        self._send = send
+        self._more = more
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_started = True
+            self.status = message["status"]
+            given: list[headers.Header] = list(message.get("headers", ()))
+            if self.status in {405, 204}:
+                given = [_with_head(name, value) for name, value in given]
+            present = {name for name, _ in given}
+            message["headers"] = [*given, *(each for each in self._more if each[0] not in present)]
+        elif self.method == "HEAD":
+            message = {"type": "http.response.body", "body": b"", "more_body": message.get("more_body", False)}
+        await self._send(message)
+
+    def add_cors(self, origins: Collection[bytes]) -> None:
+        """Let a listed origin read the answer."""
+        if self._scope["path"].startswith("/oauth/"):
+            return
+        given: Mapping[bytes, bytes] = dict(self._scope["headers"])
+        origin = given.get(b"origin")
+        if origin in origins and origin is not None:
+            self._more += [(b"access-control-allow-origin", origin), (b"access-control-expose-headers", EXPOSED)]
+            self.is_preflight = self.method == "OPTIONS" and b"access-control-request-method" in given
+
+    async def send_preflight(self) -> None:
+        """Tell a browser which methods and headers it may send."""
+        self._more += [
+            (b"access-control-allow-methods", b"GET, POST, PATCH, PUT, DELETE"),
+            (b"access-control-allow-headers", ALLOWED_HEADERS),
+            (b"access-control-max-age", b"%d" % CORS_SECONDS),
+            headers.VARY,
+        ]
+        await self({"type": "http.response.start", "status": 204, "headers": []})
+        await self({"type": "http.response.body", "body": b""})
+
+
+def canonical_path(path: str, raw_path: bytes | None) -> str:
+    """One spelling for each address: single slashes, none at the end, `/v3.2` for its aliases.
+
+    An encoded slash is no slash: such a path leads nowhere. Nothing is ever answered by a redirect.
+    """
+    if raw_path and b"%2" in raw_path and b"%2f" in raw_path.lower():
+        return NOWHERE
+    if "//" in path:
+        path = _SLASHES.sub("/", path)
+    if len(path) > 1 and path.endswith("/"):
+        path = path[:-1]
+    for alias in ALIASES:
+        if path.startswith(alias) and path[len(alias) : len(alias) + 1] in {"", "/"}:
+            return API_PREFIX + path[len(alias) :]
+    return path
+
+
+def _with_head(name: bytes, value: bytes) -> headers.Header:
+    """`Allow` lists HEAD beside GET, and OPTIONS, whatever the router knew."""
+    if name != b"allow":
+        return name, value
+    methods = {method.strip() for method in value.split(b",") if method.strip()} | {b"OPTIONS"}
+    if b"GET" in methods:
+        methods.add(b"HEAD")
+    return name, b", ".join(sorted(methods))

@@ -1,0 +1,102 @@
+"""The headers of wire.md 5: reading what clients send, writing what every answer carries."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from afterword import errors
+from afterword.web.limits import Standing
+
+Header = tuple[bytes, bytes]
+RETRY_AFTER_SECONDS = {"unavailable": 2, "idempotency_in_progress": 1, "item_in_dispatch": 5}
+
+JSON: Final[Header] = (b"content-type", b"application/json")
+PROBLEM: Final[Header] = (b"content-type", b"application/problem+json")
+NO_STORE: Final[Header] = (b"cache-control", b"no-store")
+NO_CACHE: Final[Header] = (b"cache-control", b"private, no-cache")
+VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
+
+_TAG: Final = re.compile(r'\s*(?:W/)?("[^"]*"|\*)\s*(?:,|\Z)')
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}\Z")
+
+
+def read(raw: Iterable[Header]) -> dict[str, str]:
+    """Names in lower case to values; those sent more than once are joined, as HTTP says."""
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def tags(text: str) -> list[str]:
+    """The entity tags of an `If-Match`; a `W/` that a proxy put in front is ignored."""
+    return [match[1] for match in _TAG.finditer(text)]
+
+
+def matches(text: str, etag: str) -> bool:
+    """Whether one of the tags is this one, or `*`."""
+    found = tags(text)
+    return etag in found or "*" in found
+
+
+def wants_strict(prefer: str) -> bool:
+    """Whether `Prefer` asks for handling=strict; other preferences are ignored."""
+    for preference in prefer.split(","):
+        name, _, value = preference.partition(";")[0].partition("=")
+        if name.strip().lower() == "handling" and value.strip().strip('"').lower() == "strict":
+            return True
+    return False
+
+
+def read_idempotency_key(text: str) -> str:
+    """The key, bare or quoted; raises Malformed for anything but 1 to 255 visible ASCII characters."""
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == '"':
+        bare = bare[1:-1]
+    if _KEY.match(bare) is None:
+        message = "1 to 255 visible ASCII characters are wanted."
+        raise errors.Malformed(
+            "The header Idempotency-Key cannot be read.",
+            "malformed_header",
+            [errors.FieldError("malformed_header", message, header="Idempotency-Key")],
+        )
+    return bare
+
+
+def read_request_id(raw: Iterable[Header]) -> str | None:
+    """The client's own request id, if it has an acceptable form."""
+    for name, value in raw:
+        if name == b"x-request-id":
+            return value.decode("ascii") if _REQUEST_ID.match(value) else None
+    return None
+
+
+def rate_limit(standing: Standing) -> list[Header]:
+    """RateLimit-Limit, -Remaining and -Reset."""
+    return [
+        (b"ratelimit-limit", b"%d" % standing.limit),
+        (b"ratelimit-remaining", b"%d" % standing.remaining),
+        (b"ratelimit-reset", b"%d" % standing.reset_seconds),
+    ]
+
+
+def header(name: str, value: str) -> Header:
+    """One header as bytes; what Latin-1 lacks is replaced, line ends cannot pass."""
+    return name.lower().encode("ascii"), value.replace("\r", " ").replace("\n", " ").encode("latin-1", "replace")
+
+
+def of_refusal(refusal: errors.Refusal) -> list[Header]:
+    """The headers of a problem document."""
+    more: list[Header] = [PROBLEM, NO_STORE, VARY]
+    more.extend(header(name, value) for name, value in refusal.headers.items())
+    seconds = RETRY_AFTER_SECONDS.get(refusal.code)
+    if seconds is not None and not has(refusal.headers, "retry-after"):
+        more.append((b"retry-after", b"%d" % seconds))
+    return more
+
+
+def has(given: Mapping[str, str], name: str) -> bool:
+    """Whether a header of this name is there, in whatever case."""
+    return any(each.lower() == name for each in given)

@@ -1,0 +1,120 @@
+"""Rate limits in this process's memory: requests by token and organization, failed authentications by source."""
+
+import ipaddress
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from afterword import errors
+
+WINDOW_SECONDS = 60
+KEYS_MAX = 100_000  # of one window; strangers beyond it share one count
+TOKEN_REQUESTS_DEFAULT = 6_000
+ORGANIZATION_REQUESTS_DEFAULT = 24_000
+FAILURES_DEFAULT = 60
+_REST = "the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many a minute; 0: no limit."""
+
+    token_requests: int = TOKEN_REQUESTS_DEFAULT
+    organization_requests: int = ORGANIZATION_REQUESTS_DEFAULT
+    failed_authentications: int = FAILURES_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is left of a limit, and in how many seconds it starts anew."""
+
+    limit: int
+    remaining: int
+    reset_seconds: int
+    is_over: bool = False
+
+
+class Counter:
+    """Counts by key in windows of a minute; all windows start together, so that forgetting costs nothing."""
+
+    def __init__(self, limit: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._window = -1
+        self._counts: dict[str, int] = {}
+
+    def add(self, key: str, count: int = 1) -> Standing:
+        """Count `count` more for `key`."""
+        reset_seconds = self._turn()
+        if key not in self._counts and len(self._counts) >= KEYS_MAX:
+            key = _REST
+        total = self._counts[key] = self._counts.get(key, 0) + count
+        return Standing(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
+
+    def is_used_up(self, key: str) -> bool:
+        """Whether one more would be over the limit."""
+        if not self.limit:
+            return False
+        self._turn()
+        if key not in self._counts and len(self._counts) >= KEYS_MAX:
+            key = _REST
+        return self._counts.get(key, 0) >= self.limit
+
+    @property
+    def reset_seconds(self) -> int:
+        """Until the window ends; at least 1."""
+        return WINDOW_SECONDS - int(self._clock()) % WINDOW_SECONDS
+
+    def _turn(self) -> int:
+        window, passed = divmod(int(self._clock()), WINDOW_SECONDS)
+        if window != self._window:
+            self._window = window
+            self._counts.clear()
+        return WINDOW_SECONDS - passed
+
+
+class Limiter:
+    """The three limits of a web process."""
+
+    def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tokens = Counter(limits.token_requests, clock=clock)
+        self._organizations = Counter(limits.organization_requests, clock=clock)
+        self._failures = Counter(limits.failed_authentications, clock=clock)
+
+    def check_source(self, source: str) -> None:
+        """Raise TooMany when this source address failed to authenticate too often; before anything is looked up."""
+        if self._failures.is_used_up(source_key(source)):
+            raise _too_many("Too many failed authentications from this address.", self._failures.reset_seconds)
+
+    def count_failure(self, source: str) -> None:
+        """One more authentication of this source failed."""
+        if self._failures.limit:
+            self._failures.add(source_key(source))
+
+    def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> Standing | None:
+        """One more request; what is left of the limit that ends first. None when both are off."""
+        standings = [
+            counter.add(key, requests)
+            for counter, key in ((self._tokens, token_id), (self._organizations, organization_id))
+            if counter.limit
+        ]
+        return min(standings, key=lambda standing: standing.remaining) if standings else None
+
+
+def over(standing: Standing) -> errors.TooMany:
+    """The refusal of a request that is over."""
+    return _too_many("Too many requests in this minute.", standing.reset_seconds)
+
+
+def source_key(address: str) -> str:
+    """What counts as one source: an IPv4 address, or the 64 bits of an IPv6 network that one customer gets."""
+    if ":" not in address:
+        return address
+    try:
+        return str(ipaddress.ip_network(f"{address.partition('%')[0]}/64", strict=False))
+    except ValueError:
+        return address
+
+
+def _too_many(detail: str, seconds: int) -> errors.TooMany:
+    return errors.TooMany(detail, headers={"Retry-After": str(seconds)})

@@ -1,0 +1,300 @@
+'''Routes as tables: how a slice declares them, what a handler gets, and the runner that keeps the order of all checks.
+
+A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
+
+    """The HTTP door of the queue: fields in, fields out."""
+
+    routes = Routes(tag="Queue")
+
+    class QueueItemRequest(fields.Request):           # required: no default; null = absent unless `| None`
+        responder_channel_identifier: fields.Text320
+        locale: fields.Locale | None = None
+        send_time: fields.Moment | None = None
+        metadata: fields.MetadataGroups | None = None
+
+    class QueueItemUpdate(fields.Request):            # PATCH: absent is UNSET; null only where `| None`
+        locale: fields.Locale | None | UnsetType = UNSET
+        status_id: Literal[1, 2, 3, 4, 5, 6] | UnsetType = UNSET
+
+    class QueueItem(fields.Answer):                   # every member, no defaults
+        item_id: fields.Id
+        status_id: int
+        locale: str | None
+        send_time: fields.DateTime
+
+        @classmethod
+        def of(cls, item: store.Item, zone: tzinfo) -> "QueueItem": ...
+
+    @routes.get("/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item", scope="Queue.Read",
+                answer=QueueItem, shape="array", listing=store.ITEMS, summary="Queue Item List")
+    async def list_items(call: Call[None], db: Database) -> Answer:
+        rows = await store.list_items(db, organization_id=call.caller.organization_id,
+                                      pipeline_id=call.ids["pipeline_id"], page=call.page)
+        return Answer(rows.map(lambda item: QueueItem.of(item, call.zone)))      # envelope, cursors, Link: done here
+
+    @routes.get("/q/queue/item/{item_id}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
+    async def get_item(call: Call[None], db: Database) -> Answer:
+        item = await store.get_item(db, organization_id=call.caller.organization_id, item_id=call.ids["item_id"])
+        return Answer(QueueItem.of(item, call.zone), version=item.version)       # version -> ETag, If-None-Match
+
+    @routes.post("/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item", scope="Queue.Create",
+                 body=QueueItemRequest, answer=QueueItem, summary="Create new queue item",
+                 refusals=("questionnaire_not_published",))
+    async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:     # db: one transaction
+        item = await service.schedule(db, caller=call.caller, …, now=call.now)
+        return Answer(QueueItem.of(item, call.zone), version=item.version, location=f"/q/queue/item/{item.item_id}")
+
+    @routes.patch("/q/queue/item/{item_id}", scope="Queue.Update", body=QueueItemUpdate, answer=QueueItem, …)
+    async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
+        current = await store.get_item(db, …)         # raises NotFound
+        call.check_version(current.version)           # If-Match -> 412, when the header was sent
+        …
+
+    @routes.delete("/q/queue/item/{item_id}", scope="Queue.Delete", summary="Delete Queue Item")
+    async def delete_item(call: Call[None], db: Database) -> Answer:
+        await service.delete(db, …)
+        return Answer()                               # 204
+
+Query parameters of a GET of its own: `query=SomeStruct` (a fields.Request); they arrive in `call.body`.
+A list whose rows come from no `db.fetch_list` (bounded, shape="array", no listing): `Answer([Group.of(g) for g in …])`.
+In the store: see `Database.fetch_list` in db.py and `core/lists.py`.
+'''
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+
+import msgspec
+
+from afterword import errors
+from afterword.core import times
+from afterword.core.access import Caller
+from afterword.core.lists import Listing, Page, Rows
+from afterword.core.site import Site
+from afterword.db import Database, Pool
+
+Body = TypeVar("Body")
+Shape = Literal["one", "array", "envelope", "cursor"]
+Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+Handler = Callable[["Call[Any]", Database], Awaitable["Answer"]]
+SharedHandler = Callable[["Call[Any]", Pool], Awaitable["Answer"]]
+
+DEPTH_MAX = 16
+_PARAMETER = re.compile(r"\{([a-z_]+)\}")
+_TAG = re.compile(r'\s*(?:W/)?("[^"]*"|\*)\s*(?:,|\Z)')
+_STATUS: dict[Method, int] = {"GET": 200, "POST": 201, "PATCH": 200, "PUT": 200, "DELETE": 204}
+
+
+@dataclass(slots=True)
+class Call(Generic[Body]):
+    """One request, past all checks that need no row: what a handler works with."""
+
+    caller: Caller
+    site: Site
+    now: datetime  # the database's clock, read once
+    ids: Mapping[str, str]  # the path's parameters; those that are ids have the shape of one
+    body: Body  # the body (POST, PATCH, PUT) or the route's own query parameters (GET, DELETE), validated
+    headers: Mapping[str, str]  # names in lower case
+    request_id: str
+    strict: bool = False  # Prefer: handling=strict
+    if_match: str | None = None
+    requested: Page | None = None
+    document: Mapping[str, object] = field(default_factory=dict[str, object])  # the body as it was read
+    present: frozenset[str] = frozenset()  # the members that the body has, for PATCH
+
+    @property
+    def page(self) -> Page:
+        """The wanted page of a list route that declares its listing."""
+        assert self.requested is not None, "the route declares no listing"  # noqa: S101
+        return self.requested
+
+    @property
+    def zone(self) -> tzinfo:
+        """The organization's time zone, in which recorded times are shown."""
+        return times.zone_of(self.caller.time_zone)
+
+    def check_version(self, version: int) -> None:
+        """Raise Stale (412) when `If-Match` was sent and names another version than this one."""
+        if self.if_match is None:
+            return
+        tags = [match[1] for match in _TAG.finditer(self.if_match)]
+        if "*" not in tags and etag_of(version) not in tags:
+            raise errors.Stale("It was changed since you read it; read it again.")
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a handler gives back: a Struct, a list of Structs, Rows of Structs, or nothing (204)."""
+
+    value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[msgspec.Struct] | None = None
+    version: int | None = None  # of the row: becomes the strong ETag
+    location: str | None = None  # below the base address: "/q/queue/item/…"
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One operation; the table that the runner, the OpenAPI document and the reference are made from."""
+
+    method: Method
+    path: str
+    handler: Handler
+    shared: SharedHandler | None
+    scope: str | None
+    more_scopes: tuple[str, ...]
+    body: type[msgspec.Struct] | None
+    query: type[msgspec.Struct] | None
+    answer: type[msgspec.Struct] | None
+    shape: Shape
+    listing: Listing | None
+    status: int
+    summary: str
+    description: str
+    tag: str
+    refusals: tuple[str, ...]
+    texts: tuple[str, ...]  # path parameters that are no ids
+    depth_max: int
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the path's parameters, in order."""
+        return tuple(_PARAMETER.findall(self.path))
+
+    @property
+    def operation_id(self) -> str:
+        """The handler's name: unique in a tag, stable for generated clients."""
+        return str(getattr(self.handler, "__name__", "operation"))
+
+
+class Options(TypedDict, total=False):
+    """What any route may say of itself."""
+
+    description: str  # one or two sentences for the reference
+    refusals: Sequence[str]  # codes of 409 and 422 of its own; those of every route are known
+    more_scopes: Sequence[str]  # needed besides `scope`
+    texts: Sequence[str]  # path parameters that are no ids
+    query: type[msgspec.Struct]  # query parameters of its own, on GET and DELETE
+    status: int  # where it is not 200, 201 or 204 as the method has it
+    depth_max: int  # of the body's JSON
+
+
+class Routes:
+    """The routes of one slice, filled by its decorators."""
+
+    def __init__(self, *, tag: str) -> None:
+        self.tag = tag
+        self.all: list[Route] = []
+
+    def get(
+        self,
+        path: str,
+        *,
+        scope: str | None,
+        answer: type[msgspec.Struct] | None,
+        summary: str,
+        shape: Shape = "one",
+        listing: Listing | None = None,
+        **options: Unpack[Options],
+    ) -> Callable[[Handler], Handler]:
+        """Declare a read; its handler gets a connection without a transaction. Lists say their shape and listing."""
+        return self._add("GET", path, scope, summary, options, answer=answer, shape=shape, listing=listing)
+
+    def post(
+        self,
+        path: str,
+        *,
+        scope: str | None,
+        summary: str,
+        answer: type[msgspec.Struct] | None = None,
+        body: type[msgspec.Struct] | None = None,
+        shape: Shape = "one",
+        shared: SharedHandler | None = None,
+        **options: Unpack[Options],
+    ) -> Callable[[Handler], Handler]:
+        """Declare a creation (201), inside one transaction.
+
+        `shared`, for hot writes, is called in place of the handler when no Idempotency-Key was sent: it gets the pool
+        and sees to its own transaction, which must be committed when it returns.
+        """
+        return self._add("POST", path, scope, summary, options, answer=answer, body=body, shape=shape, shared=shared)
+
+    def patch(
+        self,
+        path: str,
+        *,
+        scope: str | None,
+        summary: str,
+        body: type[msgspec.Struct],
+        answer: type[msgspec.Struct],
+        **options: Unpack[Options],
+    ) -> Callable[[Handler], Handler]:
+        """Declare a change of the members that are sent, inside one transaction."""
+        return self._add("PATCH", path, scope, summary, options, answer=answer, body=body)
+
+    def put(
+        self,
+        path: str,
+        *,
+        scope: str | None,
+        summary: str,
+        body: type[msgspec.Struct],
+        answer: type[msgspec.Struct],
+        **options: Unpack[Options],
+    ) -> Callable[[Handler], Handler]:
+        """Declare the replacement of a whole document, inside one transaction."""
+        return self._add("PUT", path, scope, summary, options, answer=answer, body=body)
+
+    def delete(
+        self, path: str, *, scope: str | None, summary: str, **options: Unpack[Options]
+    ) -> Callable[[Handler], Handler]:
+        """Declare a deletion (204), inside one transaction."""
+        return self._add("DELETE", path, scope, summary, options)
+
+    def _add(
+        self,
+        method: Method,
+        path: str,
+        scope: str | None,
+        summary: str,
+        options: Options,
+        *,
+        answer: type[msgspec.Struct] | None = None,
+        body: type[msgspec.Struct] | None = None,
+        shape: Shape = "one",
+        listing: Listing | None = None,
+        shared: SharedHandler | None = None,
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            self.all.append(
+                Route(
+                    method=method,
+                    path=path,
+                    handler=handler,
+                    shared=shared,
+                    scope=scope,
+                    more_scopes=tuple(options.get("more_scopes", ())),
+                    body=body,
+                    query=options.get("query"),
+                    answer=answer,
+                    shape=shape,
+                    listing=listing,
+                    status=options.get("status", _STATUS[method]),
+                    summary=summary,
+                    description=options.get("description", ""),
+                    tag=self.tag,
+                    refusals=tuple(options.get("refusals", ())),
+                    texts=tuple(options.get("texts", ())),
+                    depth_max=options.get("depth_max", DEPTH_MAX),
+                )
+            )
+            return handler
+
+        return declare
+
+
+def etag_of(version: int) -> str:
+    """The strong ETag of a row version."""
+    return f'"{version}"'

@@ -1,0 +1,263 @@
+"""Lists on the wire: page mode and cursor mode, cursors that nobody can forge, envelopes, `Link`.
+
+How a list route works (wire.md 4), from store to wire:
+
+    # store.py: the whitelist of columns, and a function that hands the page to the database
+    ITEMS = Listing(
+        columns={                                       # wire name -> output column of the base query
+            "item_id": Column("item_id", "id"),
+            "status_id": Column("status_id", "integer"),
+            "send_time": Column("send_time", "time"),
+            "locale": Column("locale", nullable=True),
+        },
+        order=(("send_time", "desc"),),                 # newest first; the id breaks ties
+        id="item_id",
+    )
+
+    async def list_items(db: Database, *, organization_id: str, pipeline_id: str, page: Page) -> Rows[Item]:
+        rows = await db.fetch_list(
+            "select item_id, …, send_time from queue_item where organization_id = $1 and pipeline_id = $2 and "
+            "deleted_time is null", organization_id, pipeline_id, page=page)
+        return rows.map(_item)
+
+    # api.py: the route names the listing; the runner reads filter_by, order_by, pagination, limit and cursor into
+    # call.page before the handler runs, and renders the Rows that come back: bare array or envelope, cursors, Link
+    @routes.get("/…/item", scope="Queue.Read", answer=QueueItem, shape="array", listing=store.ITEMS, summary="…")
+    async def list_items(call: Call[None], db: Database) -> Answer:
+        rows = await store.list_items(db, organization_id=…, pipeline_id=call.ids["pipeline_id"], page=call.page)
+        return Answer(rows.map(lambda item: QueueItem.of(item, call.zone)))
+
+`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`. Other callers take `Page.first(ITEMS, limit=…)`.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+import msgspec
+
+from afterword import errors
+from afterword.core.lists import Kind, Listing, Order, Page, Rows
+from afterword.web import criteria
+from afterword.web.query import Parameters
+from afterword.web.scalars import Context
+
+__all__ = ["ListReader", "Page", "Rows", "Wanted"]
+
+LIMIT_MAX = 500
+LIMIT_DEFAULT = 50
+LIMIT_DEFAULT_ARRAY = 100
+PER_PAGE_MAX = 500
+PER_PAGE_DEFAULT = 10
+ROWS_DEEP_MAX = 100_000
+CURSOR_CHARACTERS_MAX = 512
+SEAL_BYTES = 12
+PARAMETERS: Final = frozenset({"pagination", "limit", "cursor", "filter_by", "order_by", "fields", "response_fields"})
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A list as it was asked for: the page for the store, and what its answer and its next address need."""
+
+    page: Page
+    number: int | None  # of the page; None in cursor mode
+    binding: bytes  # what a cursor of this list is sealed with
+
+
+class ListReader:
+    """Reads the parameters of one list route, and writes its answers."""
+
+    def __init__(self, listing: Listing, *, is_array: bool, secret: bytes) -> None:
+        self._columns = criteria.Columns(listing)
+        self._listing = listing
+        self._is_array = is_array
+        self._secret = secret
+
+    def read(self, parameters: Parameters, context: Context, *, path: str) -> Wanted:
+        """The page that the parameters ask for; notes in `context` what is wrong. `path` is the list's own address."""
+        values = parameters.values
+        order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
+        filters = criteria.read_filter(values.get("filter_by"), self._columns, context)
+        binding = self._binding(path, values.get("filter_by"), order)
+        pagination = values.get("pagination")
+        if "limit" not in values and "cursor" not in values and (pagination is not None or not self._is_array):
+            number, per_page, with_results = _page_mode(pagination, context)
+            page = Page(
+                self._listing,
+                order,
+                filters,
+                limit=per_page,
+                offset=(number - 1) * per_page,
+                with_total=not self._is_array,
+                with_results=with_results,
+            )
+            return Wanted(page, number, binding)
+        if pagination is not None:
+            context.add("/pagination", "exclusive", "Either pagination, or limit and cursor.")
+        default = LIMIT_DEFAULT_ARRAY if self._is_array else LIMIT_DEFAULT
+        limit = _integer(values.get("limit"), "/limit", context, default, LIMIT_MAX)
+        after = self._open(values.get("cursor"), order, binding, context)
+        return Wanted(Page(self._listing, order, filters, limit=limit, after=after, with_total=False), None, binding)
+
+    def envelope(self, wanted: Wanted, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
+        """The list as an object, in page mode with counts, in cursor mode without."""
+        page = wanted.page
+        total = rows.total
+        last = None if total is None else max(1, -(-total // page.limit))
+        return {
+            "page": wanted.number,
+            "max_per_page": page.limit,
+            "last_page": last,
+            "total_results": total,
+            "results": items,
+            "next_cursor": self.next_cursor(wanted, rows),
+        }
+
+    def next_cursor(self, wanted: Wanted, rows: Rows[Any]) -> str | None:
+        """The cursor behind the last row, or None at the end."""
+        return None if rows.next_key is None else self._seal(rows.next_key, wanted)
+
+    def next_query(self, wanted: Wanted, rows: Rows[Any], parameters: Parameters) -> str | None:
+        """The query of the next page or cursor with all parameters kept, or None at the end."""
+        page = wanted.page
+        if wanted.number is not None:
+            more = rows.has_more if rows.total is None else page.offset + page.limit < rows.total
+            if not more:
+                return None
+            changed: dict[tuple[str, ...], str] = {("pagination", "page"): str(wanted.number + 1)}
+        elif (cursor := self.next_cursor(wanted, rows)) is not None:
+            changed = {("cursor",): cursor, ("limit",): str(page.limit)}
+        else:
+            return None
+        kept = [(path, text) for path, text in parameters.pairs if path not in changed]
+        return "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
+
+    def _binding(self, path: str, filter_by: object, order: Sequence[Order]) -> bytes:
+        steps = [(step.column.name, step.direction) for step in order]
+        return hashlib.sha256(_encode([path, filter_by or None, steps])).digest()
+
+    def _seal(self, key: Sequence[object], wanted: Wanted) -> str:
+        values = [_portable(value) for value in key]
+        payload = _encode(values)
+        if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
+            payload = _encode(values[-1:])  # the id finds the rest again
+        return base64.urlsafe_b64encode(self._seal_of(payload, wanted.binding) + payload).rstrip(b"=").decode()
+
+    def _open(
+        self, cursor: object, order: Sequence[Order], binding: bytes, context: Context
+    ) -> tuple[object, ...] | None:
+        if cursor is None:
+            return None
+        try:
+            return self._unsealed(cursor, order, binding)
+        except ValueError:
+            context.add("/cursor", "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
+            return None
+
+    def _unsealed(self, cursor: object, order: Sequence[Order], binding: bytes) -> tuple[object, ...]:
+        if not isinstance(cursor, str) or len(cursor) > CURSOR_CHARACTERS_MAX:
+            raise ValueError
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        seal, payload = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
+        if not hmac.compare_digest(seal, self._seal_of(payload, binding)):
+            raise ValueError
+        values = cast("list[Any]", msgspec.json.decode(payload))
+        kinds: list[Kind] = [*(step.column.kind for step in order), "id"]
+        return tuple(_typed(value, kind) for value, kind in zip(values, kinds[-len(values) :], strict=True))
+
+    def _seal_of(self, payload: bytes, binding: bytes) -> bytes:
+        return hmac.digest(self._secret, b"cursor" + binding + payload, "sha256")[:SEAL_BYTES]
+
+
+def _page_mode(pagination: object, context: Context) -> tuple[int, int, bool]:
+    if pagination in (None, []):
+        pagination = {}
+    if not isinstance(pagination, dict):
+        context.add("/pagination", "wrong_type", "pagination[page]=1 is wanted.")
+        return 1, PER_PAGE_DEFAULT, True
+    values = cast("dict[str, object]", pagination)
+    number = _integer(values.get("page"), "/pagination/page", context, 1, 10**9)
+    per_page = _integer(values.get("max_per_page"), "/pagination/max_per_page", context, PER_PAGE_DEFAULT, PER_PAGE_MAX)
+    with_results = _flag(values.get("include_results"), "/pagination/include_results", context)
+    if number * per_page > ROWS_DEEP_MAX:
+        message = f"Pages end at row {ROWS_DEEP_MAX:,}; go on with limit and cursor, starting from next_cursor."
+        context.add("/pagination/page", "page_too_deep", message)
+    return number, per_page, with_results
+
+
+def _integer(given: object, place: str, context: Context, default: int, most: int) -> int:
+    if given is None:
+        return default
+    text = given if isinstance(given, str) else str(given) if type(given) is int else ""
+    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()) or len(text) > 18:  # noqa: PLR2004
+        context.add(place, "wrong_type", "An integer is wanted.")
+        return default
+    if not 1 <= int(text) <= most:
+        context.add(place, "out_of_range", f"It must lie between 1 and {most:,}.")
+        return default
+    return int(text)
+
+
+def _flag(given: object, place: str, context: Context) -> bool:
+    if given is None:
+        return True
+    text = str(given).lower() if isinstance(given, (str, int)) else ""
+    if text in {"1", "true", "0", "false"}:
+        return text in {"1", "true"}
+    context.add(place, "wrong_type", "0 or 1 is wanted.")
+    return True
+
+
+def _portable(value: object) -> object:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _typed(value: Any, kind: Kind) -> object:
+    if value is None:
+        return None
+    if kind == "time":
+        return datetime.fromisoformat(value)
+    return date.fromisoformat(value) if kind == "date" else value
+
+
+def _name_of(path: tuple[str, ...]) -> str:
+    first, *rest = (quote(step, safe="") for step in path)
+    return first + "".join(f"%5B{step}%5D" for step in rest)
+
+
+def refuse_if_wrong(context: Context) -> None:
+    """Raise Invalid when anything was noted."""
+    if context.wrong:
+        raise errors.Invalid.of(*context.wrong)
+
+
+def response_fields(parameters: Mapping[str, Any], known: frozenset[str], context: Context) -> frozenset[str] | None:
+    """The members that `response_fields` (or `fields` with names) asks for; None for all."""
+    wanted: set[str] = set()
+    for parameter in ("response_fields", "fields"):
+        given = parameters.get(parameter)
+        if given is None:
+            continue
+        names = [part.strip() for text in _texts(given) for part in text.split(",") if part.strip()]
+        if all(set(name) == {"*"} for name in names):
+            continue
+        for name in names:
+            if name not in known:
+                context.add(f"/{parameter}", "unknown_field", "The answer has no member of this name.")
+        wanted.update(names)
+    return frozenset(wanted) or None
+
+
+def _texts(given: object) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, dict):
+        given = list(cast("dict[str, object]", given).values())
+    return [text for text in cast("list[object]", given) if isinstance(text, str)] if isinstance(given, list) else []

@@ -1,0 +1,59 @@
+"""Refusals as RFC 9457 problem documents, and in human words on the page `/problems/{code}`."""
+
+from typing import Any
+
+import msgspec
+
+from afterword import errors
+from afterword.core.site import Site
+from afterword.web.explanations import EXPLANATIONS
+
+MEDIA_TYPE = b"application/problem+json"
+_encode = msgspec.json.Encoder().encode
+
+
+def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict[str, Any]:
+    """The refusal as a problem document; old clients read `error`, else `message`."""
+    explanation = EXPLANATIONS.get(refusal.code)
+    document: dict[str, Any] = {
+        "type": site.problem_url(refusal.code),
+        "title": explanation.title if explanation else _title_of(refusal.code),
+        "status": refusal.status,
+        "code": refusal.code,
+        "detail": refusal.detail,
+        "message": refusal.detail,
+        "error": refusal.detail,
+        "instance": f"urn:afterword:request:{request_id}",
+        "request_id": request_id,
+        "errors": [_error(error) for error in refusal.errors[: errors.ERRORS_MAX]],
+    }
+    if refusal.required_scopes:
+        document["required_scopes"] = list(refusal.required_scopes)
+    return document
+
+
+def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
+    """The problem document as JSON."""
+    return _encode(document_of(refusal, site=site, request_id=request_id))
+
+
+class InternalError(errors.Refusal):
+    """A bug of ours: never the answer to an input, and it tells nothing of what happened."""
+
+    status, code_default = 500, "internal_error"
+
+    def __init__(self) -> None:
+        super().__init__("Something went wrong on our side. It is in our log under this request's id.")
+
+
+def _error(error: errors.FieldError) -> dict[str, str]:
+    place = {"pointer": error.pointer, "parameter": error.parameter, "header": error.header}
+    return {
+        **{name: value for name, value in place.items() if value is not None},
+        "code": error.code,
+        "message": error.message,
+    }
+
+
+def _title_of(code: str) -> str:
+    return code.replace("_", " ").capitalize()

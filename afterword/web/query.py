@@ -1,0 +1,153 @@
+"""Queries (and later forms) with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, read strictly into maps and lists."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import unquote_to_bytes
+
+from afterword import errors
+from afterword.web import edge
+
+PAIRS_MAX = 1000
+BRACKETS_MAX = 8
+
+
+@dataclass(slots=True)
+class Parameters:
+    """What was read: nested values (all of them texts), and the pairs in their order of appearance."""
+
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    pairs: list[tuple[tuple[str, ...], str]] = field(default_factory=list[tuple[tuple[str, ...], str]])
+
+
+def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
+    """Read `raw`; lists come out as lists (`a[]`) or as maps with the keys 0, 1, … (`a[0]`, see `as_list`).
+
+    Raises Malformed: `code` for brackets that do not close, a name that is both value and map, too many pairs;
+    `duplicate_member` for a name twice, `malformed_encoding`, `nul_character`, and the limits on names and members.
+    """
+    found = Parameters()
+    if not raw:
+        return found
+    parts = raw.split(b"&")
+    if len(parts) > PAIRS_MAX:
+        raise errors.Malformed(f"There may be {PAIRS_MAX:,} pairs.", code)
+    for part in parts:
+        if not part:
+            continue
+        name, _, value = part.partition(b"=")
+        path, text = _path_of(_text_of(name, code), code), _text_of(value, code)
+        found.pairs.append((path, text))
+        _put(found.values, path, text, code)
+    return found
+
+
+def as_list(value: object) -> list[Any] | None:
+    """The list that `value` is, or that a map with the keys 0, 1, … n means; None when it is none."""
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        if all(name == str(index) for index, name in enumerate(entries)):
+            return list(entries.values())
+    return None
+
+
+def _text_of(raw: bytes, code: str) -> str:
+    raw = raw.replace(b"+", b" ")
+    if b"%" in raw:
+        for piece in raw.split(b"%")[1:]:
+            if len(piece) < 2 or not all(byte in b"0123456789abcdefABCDEF" for byte in piece[:2]):  # noqa: PLR2004
+                raise errors.Malformed("A percent sign must be followed by two hexadecimal digits.", code)
+        raw = unquote_to_bytes(raw)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise errors.Malformed("The query is not valid UTF-8.", "malformed_encoding") from None
+    edge.check_text(text)
+    return text
+
+
+def _path_of(name: str, code: str) -> tuple[str, ...]:
+    base, bracket, rest = name.partition("[")
+    if not base or "]" in base:
+        raise errors.Malformed("A name or a bracket is missing.", code)
+    if len(name) > edge.NAME_CHARACTERS_MAX * 2 or len(base) > edge.NAME_CHARACTERS_MAX:
+        raise errors.Malformed(f"Names may have {edge.NAME_CHARACTERS_MAX} characters.", "name_too_long")
+    if not bracket:
+        return (base,)
+    if not rest.endswith("]"):
+        raise errors.Malformed("A bracket is not closed.", code)
+    steps = rest[:-1].split("][")
+    if len(steps) > BRACKETS_MAX or any("[" in step or "]" in step for step in steps):
+        raise errors.Malformed(f"Brackets must close, and may be {BRACKETS_MAX} deep.", code)
+    if any(len(step) > edge.NAME_CHARACTERS_MAX for step in steps):
+        raise errors.Malformed(f"Names may have {edge.NAME_CHARACTERS_MAX} characters.", "name_too_long")
+    return (base, *steps)
+
+
+def _put(values: dict[str, Any], path: tuple[str, ...], text: str, code: str) -> None:
+    here: dict[str, Any] | list[Any] = values
+    for index, step in enumerate(path[:-1]):
+        here = _descend(here, step, is_list=path[index + 1] == "", code=code)
+    last = path[-1]
+    if isinstance(here, list):
+        if last:
+            raise _both(code)
+        here.append(text)
+    elif last in here:
+        raise (
+            errors.Malformed("A name stands twice.", "duplicate_member") if isinstance(here[last], str) else _both(code)
+        )
+    elif not last:
+        raise _both(code)
+    else:
+        _check_width(here)
+        here[last] = text
+
+
+def _descend(here: dict[str, Any] | list[Any], step: str, *, is_list: bool, code: str) -> dict[str, Any] | list[Any]:
+    if isinstance(here, list):
+        if step:
+            raise _both(code)
+        here.append([] if is_list else {})  # `a[][b]=v`: a new entry each time, as PHP reads it
+        return cast("dict[str, Any] | list[Any]", here[-1])
+    if step not in here:
+        _check_width(here)
+        here[step] = [] if is_list else {}
+    found = here[step]
+    if isinstance(found, str) or isinstance(found, list) != is_list:
+        raise _both(code)
+    return cast("dict[str, Any] | list[Any]", found)
+
+
+def _check_width(here: dict[str, Any]) -> None:
+    if len(here) >= edge.MEMBERS_MAX:
+        raise errors.Malformed(f"A map may have {edge.MEMBERS_MAX} members.", "too_many_members")
+
+
+def _both(code: str) -> errors.Malformed:
+    return errors.Malformed("A name is both a value and a map, or both a list and a map.", code)
+
+
+def merge(parameters: Parameters, document: dict[str, Any]) -> None:
+    """Add the members of a GET's body: they are parameters too, but the query wins where both give one."""
+    for name, value in document.items():
+        if name not in parameters.values:
+            parameters.values[name] = value
+            parameters.pairs.extend(_pairs_of((name,), value))
+
+
+def _pairs_of(path: tuple[str, ...], value: object) -> list[tuple[tuple[str, ...], str]]:
+    if isinstance(value, dict):
+        steps = cast("dict[str, object]", value).items()
+    elif isinstance(value, list):
+        steps = [(str(index), entry) for index, entry in enumerate(cast("list[object]", value))]
+    else:
+        return [(path, _scalar_text(value))]
+    return [pair for step, entry in steps for pair in _pairs_of((*path, step), entry)]
+
+
+def _scalar_text(value: object) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, bool) else str(value)

@@ -1,0 +1,177 @@
+"""What explains the interface: /docs, /problems/{code}, and the OpenAPI document, all from the table of routes."""
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+
+from afterword import errors
+from afterword.core.lists import CRITERIA
+from afterword.core.site import API_PREFIX, Site
+from afterword.web import criteria, describe, headers, html, openapi, public
+from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
+from afterword.web.operations import Route
+
+EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
+SECONDS_CACHED = 300
+STATUSES_OF_ALL: Final = frozenset({400, 401, 403, 406, 408, 413, 414, 415, 429, 500, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A tag and its operations."""
+
+    title: str
+    anchor: str
+    operations: tuple[Mapping[str, Any], ...]
+
+
+class Reference:
+    """The pages, made once at start-up."""
+
+    def __init__(self, routes: Sequence[Route], site: Site) -> None:
+        self._routes = routes
+        self._site = site
+
+    @functools.cached_property
+    def routes(self) -> list[HTTPRouteHandler]:
+        """As litestar's router takes them."""
+
+        @get(["/openapi.json", f"{API_PREFIX}/openapi.json"])
+        async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
+            return self._sent(request, self._document, "application/json", {})
+
+        @get("/docs")
+        async def docs(request: Request[Any, Any, Any]) -> Response[bytes]:
+            return self._sent(request, self._docs, "text/html", html.PAGE_HEADERS)
+
+        @get("/problems/{code:str}")
+        async def problem(code: str) -> Response[str]:
+            return self._problem(code)
+
+        return [document, docs, problem]
+
+    @functools.cached_property
+    def _document(self) -> bytes:
+        return msgspec.json.encode(openapi.document_of(self._routes, site=self._site))
+
+    @functools.cached_property
+    def _docs(self) -> bytes:
+        return html.render(
+            "public/reference.html",
+            **_frame("API reference"),
+            site_url=self._site.public_url,
+            base_url=self._site.base_url,
+            sections=self._sections(),
+            criteria=CRITERIA,
+            problems=_listed_problems(),
+            field_codes=FIELD_CODES,
+            example_curl=_curl_of_first(self._site),
+        ).encode()
+
+    def _problem(self, code: str) -> Response[str]:
+        explanation = EXPLANATIONS.get(code)
+        known = next((route for route in self._routes if code in route.refusals), None)
+        if explanation is None and known is not None:
+            explanation = Explanation(
+                409, code.replace("_", " ").capitalize(), f"See “{known.summary}” in the reference."
+            )
+        if explanation is None:
+            raise errors.NotFound("There is no such code.", "unknown_route")
+        return html.page(
+            "public/problem.html",
+            headers={"Cache-Control": f"public, max-age={SECONDS_CACHED}"},
+            **_frame(explanation.title),
+            code=code,
+            explanation=explanation,
+            field_codes=FIELD_CODES if code == "invalid" else {},
+        )
+
+    def _sections(self) -> list[Section]:
+        tags = dict.fromkeys(route.tag for route in self._routes)
+        return [
+            Section(tag, _anchor(tag), tuple(self._operation(route) for route in self._routes if route.tag == tag))
+            for tag in tags
+        ]
+
+    def _operation(self, route: Route) -> dict[str, Any]:
+        query = describe.rows_of(route.query) if route.query else []
+        return {
+            "anchor": f"{_anchor(route.tag)}-{_anchor(route.operation_id)}",
+            "method": route.method,
+            "path": route.path,
+            "summary": route.summary,
+            "description": route.description,
+            "scopes": [*([route.scope] if route.scope else []), *route.more_scopes],
+            "query": query,
+            "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
+            "body": describe.rows_of(route.body) if route.body else [],
+            "answer": describe.rows_of(route.answer) if route.answer else [],
+            "status": route.status,
+            "shape": route.shape,
+            "refusals": [
+                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else 409, _title(code))
+                for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
+            ],
+            "curl": curl_of(route, self._site),
+            "example": _pretty(describe.example_of(route.answer, is_request=False)) if route.answer else "",
+        }
+
+    @staticmethod
+    def _sent(
+        request: Request[Any, Any, Any], content: bytes, media_type: str, more: Mapping[str, str]
+    ) -> Response[bytes]:
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        sent = {**more, "Cache-Control": f"public, max-age={SECONDS_CACHED}", "ETag": etag}
+        if headers.matches(request.headers.get("if-none-match", ""), etag):
+            return Response(b"", status_code=304, headers=sent, media_type=media_type)
+        return Response(content, media_type=media_type, headers=sent)
+
+
+def curl_of(route: Route, site: Site) -> str:
+    """A request that can be pasted into a shell."""
+    path = route.path
+    for name in route.parameters:
+        path = path.replace(f"{{{name}}}", EXAMPLE_ID if name.endswith("_id") else "example")
+    lines = [f'curl "{site.api(path)}"'] if route.method == "GET" else [f'curl -X {route.method} "{site.api(path)}"']
+    lines.append('  -H "Authorization: Bearer $TOKEN"')
+    if route.body is not None:
+        lines.append('  -H "Content-Type: application/json"')
+        content = msgspec.json.encode(describe.example_of(route.body, is_request=True)).decode().replace("'", "'\\''")
+        lines.append(f"  -d '{content}'")
+    return " \\\n".join(lines)
+
+
+def _curl_of_first(site: Site) -> str:
+    return f'curl "{site.api("/q/questionnaire")}" \\\n  -H "Authorization: Bearer $TOKEN"'
+
+
+def _listed_problems() -> list[tuple[str, Explanation]]:
+    return sorted(EXPLANATIONS.items(), key=lambda entry: entry[1].status)
+
+
+def _frame(title: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "lang": "en",
+        "direction": "ltr",
+        "style_url": public.asset_url("public/afterword.css"),
+        "reference_style_url": public.asset_url("public/reference.css"),
+    }
+
+
+def _title(code: str) -> str:
+    return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
+
+
+def _anchor(text: str) -> str:
+    return "".join(character if character.isalnum() else "-" for character in text.lower()).strip("-")
+
+
+def _pretty(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

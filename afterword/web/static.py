@@ -1,0 +1,66 @@
+"""The files of our pages, from memory: read once at start-up, sent with their type, for a year when fingerprinted."""
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from litestar import Request, Response, get
+
+from afterword import errors
+from afterword.web import headers
+
+FOLDER: Final = Path(__file__).parent.parent / "static"
+FILE_BYTES_MAX = 2_000_000
+_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+    ".ico": "image/x-icon",
+    ".txt": "text/plain",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it is sent."""
+
+    content: bytes
+    media_type: str
+    etag: str
+
+
+def read_files(folder: Path = FOLDER) -> dict[str, File]:
+    """All files below `folder` by their path."""
+    found: dict[str, File] = {}
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.name.startswith("."):
+            continue
+        content = path.read_bytes()
+        if len(content) > FILE_BYTES_MAX:
+            raise ValueError(f"{path} is larger than {FILE_BYTES_MAX} bytes")
+        media_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        found[path.relative_to(folder).as_posix()] = File(content, media_type, etag)
+    return found
+
+
+@get("/static/{path:path}", include_in_schema=False)
+async def static_file(request: Request[Any, Any, Any], path: str) -> Response[bytes]:
+    """One file."""
+    files: Mapping[str, File] = request.app.state.static_files
+    file = files.get(path.removeprefix("/"))
+    if file is None:
+        raise errors.NotFound("There is no such file.", "unknown_route")
+    more = {
+        "ETag": file.etag,
+        "Cache-Control": "public, max-age=31536000, immutable"
+        if "v" in request.query_params
+        else "public, max-age=300",
+    }
+    if headers.matches(request.headers.get("if-none-match", ""), file.etag):
+        return Response(b"", status_code=304, headers=more, media_type=file.media_type)
+    return Response(file.content, media_type=file.media_type, headers=more)

@@ -1,0 +1,250 @@
+"""A tiny slice of its own over a real table, mounted like any other, and a client that speaks ASGI to it."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+import httpx2
+import msgspec
+import pytest
+
+from afterword import app, db, errors
+from afterword.accounts import service as accounts
+from afterword.core import times
+from afterword.core.access import SCOPES
+from afterword.core.lists import Column, Listing, Rows
+from afterword.core.site import Site
+from afterword.web import fields
+from afterword.web.limits import Limits
+from afterword.web.operations import Answer, Call, Routes
+
+NOTES = Listing(
+    columns={
+        "note_id": Column("note_id", "id"),
+        "title": Column("title"),
+        "locale": Column("locale", nullable=True),
+        "rank": Column("rank", "integer", nullable=True),
+        "weight": Column("weight", "number", nullable=True),
+        "done": Column("done", "boolean"),
+        "created_time": Column("created_time", "time"),
+    },
+    order=(("created_time", "desc"),),
+    id="note_id",
+)
+
+routes = Routes(tag="Notes")
+
+
+class NoteRequest(fields.Request):
+    title: fields.Text200
+    locale: fields.Locale | None = None
+    rank: Annotated[int, fields.Meta(ge=0, le=100)] | None = None
+    weight: float | None = None
+    done: bool = False
+    send_time: fields.Moment | None = None
+    kind: Literal["plain", "fancy"] = "plain"
+    owner_id: fields.Id | None = None
+    metadata: fields.MetadataGroups | None = None
+    tags: Annotated[list[Annotated[str, fields.Meta(max_length=10)]], fields.Meta(max_length=3)] = msgspec.field(
+        default_factory=list
+    )
+
+
+class NoteUpdate(fields.Request):
+    title: fields.Text200 | fields.UnsetType = fields.UNSET
+    locale: fields.Locale | fields.UnsetType | None = fields.UNSET
+    rank: Annotated[int, fields.Meta(ge=0, le=100)] | fields.UnsetType | None = fields.UNSET
+    metadata: fields.MetadataAny | fields.UnsetType = fields.UNSET
+
+
+class Note(fields.Answer):
+    note_id: fields.Id
+    title: str
+    locale: str | None
+    rank: int | None
+    send_time: fields.DateTime | None
+    created_time: fields.DateTime
+
+
+class Echo(fields.Answer):
+    words: list[str]
+
+
+class EchoQuery(fields.Request):
+    word: list[str] = msgspec.field(default_factory=list)
+    count: Annotated[int, fields.Meta(ge=1, le=5)] = 1
+
+
+def shown(row: Any, call: Call[Any], send_time: str | None = None) -> Note:
+    return Note(
+        note_id=row["note_id"],
+        title=row["title"],
+        locale=row["locale"],
+        rank=row["rank"],
+        send_time=send_time,
+        created_time=times.format_time(row["created_time"], zone=call.zone),
+    )
+
+
+async def get_row(call: Call[Any], database: db.Database) -> Any:
+    row = await database.fetch_row(
+        "select * from note where organization_id = $1 and note_id = $2",
+        call.caller.organization_id,
+        call.ids["note_id"],
+    )
+    if row is None:
+        raise errors.NotFound("There is no such note.")
+    return row
+
+
+@routes.get(
+    "/note", scope="Tag.Read", answer=Note, shape="envelope", listing=NOTES, summary="List notes", query=EchoQuery
+)
+async def list_notes(call: Call[EchoQuery], database: db.Database) -> Answer:
+    rows: Rows[db.Row] = await database.fetch_list(
+        "select * from note where organization_id = $1", call.caller.organization_id, page=call.page
+    )
+    return Answer(rows.map(lambda row: shown(row, call)))
+
+
+@routes.get("/note/bare", scope="Tag.Read", answer=Note, shape="array", listing=NOTES, summary="List notes bare")
+async def list_bare(call: Call[None], database: db.Database) -> Answer:
+    rows = await database.fetch_list(
+        "select * from note where organization_id = $1", call.caller.organization_id, page=call.page
+    )
+    return Answer(rows.map(lambda row: shown(row, call)))
+
+
+@routes.get("/note/echo", scope="Tag.Read", answer=Echo, summary="Echo", query=EchoQuery)
+async def echo(call: Call[EchoQuery], database: db.Database) -> Answer:
+    return Answer(Echo(words=call.body.word * call.body.count))
+
+
+@routes.get("/note/broken", scope="Tag.Read", answer=Echo, summary="Broken")
+async def broken(call: Call[None], database: db.Database) -> Answer:
+    raise RuntimeError("secret detail")
+
+
+@routes.get("/note/{note_id}", scope="Tag.Read", answer=Note, summary="Get note")
+async def get_note(call: Call[None], database: db.Database) -> Answer:
+    row = await get_row(call, database)
+    return Answer(shown(row, call), version=row["version"])
+
+
+@routes.post(
+    "/note", scope="Tag.Create", body=NoteRequest, answer=Note, summary="Create note", refusals=("already_exists",)
+)
+async def create_note(call: Call[NoteRequest], database: db.Database) -> Answer:
+    return await insert(call, database)
+
+
+async def insert(call: Call[NoteRequest], database: db.Database) -> Answer:
+    note = call.body
+    note_id = accounts.ids.ordered(call.now)
+    row = await database.fetch_row(
+        """insert into note (organization_id, note_id, title, locale, rank, weight, done, created_time)
+           values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) returning *""",
+        call.caller.organization_id,
+        note_id,
+        note.title,
+        note.locale,
+        note.rank,
+        note.weight,
+        note.done,
+    )
+    assert row is not None
+    send_time = str(note.send_time) if note.send_time else None
+    return Answer(shown(row, call, send_time), version=1, location=f"/note/{note_id}")
+
+
+async def insert_shared(call: Call[NoteRequest], pool: db.Pool) -> Answer:
+    async with db.transaction(pool) as database:
+        return await insert(call, database)
+
+
+@routes.post(
+    "/note/quick", scope="Tag.Create", body=NoteRequest, answer=Note, summary="Create note fast", shared=insert_shared
+)
+async def create_quickly(call: Call[NoteRequest], database: db.Database) -> Answer:
+    return await insert(call, database)
+
+
+@routes.patch("/note/{note_id}", scope="Tag.Update", body=NoteUpdate, answer=Note, summary="Change note")
+async def change_note(call: Call[NoteUpdate], database: db.Database) -> Answer:
+    current = await get_row(call, database)
+    call.check_version(current["version"])
+    title = current["title"] if call.body.title is fields.UNSET else call.body.title
+    if title == "taken":
+        raise errors.Conflict("There is one already.")
+    row = await database.fetch_row(
+        "update note set title = $3, version = version + 1 where organization_id = $1 and note_id = $2 returning *",
+        call.caller.organization_id,
+        call.ids["note_id"],
+        title,
+    )
+    assert row is not None
+    return Answer(shown(row, call), version=row["version"])
+
+
+@routes.delete("/note/{note_id}", scope="Tag.Delete", summary="Delete note")
+async def delete_note(call: Call[None], database: db.Database) -> Answer:
+    row = await get_row(call, database)
+    call.check_version(row["version"])
+    await database.execute(
+        "delete from note where organization_id = $1 and note_id = $2",
+        call.caller.organization_id,
+        call.ids["note_id"],
+    )
+    return Answer()
+
+
+class House:
+    """An organization with tokens, and the application over the notes."""
+
+    def __init__(self, pool: db.Pool, organization_id: str, token: str, site: Site) -> None:
+        self.pool, self.organization_id, self.token, self.site = pool, organization_id, token, site
+
+    async def token_for(self, *scopes: str) -> str:
+        async with db.transaction(self.pool) as database:
+            _, text = await accounts.create_token(
+                database,
+                organization_id=self.organization_id,
+                title="test",
+                scopes=list(scopes),
+                kind="organization",
+                user_id=None,
+                maker_scopes=SCOPES,
+                created_by=None,
+                now=database.clock.now(),
+            )
+        return text
+
+    def client(self, *, token: str | None = "", **options: Any) -> httpx2.AsyncClient:
+        """A client with the all-scopes token (`None`: without) over a fresh application."""
+        options.setdefault("limits", Limits(0, 0, 0))
+        options.setdefault("routes", [routes])
+        asgi: Any = app.create_app(pool=self.pool, site=options.pop("site", self.site), **options)
+        sent = {} if token is None else {"Authorization": f"Bearer {token or self.token}"}
+        transport = httpx2.ASGITransport(app=asgi, client=("192.0.2.1", 1), raise_app_exceptions=False)
+        return httpx2.AsyncClient(transport=transport, base_url="http://testserver/v3.2", headers=sent)
+
+
+@pytest.fixture
+async def notes(pool: db.Pool) -> House:
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """create table note (organization_id text, note_id text collate "C", title text, locale text,
+               rank integer, weight double precision, done boolean, version bigint default 1,
+               created_time timestamptz, primary key (organization_id, note_id))"""
+        )
+        organization = await accounts.create_organization(
+            database, domain="demo", display_name="Demo", time_zone="Europe/Athens", now=database.clock.now()
+        )
+    house = House(pool, organization.organization_id, "", Site("http://testserver", b"s" * 32))
+    house.token = await house.token_for("Tag.Read", "Tag.Create", "Tag.Update", "Tag.Delete")
+    return house
+
+
+@pytest.fixture
+async def client(notes: House) -> AsyncIterator[httpx2.AsyncClient]:
+    async with notes.client() as client:
+        yield client
