@@ -1,0 +1,371 @@
+"""The HTTP door of questionnaire instances: issue, read, change, delete, and what was answered."""
+
+import random
+from typing import Annotated, Any, TypeVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from afterword import errors
+from afterword.core import instances as core_instances
+from afterword.core import locales, metadata, times
+from afterword.core.definition import content
+from afterword.core.lists import Rows
+from afterword.db import Database
+from afterword.instances import service, store
+from afterword.instances.issuing import Wish
+from afterword.instances.resources import (
+    InstanceContent,
+    InstanceUrl,
+    QuestionnaireInstance,
+    ResponseAnswer,
+    ResponseContent,
+    ResponseMetadata,
+)
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire, Version
+from afterword.responders import store as responders_store
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+Value = TypeVar("Value")
+routes = Routes(tag="Questionnaire Instances")
+simplified = Routes(tag="Questionnaire Instances - Simplified")
+questions = Routes(tag="Questions")
+
+ValidDays = Annotated[int, Meta(ge=0, le=core_instances.VALID_DAYS_MAX)]
+ReferenceId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._~-]+(?![\s\S])")]
+CREATE_REFUSALS = ("questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed")
+
+
+class InstanceRequest(fields.Request):
+    """What an instance is asked to be; nothing is required."""
+
+    responder_id: fields.Id | None = None
+    locale: fields.Locale | None = None
+    valid_days: ValidDays | None = None
+    editable: bool | None = None
+    sent_time: fields.Moment | None = None
+    delivered_time: fields.Moment | None = None
+    metadata: fields.MetadataGroups | None = None
+    reference_id: ReferenceId | None = None
+
+
+class InstanceUpdate(fields.Request):
+    """What of an instance may change, in every state."""
+
+    responder_id: fields.Id | UnsetType = UNSET
+    locale: fields.Locale | UnsetType = UNSET
+    valid_days: ValidDays | UnsetType = UNSET
+    editable: bool | UnsetType = UNSET
+    metadata: fields.MetadataAny | UnsetType = UNSET
+
+
+@routes.post(
+    "/q/questionnaire/{questionnaire_id}/instance",
+    scope="Questionnaire Instance.Create",
+    body=InstanceRequest,
+    answer=QuestionnaireInstance,
+    summary="Create new questionnaire instance",
+    description="With a `reference_id` that has an instance already: 200 and that one, unchanged.",
+    refusals=CREATE_REFUSALS,
+)
+async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
+    instance, is_new = await service.issue(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        wish=_wish(call),
+        now=call.now,
+        secret=call.site.secret,
+        draw=random.random,
+    )
+    return Answer(
+        QuestionnaireInstance.of(instance, call.site, call.zone),
+        version=instance.version,
+        location=f"/q/instance/{instance.instance_id}" if is_new else None,
+        status=None if is_new else 200,
+    )
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/instance",
+    scope="Questionnaire Instance.Read",
+    answer=QuestionnaireInstance,
+    shape="envelope",
+    listing=store.INSTANCES,
+    summary="Get Questionnaire Instance List by questionnaire id",
+)
+async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer:
+    await _require_questionnaire(call, db)
+    rows = await store.list_instances_of_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    return Answer(_instances(call, rows))
+
+
+@simplified.get(
+    "/q/instance",
+    scope="Questionnaire Instance.Read",
+    answer=QuestionnaireInstance,
+    shape="envelope",
+    listing=store.INSTANCES,
+    summary="Get Questionnaire Instance List",
+)
+async def list_instances(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_instances(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    return Answer(_instances(call, rows))
+
+
+@simplified.get(
+    "/q/instance/{instance_id}",
+    scope="Questionnaire Instance.Read",
+    answer=QuestionnaireInstance,
+    summary="Get Questionnaire Instance",
+)
+async def get_instance(call: Call[None], db: Database) -> Answer:
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=instance.version)
+
+
+@simplified.patch(
+    "/q/instance/{instance_id}",
+    scope="Questionnaire Instance.Update",
+    body=InstanceUpdate,
+    answer=QuestionnaireInstance,
+    summary="Update Questionnaire Instance",
+    description="In every state; only what the body names. Metadata is merged by name, null or empty text removes.",
+)
+async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
+    instance = await service.update(
+        db,
+        caller=call.caller,
+        instance_id=call.ids["instance_id"],
+        change=_change(call),
+        now=call.now,
+        expect=_expect(call),
+    )
+    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=instance.version)
+
+
+@simplified.delete(
+    "/q/instance/{instance_id}", scope="Questionnaire Instance.Delete", summary="Delete Questionnaire Instance"
+)
+async def delete_instance(call: Call[None], db: Database) -> Answer:
+    await service.delete(
+        db, caller=call.caller, instance_id=call.ids["instance_id"], now=call.now, expect=_expect(call)
+    )
+    return Answer()
+
+
+@simplified.get(
+    "/q/instance/{instance_id}/url",
+    scope="Questionnaire Instance.Read",
+    answer=InstanceUrl,
+    summary="Get Questionnaire Instance Url",
+)
+async def get_instance_url(call: Call[None], db: Database) -> Answer:
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    url = InstanceUrl(
+        instance_id=instance.instance_id,
+        collection_url=call.site.collection_url(instance.instance_id),
+        collection_url_short=call.site.short_url(instance.short_code),
+        collection_url_long=call.site.collection_url(instance.instance_id),
+        expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
+    )
+    return Answer(url, version=instance.version)
+
+
+@simplified.get(
+    "/q/instance/{instance_id}/content",
+    scope="Questionnaire Instance.Read",
+    answer=InstanceContent,
+    summary="Get Questionnaire Instance Content",
+)
+async def get_instance_content(call: Call[None], db: Database) -> Answer:
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    version = await _version(db, instance.organization_id, instance.version_id)
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    definition, locale = version.definition, instance.locale
+    shown: dict[str, Any] = content(
+        definition,
+        locale,
+        question_ids=instance.question_ids,
+        instance_id=instance.instance_id,
+        questionnaire_id=instance.questionnaire_id,
+        version_id=instance.version_id,
+    )
+    return Answer(
+        InstanceContent(
+            instance_id=instance.instance_id,
+            questionnaire_id=instance.questionnaire_id,
+            version_id=instance.version_id,
+            locale=locale,
+            direction=locales.direction(locale),
+            title=definition.title(locale, questionnaire.title),
+            description=definition.description(locale, questionnaire.description),
+            groups=shown["groups"],
+            pages=shown["pages"],
+            visual=None,
+            expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
+            open=await service.takes_answers(db, instance=instance, now=call.now),
+        )
+    )
+
+
+@simplified.get(
+    "/q/instance/{instance_id}/response/content",
+    scope="Questionnaire Instance.Read",
+    answer=ResponseContent,
+    summary="Get Questionnaire Instance Response Content",
+    description="Values of metadata need Questionnaire Value.Read and Responder Value.Read, else their maps are empty.",
+)
+async def get_response_content(call: Call[None], db: Database) -> Answer:
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    version = await _version(db, instance.organization_id, instance.version_id)
+    stored = await store.list_answers(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
+    given = {
+        answer.question_id: ResponseAnswer.of(answer, version=version, locale=instance.locale, zone=call.zone)
+        for answer in stored
+    }
+    asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
+    return Answer(
+        ResponseContent(
+            instance_id=instance.instance_id,
+            questionnaire_id=instance.questionnaire_id,
+            version_id=instance.version_id,
+            responder_id=instance.responder_id,
+            locale=instance.locale,
+            finalized=instance.finalized,
+            submitted_time=times.format_optional(instance.submitted_time, zone=call.zone),
+            completed_time=times.format_optional(instance.completed_time, zone=call.zone),
+            answers=[given[question.question_id] for question in asked if question.question_id in given],
+            skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
+            metadata=await _metadata(call, db, instance),
+        )
+    )
+
+
+@questions.get(
+    "/q/questionnaire/{questionnaire_id}/question/{question_id}/response/content",
+    scope="Questionnaire Instance.Read",
+    answer=ResponseAnswer,
+    shape="envelope",
+    listing=store.ANSWERS,
+    summary="Get Question Response Content",
+)
+async def list_question_answers(call: Call[None], db: Database) -> Answer:
+    question_id = call.ids["question_id"]
+    questionnaire = await _require_questionnaire(call, db)
+    rows = await store.list_answers_of_question(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        question_id=question_id,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    versions = {
+        version_id: await _version(db, questionnaire.organization_id, version_id)
+        for version_id in {answer.version_id for answer, _ in rows.items} | {questionnaire.published_version_id}
+        if version_id is not None
+    }
+    if not any(version.definition.question(question_id) for version in versions.values()):
+        raise errors.NotFound("There is no such question.")
+    return Answer(
+        rows.map(
+            lambda row: ResponseAnswer.of(row[0], version=versions[row[0].version_id], locale=row[1], zone=call.zone)
+        )
+    )
+
+
+routes.all += [*simplified.all, *questions.all]
+
+
+def _wish(call: Call[InstanceRequest]) -> Wish:
+    body = call.body
+    return Wish(
+        responder_id=body.responder_id,
+        locale=body.locale,
+        valid_days=body.valid_days,
+        editable=body.editable,
+        sent_time=body.sent_time and body.sent_time.instant,
+        delivered_time=body.delivered_time and body.delivered_time.instant,
+        reference_id=body.reference_id,
+        metadata=_grouped(call),
+    )
+
+
+def _grouped(call: Call[InstanceRequest]) -> metadata.Changes:
+    groups = call.body.metadata
+    document = {} if groups is None else {"questionnaire": groups.questionnaire, "responder": groups.responder}
+    given = {kind: values for kind, values in document.items() if values is not UNSET}
+    return _sound(metadata.read_grouped(given, strict=call.strict))
+
+
+def _change(call: Call[InstanceUpdate]) -> service.Change:
+    body = call.body
+    flat = {} if body.metadata is UNSET else body.metadata
+    return service.Change(
+        responder_id=_given(body.responder_id),
+        locale=_given(body.locale),
+        valid_days=_given(body.valid_days),
+        editable=_given(body.editable),
+        metadata=_sound(metadata.read_flat(flat, strict=call.strict)),
+    )
+
+
+def _given(value: Value | UnsetType) -> Value | None:
+    return None if value is UNSET else value
+
+
+def _sound(read: tuple[metadata.Changes, list[errors.FieldError]]) -> metadata.Changes:
+    changes, wrong = read
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return changes
+
+
+def _expect(call: Call[Any]) -> service.Expect | None:
+    return call.check_version if call.if_match is not None else None
+
+
+def _instances(call: Call[None], rows: Rows[store.Instance]) -> Rows[Struct]:
+    site, zone = call.site, call.zone
+    return rows.map(lambda instance: QuestionnaireInstance.of(instance, site, zone))
+
+
+async def _metadata(call: Call[None], db: Database, instance: store.Instance) -> ResponseMetadata:
+    responder = None
+    if "Responder Value.Read" in call.caller.scopes:
+        responder = await responders_store.get_responder(
+            db, organization_id=instance.organization_id, responder_id=instance.responder_id
+        )
+    return ResponseMetadata(
+        questionnaire=instance.metadata if "Questionnaire Value.Read" in call.caller.scopes else {},
+        responder=responder.metadata if responder else {},
+    )
+
+
+async def _require_questionnaire(call: Call[None], db: Database) -> Questionnaire:
+    return await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+
+
+async def _version(db: Database, organization_id: str, version_id: str) -> Version:
+    return await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)

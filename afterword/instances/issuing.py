@@ -1,0 +1,163 @@
+"""What a new instance consists of: what was asked for, the questionnaire's own rules, its published version."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from afterword import errors, ids
+from afterword.core import answers as core_answers
+from afterword.core import locales
+from afterword.core.metadata import Changes, merge
+from afterword.db import Database
+from afterword.instances import store
+from afterword.instances.store import Issuable
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Version
+
+Draw = Callable[[], float]  # uniform in [0, 1): which questions are dealt
+
+
+class NotPublished(errors.Conflict):
+    """Nothing can be issued before a version is published."""
+
+    code_default = "questionnaire_not_published"
+
+
+class Inactive(errors.Conflict):
+    """Of an inactive or archived questionnaire nothing is issued, sent or answered."""
+
+    code_default = "questionnaire_inactive"
+
+
+class Closed(errors.Conflict):
+    """`responses_max` is reached."""
+
+    code_default = "questionnaire_closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a new instance is asked to be; None: the questionnaire's own."""
+
+    instance_id: str | None = None  # of a public link: the same form sent twice makes one instance
+    responder_id: str | None = None
+    locale: str | None = None
+    valid_days: int | None = None
+    editable: bool | None = None
+    sent_time: datetime | None = None
+    delivered_time: datetime | None = None
+    reference_id: str | None = None
+    metadata: Changes = field(default_factory=Changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedInstance:
+    """What a queue item needs to be sent; `metadata` are the questionnaire's names, `locale` may be any tag."""
+
+    organization_id: str
+    item_id: str
+    questionnaire_id: str
+    responder_id: str
+    locale: str | None
+    metadata: Mapping[str, str]
+    test: bool = False
+    previous_questionnaire_instance_id: str | None = None
+
+
+async def get_issuable(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_ids: Sequence[str] = (),
+    by_link: bool = False,
+) -> Issuable:
+    """The questionnaire's rules; raises NotFound, also for another application's and for one without a public link."""
+    found = await store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])
+    if (
+        not found
+        or (application_ids and found[0].owner_application_id not in application_ids)
+        or (by_link and not found[0].public_link)
+    ):
+        raise errors.NotFound("There is no such questionnaire.")
+    return found[0]
+
+
+async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
+    """The published version; raises Inactive, NotPublished, Closed."""
+    if not issuable.is_active:
+        raise Inactive("This questionnaire is not active.")
+    if issuable.published_version_id is None:
+        raise NotPublished("This questionnaire has no published version.")
+    await require_seat(db, issuable=issuable)
+    return await questionnaires_store.get_version(
+        db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
+    )
+
+
+async def versions_to_issue(
+    db: Database, *, wanted: Sequence[WantedInstance]
+) -> dict[tuple[str, str], tuple[Issuable, Version]]:
+    """Rules and published version by organization and questionnaire; those without a version are left out."""
+    keys = list(dict.fromkeys((want.organization_id, want.questionnaire_id) for want in wanted))
+    return {
+        (issuable.organization_id, issuable.questionnaire_id): (
+            issuable,
+            await questionnaires_store.get_version(
+                db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
+            ),
+        )
+        for issuable in await store.list_issuables(db, questionnaires=keys)
+        if issuable.published_version_id is not None
+    }
+
+
+async def require_seat(db: Database, *, issuable: Issuable) -> None:
+    """Raise Closed when `responses_max` is reached."""
+    if issuable.responses_max is None:
+        return
+    count = await store.count_responses(
+        db,
+        organization_id=issuable.organization_id,
+        questionnaire_id=issuable.questionnaire_id,
+        limit=issuable.responses_max,
+    )
+    if count >= issuable.responses_max:
+        raise Closed("This questionnaire takes no more responses.")
+
+
+def row(
+    issuable: Issuable,
+    version: Version,
+    wish: Wish,
+    *,
+    responder_id: str,
+    now: datetime,
+    draw: Draw,
+    item: WantedInstance | None = None,
+    test: bool = False,
+    by: str | None = None,
+) -> dict[str, object]:
+    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version."""
+    definition = version.definition
+    return {
+        "organization_id": issuable.organization_id,
+        "instance_id": wish.instance_id or ids.secret(),
+        "questionnaire_id": issuable.questionnaire_id,
+        "version_id": version.version_id,
+        "responder_id": responder_id,
+        "item_id": item and item.item_id,
+        "reference_id": wish.reference_id,
+        "previous_questionnaire_instance_id": item and item.previous_questionnaire_instance_id,
+        "short_code": ids.short_code(),
+        "test": test,
+        "locale": locales.match(wish.locale, definition.locales, definition.default_locale),
+        "valid_days": issuable.valid_days if wish.valid_days is None else wish.valid_days,
+        "editable": issuable.editable if wish.editable is None else wish.editable,
+        "question_ids": core_answers.deal(definition, draw=draw),
+        "metadata": merge({}, wish.metadata.questionnaire),
+        "sent_time": wish.sent_time,
+        "delivered_time": wish.delivered_time,
+        "created_time": now,
+        "created_by": by,
+    }

@@ -1,0 +1,60 @@
+"""The events of instances: which ones a change tells, and what stands in them (the row, for doors to render)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from afterword import ids
+from afterword.core import instances as core_instances
+from afterword.core.access import Caller
+from afterword.core.instances import Edit
+from afterword.events.service import NewEvent
+from afterword.instances.store import Instance
+
+
+def of_update(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
+    """A PATCH: updated, and reopened where it gave an expired instance more days."""
+    reopened = core_instances.is_expired(before, now) and not core_instances.is_expired(after, now)
+    return [event(after, kind, now=now, caller=caller) for kind in ("updated", *(("reopened",) if reopened else ()))]
+
+
+def event(
+    instance: Instance,
+    kind: str,
+    *,
+    now: datetime,
+    caller: Caller | None = None,
+    actor_kind: str = "responder",
+    answers: Sequence[Mapping[str, object]] | None = None,
+) -> NewEvent:
+    """One event; of the caller, else of `actor_kind`."""
+    data = asdict(instance)
+    values = data.pop("metadata")
+    if answers is not None:  # the one event that carries what people wrote
+        data |= {"answers": answers, "metadata": values}
+    return NewEvent(
+        organization_id=instance.organization_id,
+        event_id=ids.ordered(now),
+        type=f"questionnaire_instance.{kind}",
+        subject_id=instance.instance_id,
+        subject_version=instance.version,
+        questionnaire_id=instance.questionnaire_id,
+        actor_kind=caller.actor_kind if caller else actor_kind,
+        actor_id=caller.actor_id if caller else instance.responder_id if actor_kind == "responder" else None,
+        data=data,
+        test=instance.test,
+    )
+
+
+def of_answers(before: Instance, after: Instance, edit: Edit, *, now: datetime) -> list[NewEvent]:
+    """What became true by this change, in the order in which it did."""
+    told: list[NewEvent] = []
+    if before.viewed_time is None:
+        told.append(event(after, "viewed", now=now))
+    if before.submitted_time is None and after.submitted_time is not None:
+        told.append(event(after, "submitted", now=now))
+    if before.finalized:
+        told.append(event(after, "updated", now=now))
+    elif after.finalized:
+        told.append(event(after, "completed", now=now, answers=core_instances.documents(edit.after)))
+    return told

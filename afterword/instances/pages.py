@@ -1,0 +1,433 @@
+"""The public pages of a questionnaire: the answer page, its short link, the public link. A GET never writes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from litestar import Request, Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.status_codes import HTTP_200_OK
+from litestar.types import ExceptionHandlersMap
+
+from afterword import db, errors, ids
+from afterword.core import answers as answers_rules
+from afterword.core import instances as core_instances
+from afterword.core import locales
+from afterword.core.definition import Definition
+from afterword.core.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.metadata import GLOBAL, VALUE_CHARACTERS_MAX, Changes, merge
+from afterword.core.site import Site
+from afterword.instances import forms, issuing, service, sheets, store
+from afterword.instances.forms import Posted
+from afterword.instances.sheets import Sheet
+from afterword.instances.walk import Walk
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire
+from afterword.texts import ACCEPTED_TAGS_MAX, accepted, texts
+from afterword.web import html, public
+from afterword.web.limits import Counter, source_key
+
+PAGE_PURPOSE: Final = "page"
+VIEW_PURPOSE: Final = "view"
+START_PURPOSE: Final = "start"
+REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
+RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
+FORM_STATUS_WRONG: Final = 422
+SHORT_LINK_MISSES_MAX: Final = 30  # a minute and source
+
+
+def render_refusal(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
+    """A refusal as a page for people, in a language of theirs."""
+    return public.refusal_page(
+        refusal, words=texts(sheets.DOMAIN, accepted(request.headers.get("accept-language", "")))
+    )
+
+
+REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
+
+
+@get("/a/{instance_id:str}", exception_handlers=REFUSALS)
+async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
+    """One page of questions, or what is said instead: thank you, expired, closed."""
+    query = request.query_params
+    async with db.connection(request.app.state.pool) as database:
+        now = database.clock.now()
+        sheet = await sheets.read(database, instance_id=instance_id)
+        wanted = forms.page_number(query.get("page"))
+        if sheet.issued.finalized and wanted is None:
+            return sheets.thank_you_page(sheet, now=now)
+        closed = await _closed(database, sheet)
+    if closed is not None:
+        return closed
+    marked = sheet.marked(query.get("q"), query.get("v"))
+    number = sheet.walk.at(wanted or (marked and sheet.walk.of_question(marked.question_id)) or sheet.first_open())
+    wrong = sheet.missing_on(number) if "check" in query else {}
+    return _page(request, sheet, number, marked=marked, wrong=wrong)
+
+
+@post("/a/{instance_id:str}", status_code=HTTP_200_OK, exception_handlers=REFUSALS)
+async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
+    """Keep the answers of a page and go on, back, or to the end."""
+    posted = forms.read_body(await request.body())
+    site: Site = request.app.state.site
+    try:
+        async with db.transaction(request.app.state.pool) as database:
+            sheet = await sheets.read(database, instance_id=instance_id)
+            if not is_token(
+                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(sheet, posted.page)
+            ):
+                closed = await _closed(database, sheet)
+                return closed or _unread(request, sheet, posted)
+            return await _keep(request, database, sheet, posted)
+    except service.Finalized:  # sent twice, or sent from another tab
+        return html.redirect(sheets.address(instance_id))
+
+
+@post("/a/{instance_id:str}/view", status_code=204, exception_handlers=REFUSALS)
+async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Response[None]:
+    """The page's script saw a person with the page: `viewed_time`."""
+    posted = forms.read_body(await request.body())
+    site: Site = request.app.state.site
+    if not is_token(posted.token, secret=site.secret, purpose=VIEW_PURPOSE, subject=instance_id):
+        raise errors.Forbidden("This did not come from the page.")
+    async with db.transaction(request.app.state.pool) as database:
+        await service.record_view(database, instance_id=instance_id, now=database.clock.now())
+    return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
+
+
+@get("/s/{code:str}", exception_handlers=REFUSALS)
+async def short_link(request: Request[Any, Any, Any], code: str) -> Response[None]:
+    """The answer page under an address that fits into an SMS."""
+    misses, source = _misses(request), source_key(request.client.host if request.client else "")
+    if misses.is_used_up(source):
+        raise errors.TooMany("Too many short links were tried.", headers={"Retry-After": str(misses.reset_seconds)})
+    async with db.connection(request.app.state.pool) as database:
+        instance = await store.get_instance_by_short_code(database, short_code=code)
+    if instance is None:
+        misses.add(source)
+        raise errors.NotFound("There is no such page.")
+    return html.redirect(sheets.address(instance.instance_id), status=302)
+
+
+def _misses(request: Request[Any, Any, Any]) -> Counter:
+    """Short links that led nowhere, by source: they are short enough to be tried out."""
+    state = request.app.state
+    if "short_link_misses" not in state:
+        state["short_link_misses"] = Counter(SHORT_LINK_MISSES_MAX)
+    return state["short_link_misses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A start on a public link. `nonce` is made by the GET; with it the form sent twice makes one instance."""
+
+    sheet: Sheet
+    questionnaire: Questionnaire
+    reference_id: str | None
+    nonce: str
+    metadata: Changes
+
+    @property
+    def subject(self) -> str:
+        """What its token and its instance id are made of."""
+        return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
+
+
+@get(
+    ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
+    exception_handlers=REFUSALS,
+)
+async def public_link(
+    request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
+) -> Response[Any]:
+    """The first page of a questionnaire for whoever has the link; nothing is issued yet."""
+    async with db.connection(request.app.state.pool) as database:
+        start = await _start(request, database, questionnaire_id, reference_id, nonce=ids.secret())
+        closed = await _closed_link(database, start)
+    return closed or _start_page(request, start)
+
+
+@post(
+    ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
+    status_code=HTTP_200_OK,
+    exception_handlers=REFUSALS,
+)
+async def post_public_link(
+    request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
+) -> Response[Any]:
+    """Issue the instance, keep the first page's answers and go on to the answer page."""
+    posted = forms.read_body(await request.body())
+    site: Site = request.app.state.site
+    instance_id: str | None = None
+    try:
+        async with db.transaction(request.app.state.pool) as database:
+            start = await _start(request, database, questionnaire_id, reference_id, nonce=posted.start)
+            closed = await _closed_link(database, start)
+            if closed is not None:
+                return closed
+            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
+                start = replace(start, nonce=ids.secret())
+                notice = start.sheet.texts("This page could not be read. Please send it again.")
+                return _start_page(request, start, posted=posted, notice=notice)
+            wrong = _wrong_at_start(start, posted)
+            if wrong and start.sheet.instance is None:
+                return _start_page(request, start, posted=posted, wrong=wrong)
+            instance_id = start.sheet.seed
+            return await _keep(request, database, await _issued(request, database, start), posted)
+    except (db.Taken, service.Finalized):  # the same form at the same moment, or once more after the end
+        if instance_id is None:
+            raise
+        return html.redirect(sheets.address(instance_id))
+
+
+async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:
+    """What stands in place of the questions when no answer is taken; None while answers are."""
+    now = database.clock.now()
+    try:
+        await service.require_open(database, instance=sheet.issued, now=now)
+    except service.Finalized:
+        return sheets.thank_you_page(sheet, now=now)
+    except service.Expired:
+        return sheets.thank_you_page(sheet, now=now) if sheet.issued.finalized else sheets.expired_page(sheet)
+    except (issuing.Inactive, issuing.Closed):
+        return sheets.closed_page(sheet.head)
+    return None
+
+
+async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: Sheet, posted: Posted) -> Response[Any]:
+    now = database.clock.now()
+    number = sheet.walk.at(posted.page)
+    page = sheet.walk.way.get(number)
+    answers = forms.read_page(page.questions if page else (), posted.fields, texts=sheet.texts)
+    given = {q: g for q, g in answers.given.items() if g is not None or not sheet.hides_answers}
+    try:
+        await service.save_answers(
+            database,
+            instance=sheet.issued,
+            definition=sheet.walk.definition,
+            answers=given,
+            complete=False,
+            now=now,
+        )
+    except service.Expired:
+        return sheets.expired_page(sheet)
+    except (issuing.Inactive, issuing.Closed):
+        return sheets.closed_page(sheet.head)
+    sheet = sheet.answered(given)
+    if posted.go == "back":
+        return html.redirect(sheets.address(sheet.issued.instance_id, page=sheet.walk.before(number)))
+    wrong = {**(sheet.missing_on(number) if page else {}), **answers.wrong}
+    if wrong:
+        return _page(request, sheet, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
+    after = sheet.walk.after(number)
+    if after != sheet.walk.end or (posted.go != "send" and number != sheet.walk.end):
+        return html.redirect(sheets.address(sheet.issued.instance_id, page=after))
+    return await _complete(database, sheet)
+
+
+async def _complete(database: db.Database, sheet: Sheet) -> Response[Any]:
+    missing = sheet.walk.missing()
+    if missing:  # a page was skipped by its address
+        page = sheet.walk.of_question(missing[0])
+        return html.redirect(sheets.address(sheet.issued.instance_id, page=page, check="1"))
+    await service.save_answers(
+        database,
+        instance=sheet.issued,
+        definition=sheet.walk.definition,
+        answers={},
+        complete=True,
+        now=database.clock.now(),
+    )
+    return html.redirect(sheets.address(sheet.issued.instance_id))
+
+
+async def _start(
+    request: Request[Any, Any, Any],
+    database: db.Database,
+    questionnaire_id: str,
+    reference_id: str | None,
+    *,
+    nonce: str,
+) -> Start:
+    """What a public link leads to: the instance of its reference, else one that may be issued; raises NotFound."""
+    questionnaire = (
+        await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        if ids.is_id(questionnaire_id)
+        else None
+    )
+    if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
+        raise errors.NotFound("There is no such page.")
+    if reference_id is not None and not REFERENCE.match(reference_id):
+        raise errors.NotFound("There is no such page.")
+    metadata = _metadata(request)
+    existing = reference_id and await store.get_instance_by_reference(
+        database,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire_id,
+        reference_id=reference_id,
+    )
+    if existing:
+        return Start(
+            await sheets.of_instance(database, instance=existing), questionnaire, reference_id, nonce, metadata
+        )
+    version = await questionnaires_store.get_version(
+        database, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
+    )
+    definition = version.definition
+    head = await sheets.head_of(
+        database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
+    )
+    secret = request.app.state.site.secret
+    subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
+    dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
+    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder))
+    instance_id = ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
+    return Start(
+        Sheet(head, Walk(definition, dealt, {}, facts), instance_id), questionnaire, reference_id, nonce, metadata
+    )
+
+
+async def _closed_link(database: db.Database, start: Start) -> Response[Any] | None:
+    """What stands in place of the first page when nothing can be started."""
+    now = database.clock.now()
+    sheet = start.sheet
+    if sheet.instance is not None:
+        if sheet.instance.finalized:  # whoever knows a reference may not reach the instance's own page
+            return sheets.thank_you_page(sheet, now=now, can_change=False)
+        return await _closed(database, sheet)
+    issuable = await issuing.get_issuable(
+        database,
+        organization_id=start.questionnaire.organization_id,
+        questionnaire_id=start.questionnaire.questionnaire_id,
+        by_link=True,
+    )
+    try:
+        await issuing.version_to_issue(database, issuable=issuable)
+    except (issuing.Inactive, issuing.Closed):
+        return sheets.closed_page(sheet.head)
+    return None
+
+
+def _start_page(
+    request: Request[Any, Any, Any],
+    start: Start,
+    *,
+    posted: Posted | None = None,
+    wrong: Mapping[str, str] | None = None,
+    notice: str = "",
+) -> Response[str]:
+    site: Site = request.app.state.site
+    sheet = start.sheet
+    number = sheet.walk.at(1)
+    return sheets.question_page(
+        sheet,
+        number,
+        action=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        token=token_of(site.secret, START_PURPOSE, start.subject),
+        start=start.nonce,
+        marked=sheet.marked(request.query_params.get("q"), request.query_params.get("v")),
+        posted=posted,
+        wrong=wrong or {},
+        notice=notice,
+        status=FORM_STATUS_WRONG if posted else HTTP_200_OK,
+    )
+
+
+def _wrong_at_start(start: Start, posted: Posted) -> dict[str, str]:
+    sheet = start.sheet
+    number = sheet.walk.at(1)
+    page = sheet.walk.way.get(number)
+    answers = forms.read_page(page.questions if page else (), posted.fields, texts=sheet.texts)
+    return {**sheet.answered(answers.given).missing_on(number), **answers.wrong}
+
+
+async def _issued(request: Request[Any, Any, Any], database: db.Database, start: Start) -> Sheet:
+    """The sheet of the start's instance, issued now unless it is there: by its reference, or by this very form."""
+    if start.sheet.instance is not None:
+        return start.sheet
+    site: Site = request.app.state.site
+    instance = await store.get_public_instance(database, instance_id=start.sheet.seed)
+    if instance is None:
+        instance, _ = await service.issue_by_link(
+            database,
+            organization_id=start.questionnaire.organization_id,
+            questionnaire_id=start.questionnaire.questionnaire_id,
+            wish=issuing.Wish(
+                instance_id=start.sheet.seed,
+                locale=start.sheet.head.locale,
+                reference_id=start.reference_id,
+                metadata=start.metadata,
+            ),
+            now=database.clock.now(),
+            secret=site.secret,
+            draw=draws_of(site.secret, "deal", start.subject),
+        )
+    return await sheets.of_instance(database, instance=instance)
+
+
+def _metadata(request: Request[Any, Any, Any]) -> Changes:
+    """The metadata in a public link's query: declared names alone, for anybody can write there."""
+    changes = Changes()
+    for name, value in request.query_params.multi_items():
+        inner = RESPONDER_NAME.match(name)
+        plain = inner.group(1) if inner else name
+        kind = "responder" if inner else GLOBAL.kind_of(plain)
+        known = GLOBAL.responder if kind == "responder" else GLOBAL.questionnaire
+        if plain in known and 0 < len(value) <= VALUE_CHARACTERS_MAX:
+            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
+    return changes
+
+
+def _locale(request: Request[Any, Any, Any], definition: Definition) -> str:
+    """The language of a start: the link's own, else the first that the browser names, else the default."""
+    wanted = request.query_params.get("locale")
+    if wanted:
+        return locales.match(wanted, definition.locales, definition.default_locale)
+    for part in request.headers.get("accept-language", "").split(",")[:ACCEPTED_TAGS_MAX]:
+        found = locales.match(part.partition(";")[0].strip(), definition.locales, "")
+        if found:
+            return found
+    return definition.default_locale
+
+
+def _page(
+    request: Request[Any, Any, Any],
+    sheet: Sheet,
+    number: int,
+    *,
+    marked: sheets.Marked | None = None,
+    posted: Posted | None = None,
+    wrong: Mapping[str, str] | None = None,
+    notice: str = "",
+    status: int = HTTP_200_OK,
+) -> Response[str]:
+    site: Site = request.app.state.site
+    instance_id = sheet.issued.instance_id
+    return sheets.question_page(
+        sheet,
+        number,
+        action=sheets.address(instance_id),
+        token=token_of(site.secret, PAGE_PURPOSE, _subject(sheet, number)),
+        view=None
+        if sheet.issued.viewed_time
+        else (f"{sheets.address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),
+        marked=marked,
+        posted=posted,
+        wrong=wrong or {},
+        notice=notice,
+        status=status,
+    )
+
+
+def _unread(request: Request[Any, Any, Any], sheet: Sheet, posted: Posted) -> Response[str]:
+    """The page again, with what was typed: its hidden fields were lost on the way."""
+    notice = sheet.texts("This page could not be read. Please send it again.")
+    return _page(request, sheet, sheet.walk.at(posted.page), posted=posted, notice=notice, status=FORM_STATUS_WRONG)
+
+
+def _subject(sheet: Sheet, number: int) -> str:
+    return f"{sheet.issued.instance_id}/{number}"
+
+
+routes: list[HTTPRouteHandler] = [answer_page, post_answer_page, post_view, short_link, public_link, post_public_link]

@@ -1,0 +1,445 @@
+"""What happens to questionnaire instances: issue, view, answer, complete, change, delete."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NoReturn
+
+from afterword import errors
+from afterword.core import instances as core_instances
+from afterword.core import locales
+from afterword.core.access import Caller
+from afterword.core.answers import Given
+from afterword.core.conditions import Facts
+from afterword.core.definition import Definition
+from afterword.core.instances import Edit
+from afterword.core.metadata import GLOBAL, NAMES_MAX, Changes, merge
+from afterword.db import Database
+from afterword.events import service as events
+from afterword.instances import issuing, news, store
+from afterword.instances.issuing import Draw, Inactive, WantedInstance, Wish
+from afterword.instances.store import Instance, Issuable
+from afterword.questionnaires import store as questionnaires_store
+from afterword.responders import service as responders
+from afterword.responders import store as responders_store
+
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+
+class Expired(errors.Gone):
+    """`valid_days` are over; a larger value opens it again."""
+
+    code_default = "expired"
+
+
+class Finalized(errors.Conflict):
+    """Complete was pressed and the instance is not editable."""
+
+    code_default = "finalized"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a PATCH names; None: untouched. Of the metadata null and empty text remove."""
+
+    responder_id: str | None = None
+    locale: str | None = None
+    valid_days: int | None = None
+    editable: bool | None = None
+    metadata: Changes = field(default_factory=Changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The instance after saving, and what stood in the way: wrong answers (not stored) and required ones missing.
+
+    The pointers of `wrong` are `/answers/{question_id}`. Completion happened only if nothing was wrong.
+    """
+
+    instance: Instance
+    wrong: tuple[errors.FieldError, ...] = ()
+
+
+async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
+    """The instance as the caller may see it; raises NotFound."""
+    instance = await store.get_instance(
+        db,
+        organization_id=caller.organization_id,
+        instance_id=instance_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    return instance or _refuse_unknown()
+
+
+async def issue(
+    db: Database, *, caller: Caller, questionnaire_id: str, wish: Wish, now: datetime, secret: bytes, draw: Draw
+) -> tuple[Instance, bool]:
+    """Issue an instance through the API; False beside it where the `reference_id` had one already.
+
+    Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder).
+    """
+    issuable = await issuing.get_issuable(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
+    existing = await _existing(db, issuable=issuable, wish=wish)
+    if existing is not None:
+        return existing, False
+    version = await issuing.version_to_issue(db, issuable=issuable)
+    responder_id = await _responder_of(db, caller=caller, wish=wish, now=now, secret=secret)
+    row = issuing.row(
+        issuable, version, wish, responder_id=responder_id, now=now, draw=draw, test=caller.test, by=caller.actor_id
+    )
+    return await _insert(db, row=row, now=now, caller=caller), True
+
+
+async def issue_by_link(
+    db: Database, *, organization_id: str, questionnaire_id: str, wish: Wish, now: datetime, secret: bytes, draw: Draw
+) -> tuple[Instance, bool]:
+    """Issue an instance to whoever starts on the public link: as `issue`, but always to a new responder.
+
+    Anybody can write there, so undeclared metadata are dropped.
+    """
+    issuable = await issuing.get_issuable(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id, by_link=True
+    )
+    existing = await _existing(db, issuable=issuable, wish=wish)
+    if existing is not None:
+        return existing, False
+    version = await issuing.version_to_issue(db, issuable=issuable)
+    actor = responders.Actor("responder")
+    # Not by address: whoever opens a public link may write any, and must not reach another person's record.
+    found = await responders.find_or_create(
+        db, wanted=[responders.Wanted(organization_id, locale=wish.locale)], now=now, secret=secret, actor=actor
+    )
+    responder_id = found[0].responder_id
+    known = _declared(wish.metadata)
+    if known.responder:
+        await responders.update_metadata(
+            db,
+            organization_id=organization_id,
+            responder_id=responder_id,
+            changes=known.responder,
+            now=now,
+            actor=actor,
+        )
+    row = issuing.row(issuable, version, replace(wish, metadata=known), responder_id=responder_id, now=now, draw=draw)
+    return await _insert(db, row=row, now=now), True
+
+
+async def issue_for_items(
+    db: Database, *, wanted: Sequence[WantedInstance], now: datetime, draw: Draw
+) -> dict[tuple[str, str], Instance]:
+    """The instances of a claimed batch, by organization and item: those of an earlier claim, else new ones.
+
+    An item whose questionnaire has no published version is left out. A deleted instance keeps its item's place:
+    look at `deleted_time`.
+    """
+    found = {
+        _item_key(i): i
+        for i in await store.list_instances_of_items(db, items=[(w.organization_id, w.item_id) for w in wanted])
+    }
+    missing = [w for w in wanted if (w.organization_id, w.item_id) not in found]
+    if not missing:
+        return found
+    versions = await issuing.versions_to_issue(db, wanted=missing)
+    rows = [
+        issuing.row(
+            *versions[want.organization_id, want.questionnaire_id],
+            Wish(locale=want.locale, metadata=Changes(questionnaire=dict(want.metadata))),
+            responder_id=want.responder_id,
+            now=now,
+            draw=draw,
+            item=want,
+            test=want.test,
+        )
+        for want in missing
+        if (want.organization_id, want.questionnaire_id) in versions
+    ]
+    issued = await store.insert_instances(db, instances=rows)
+    await events.record(db, events=[news.event(i, "created", now=now, actor_kind="worker") for i in issued])
+    found |= {_item_key(instance): instance for instance in issued}
+    if len(issued) < len(rows):  # somebody else was faster with one of them
+        late = [(w.organization_id, w.item_id) for w in missing if (w.organization_id, w.item_id) not in found]
+        found |= {_item_key(instance): instance for instance in await store.list_instances_of_items(db, items=late)}
+    return found
+
+
+async def mark_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datetime) -> None:
+    """A channel took the messages of these pairs of organization and instance; a reminder changes nothing."""
+    await store.settle_sent(db, sent=sent, now=now)
+
+
+async def facts(db: Database, *, instance: Instance) -> Facts:
+    """What jumps may ask about the instance besides its answers: the metadata of both sides."""
+    responder = await responders_store.get_responder(
+        db, organization_id=instance.organization_id, responder_id=instance.responder_id
+    )
+    return core_instances.facts_of(instance.metadata, responder.metadata if responder else {})
+
+
+async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> bool:
+    """Whether saving an answer would be taken now."""
+    try:
+        await require_open(db, instance=instance, now=now)
+    except errors.Refusal:
+        return False
+    return True
+
+
+async def require_open(db: Database, *, instance: Instance, now: datetime) -> Issuable:
+    """Raise why no answer is taken: Expired, Finalized, Inactive, or Closed for one response too many."""
+    if core_instances.is_expired(instance, now):
+        raise Expired("The time to answer is over.")
+    if core_instances.is_closed(instance):
+        raise Finalized("The answers were sent and cannot be changed.")
+    issuable = await issuing.get_issuable(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    if not issuable.is_active:
+        raise Inactive("This questionnaire is not active.")
+    if instance.submitted_time is None and not instance.test:
+        await issuing.require_seat(db, issuable=issuable)
+    return issuable
+
+
+async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
+    """The answer page was shown to a person; only the first time counts, and only while it can be answered."""
+    instance = await store.get_public_instance(db, instance_id=instance_id)
+    if instance is None:
+        _refuse_unknown()
+    if instance.viewed_time is not None or core_instances.is_expired(instance, now):
+        return
+    viewed = await store.update_viewed(db, organization_id=instance.organization_id, instance_id=instance_id, now=now)
+    if viewed is not None:
+        await events.record(db, events=[news.event(viewed, "viewed", now=now, actor_kind="responder")])
+
+
+async def save_answers(
+    db: Database,
+    *,
+    instance: Instance,
+    definition: Definition,
+    answers: Mapping[str, Given | None],
+    complete: bool,
+    now: datetime,
+) -> Saved:
+    """Keep the answers of a posted page (None takes one back) and, if asked and nothing is wrong, complete.
+
+    Raises NotFound (deleted meanwhile), Expired, Finalized, Inactive, Closed, Invalid (a question that is not this
+    instance's). Wrong and missing answers are no refusal: what is right is kept, see Saved; but of a finalized
+    instance nothing is changed then.
+    """
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    before = await store.get_instance_locked(db, **key) or _refuse_unknown()
+    _require_dealt(before, answers)
+    issuable = await require_open(db, instance=before, now=now)
+    stored = {a.question_id: Given(a.value, a.other_text) for a in await store.list_answers(db, **key)}
+    edit = core_instances.edit(definition, stored, answers)
+    wrong = edit.wrong
+    if (complete or before.finalized) and not wrong:
+        wrong = core_instances.missing(definition, before.question_ids, edit.after, await facts(db, instance=before))
+    completes = complete and not wrong and not before.finalized
+    # A response that was complete stays complete: it takes a page as a whole, or not.
+    if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
+        return Saved(before, wrong)
+    if edit.changed:
+        await _take_seat(db, instance=before, issuable=issuable)
+    await _write(db, instance=before, edit=edit, now=now)
+    after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
+    await events.record(db, events=news.of_answers(before, after, edit, now=now))
+    return Saved(after, wrong)
+
+
+async def update(
+    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: Expect | None = None
+) -> Instance:
+    """Change what a PATCH names and nothing else; what changes nothing moves neither `updated_time` nor the version.
+
+    `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
+    (`unknown_id`, `too_many`).
+    """
+    before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
+    await _require_responder(db, before=before, responder_id=change.responder_id)
+    after = await store.update_instance(
+        db,
+        organization_id=before.organization_id,
+        instance_id=instance_id,
+        responder_id=change.responder_id,
+        locale=await _matched(db, instance=before, locale=change.locale),
+        valid_days=change.valid_days,
+        editable=change.editable,
+        metadata_set=merge({}, change.metadata.questionnaire),
+        metadata_removed=[name for name, value in change.metadata.questionnaire.items() if not value],
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    if after is None:
+        after = await get(db, caller=caller, instance_id=instance_id)
+    else:
+        _require_few(after.metadata)
+        await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
+    if change.metadata.responder:
+        await responders.update_metadata(
+            db,
+            organization_id=after.organization_id,
+            responder_id=after.responder_id,
+            changes=change.metadata.responder,
+            now=now,
+            actor=responders.Actor(caller.actor_kind, caller.actor_id),
+        )
+    return after
+
+
+async def delete(
+    db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: Expect | None = None
+) -> None:
+    """Take the instance and its answers out of everything; raises NotFound, and what `expect` raises."""
+    before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
+    deleted = await store.delete_instance(
+        db,
+        organization_id=before.organization_id,
+        instance_id=instance_id,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    if deleted is None:
+        _refuse_unknown()
+    await events.record(db, events=[news.event(deleted, "deleted", now=now, caller=caller)])
+
+
+async def _existing(db: Database, *, issuable: Issuable, wish: Wish) -> Instance | None:
+    """The instance that was issued before for the same reference, or for the same form of a public link."""
+    key = wish.reference_id or wish.instance_id
+    if key is None:
+        return None
+    # A second issue for the same key waits here, so that it makes no responder for nothing.
+    await store.claim_issue(
+        db, organization_id=issuable.organization_id, questionnaire_id=issuable.questionnaire_id, key=key
+    )
+    if wish.reference_id is None:
+        return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
+    return await store.get_instance_by_reference(
+        db,
+        organization_id=issuable.organization_id,
+        questionnaire_id=issuable.questionnaire_id,
+        reference_id=wish.reference_id,
+    )
+
+
+async def _responder_of(db: Database, *, caller: Caller, wish: Wish, now: datetime, secret: bytes) -> str:
+    """The one given, else the one with this address, else a new one."""
+    want = responders.Wanted(
+        organization_id=caller.organization_id,
+        responder_id=wish.responder_id,
+        metadata=wish.metadata.responder,
+        locale=wish.locale,
+    )
+    actor = responders.Actor(caller.actor_kind, caller.actor_id)
+    found = await responders.find_or_create(db, wanted=[want], now=now, secret=secret, actor=actor)
+    return found[0].responder_id
+
+
+async def _require_responder(db: Database, *, before: Instance, responder_id: str | None) -> None:
+    if responder_id is None or responder_id == before.responder_id:
+        return
+    if (
+        await responders_store.get_responder(db, organization_id=before.organization_id, responder_id=responder_id)
+        is None
+    ):
+        raise errors.Invalid.of(errors.FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
+
+
+async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, caller: Caller | None = None) -> Instance:
+    issued = await store.insert_instances(db, instances=[row])
+    if not issued:  # the form of an instance that was deleted since
+        _refuse_unknown()
+    await events.record(db, events=[news.event(issued[0], "created", now=now, caller=caller)])
+    return issued[0]
+
+
+async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:
+    instance = await get(db, caller=caller, instance_id=instance_id)
+    if expect is None:
+        return instance
+    # Locked, or another PATCH could come between this look and our write.
+    locked = await store.get_instance_locked(db, organization_id=instance.organization_id, instance_id=instance_id)
+    if locked is None:
+        _refuse_unknown()
+    expect(locked.version)
+    return locked
+
+
+async def _matched(db: Database, *, instance: Instance, locale: str | None) -> str | None:
+    """The language of the instance's version that fits best; None stays None."""
+    if locale is None:
+        return None
+    version = await questionnaires_store.get_version(
+        db, organization_id=instance.organization_id, version_id=instance.version_id
+    )
+    return locales.match(locale, version.definition.locales, version.definition.default_locale)
+
+
+async def _take_seat(db: Database, *, instance: Instance, issuable: Issuable) -> None:
+    """Before a first answer: raise Closed unless there is room for one response more, held until we commit."""
+    if instance.submitted_time is None and issuable.responses_max is not None and not instance.test:
+        await store.claim_seats(
+            db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+        )
+        await issuing.require_seat(db, issuable=issuable)
+
+
+def _require_dealt(instance: Instance, answers: Mapping[str, Given | None]) -> None:
+    dealt = set(instance.question_ids)
+    strangers = [
+        errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
+        for question_id in answers
+        if question_id not in dealt
+    ]
+    if strangers:
+        raise errors.Invalid.of(*strangers)
+
+
+async def _write(db: Database, *, instance: Instance, edit: Edit, now: datetime) -> None:
+    if edit.changed:
+        await store.update_answers(
+            db,
+            organization_id=instance.organization_id,
+            instance_id=instance.instance_id,
+            questionnaire_id=instance.questionnaire_id,
+            version_id=instance.version_id,
+            answers=core_instances.documents(edit.changed),
+            now=now,
+        )
+    if edit.removed:
+        await store.delete_answers(
+            db,
+            organization_id=instance.organization_id,
+            instance_id=instance.instance_id,
+            question_ids=edit.removed,
+        )
+
+
+def _declared(metadata: Changes) -> Changes:
+    return Changes(
+        {name: value for name, value in metadata.questionnaire.items() if name in GLOBAL.questionnaire},
+        {name: value for name, value in metadata.responder.items() if name in GLOBAL.responder},
+    )
+
+
+def _require_few(metadata: Mapping[str, str]) -> None:
+    if len(metadata) > NAMES_MAX:
+        raise errors.Invalid.of(
+            errors.FieldError("too_many", f"An instance keeps at most {NAMES_MAX} names.", pointer="/metadata")
+        )
+
+
+def _item_key(instance: Instance) -> tuple[str, str]:
+    return instance.organization_id, instance.item_id or ""
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such questionnaire instance.")

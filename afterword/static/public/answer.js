@@ -1,0 +1,26 @@
+// Niceties of the answer page, which works without them: tells that a person saw it, and counts what is left to write.
+(() => {
+  const form = document.querySelector("form[data-view]");
+  const gestures = ["pointermove", "pointerdown", "keydown", "touchstart", "wheel"];
+
+  // A link scanner with a real browser shows the page too; a person also moves, touches or types.
+  const seen = (event) => {
+    if (!event.isTrusted || document.visibilityState !== "visible") return;
+    gestures.forEach((name) => removeEventListener(name, seen));
+    fetch(form.dataset.view, {
+      method: "POST", keepalive: true, credentials: "omit", body: new URLSearchParams({ token: form.dataset.token }),
+    }).catch(() => {});
+  };
+  if (form) gestures.forEach((name) => addEventListener(name, seen, { passive: true }));
+
+  for (const area of document.querySelectorAll("textarea[data-left]")) {
+    const note = document.createElement("p");
+    note.className = "note";
+    note.setAttribute("role", "status");
+    area.after(note);
+    area.addEventListener("input", () => {
+      const left = area.maxLength - area.value.length;
+      note.textContent = left <= area.maxLength / 10 ? area.dataset.left.replace("{count}", left) : "";
+    });
+  }
+})();

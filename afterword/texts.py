@@ -1,0 +1,94 @@
+"""Interface words in the reader's language, from `locale/{language}/LC_MESSAGES/{domain}.po`, read as they are.
+
+English is the source. A word that a catalogue lacks, and a language without one, fall back to it.
+"""
+
+import gettext
+import io
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from babel import Locale
+from babel.core import UnknownLocaleError
+from babel.dates import format_date
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from afterword.core import locales
+
+SOURCE_LANGUAGE: Final = "en"
+LOCALE_FOLDER = Path(__file__).parent / "locale"
+LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
+ACCEPTED_TAGS_MAX: Final = 20
+ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
+
+
+class Texts:
+    """The words of one domain in one language: `_ = texts("mail", "el")`, then `_("Your opinion")`."""
+
+    def __init__(self, catalogue: gettext.NullTranslations, *, language: str, locale: Locale) -> None:
+        self._catalogue = catalogue
+        self._locale = locale
+        self.language = language
+
+    def __call__(self, message: str, **values: object) -> str:
+        """This text in the language, its `{names}` filled with the values."""
+        text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
+        return text.format_map({name: _isolated(value) for name, value in values.items()}) if values else text
+
+    def plural(self, one: str, many: str, number: int) -> str:
+        """The form for this number, by the language's own rule; `{n}` stands for the number."""
+        return self._catalogue.ngettext(one, many, number).replace("{n}", str(number))
+
+    @property
+    def direction(self) -> Literal["ltr", "rtl"]:
+        """Which way the language's script runs."""
+        return locales.direction(self.language)
+
+    def date(self, time: datetime, *, time_zone: str) -> str:
+        """The day of a moment in words, as people of that zone count days."""
+        return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
+
+
+@lru_cache(maxsize=256)
+def texts(domain: str, locale: str) -> Texts:
+    """The words of `domain` (`mail`, `pages`) in the language of a tag such as `el`, `de-at`, `ar_EG`."""
+    language = locales.match(locale, LANGUAGES, SOURCE_LANGUAGE)
+    return Texts(_catalogue(domain, language), language=language, locale=_formats(locale, language))
+
+
+def accepted(header: str) -> str:
+    """The first of our languages that an `Accept-Language` header names, in its order; English without any."""
+    for part in header.split(",")[:ACCEPTED_TAGS_MAX]:
+        language = locales.match(part.partition(";")[0].strip(), LANGUAGES, "")
+        if language:
+            return language
+    return SOURCE_LANGUAGE
+
+
+@lru_cache(maxsize=64)
+def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
+    path = LOCALE_FOLDER / language / "LC_MESSAGES" / f"{domain}.po"
+    if not path.is_file():
+        return gettext.NullTranslations()
+    compiled = io.BytesIO()
+    with path.open("rb") as source:
+        write_mo(compiled, read_po(source, locale=language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def _formats(locale: str, language: str) -> Locale:
+    """How dates are written: as in the reader's region, where it is one of the language's."""
+    try:
+        found = Locale.parse(locale.replace("-", "_"))
+    except (ValueError, UnknownLocaleError):
+        return Locale.parse(language)
+    return found if found.language == language else Locale.parse(language)
+
+
+def _isolated(value: object) -> object:
+    return f"{ISOLATE_FIRST}{value}{ISOLATE_END}" if isinstance(value, str) else value

@@ -1,0 +1,473 @@
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import db, ids
+from afterword.accounts import service as accounts
+from afterword.core.access import SCOPES
+from afterword.core.metadata import Changes
+from afterword.instances import service
+from afterword.instances.issuing import Wish
+from afterword.instances.service import Given
+from afterword.responders import service as responders
+from tests.instances.conftest import MULTI, NOW, NPS, PUBLIC_URL, SECRET, SINGLE, TEXT, Shop
+
+FIELDS = [
+    "instance_id", "questionnaire_id", "responder_id", "locale", "valid_days", "editable", "finalized", "created_time",
+    "updated_time", "sent_time", "delivered_time", "viewed_time", "submitted_time", "completed_time", "collection_url",
+    "question_ids", "processed_time", "flow_time", "created_by", "updated_by", "collection_url_short",
+    "collection_url_long",
+]  # fmt: skip
+
+
+def codes(response: httpx2.Response) -> list[tuple[str | None, str]]:
+    return [(error.get("pointer"), error["code"]) for error in response.json()["errors"]]
+
+
+QUESTION_CONTENT = "/q/questionnaire/{questionnaire_id}/question/{question_id}/response/content"
+ROUTES = [
+    ("POST", "/q/questionnaire/{questionnaire_id}/instance", "Questionnaire Instance.Create"),
+    ("GET", "/q/questionnaire/{questionnaire_id}/instance", "Questionnaire Instance.Read"),
+    ("GET", QUESTION_CONTENT, "Questionnaire Instance.Read"),
+    ("GET", "/q/instance/{instance_id}", "Questionnaire Instance.Read"),
+    ("GET", "/q/instance/{instance_id}/url", "Questionnaire Instance.Read"),
+    ("GET", "/q/instance/{instance_id}/content", "Questionnaire Instance.Read"),
+    ("GET", "/q/instance/{instance_id}/response/content", "Questionnaire Instance.Read"),
+    ("PATCH", "/q/instance/{instance_id}", "Questionnaire Instance.Update"),
+    ("DELETE", "/q/instance/{instance_id}", "Questionnaire Instance.Delete"),
+]  # fmt: skip
+
+
+ALL_ROUTES = [*ROUTES, ("GET", "/q/instance", ROUTES[1][2])]
+
+
+class TestDoors:
+    def path(self, shop: Shop, template: str, instance_id: str) -> str:
+        return template.format(questionnaire_id=shop.world.questionnaire_id, instance_id=instance_id, question_id=NPS)
+
+    @pytest.mark.parametrize(("method", "template"), [route[:2] for route in ALL_ROUTES])
+    async def test_anonymous(self, shop: Shop, method: str, template: str) -> None:
+        response = await Shop(shop.world, shop.http, None).send(method, self.path(shop, template, ids.secret()))
+
+        assert (401, "unauthenticated") == (response.status_code, response.json()["code"])
+
+    @pytest.mark.parametrize(("method", "template", "scope"), ALL_ROUTES)
+    async def test_missing_scope(self, shop: Shop, method: str, template: str, scope: str) -> None:
+        narrow = await shop.with_token(scopes=SCOPES - {scope})
+
+        response = await narrow.send(method, self.path(shop, template, ids.secret()))
+
+        assert (403, [scope]) == (response.status_code, response.json()["required_scopes"])
+
+    @pytest.mark.parametrize(("method", "template"), [route[:2] for route in ROUTES])
+    async def test_foreign_is_absent(self, shop: Shop, method: str, template: str) -> None:
+        """Another organization's, another application's, a deleted and an unknown one: the same 404."""
+        kept, gone = await shop.issue(), await shop.issue()
+        await shop.delete(f"/q/instance/{gone['instance_id']}")
+        strangers = [await shop.of_another_organization(), await shop.of_another_application()]
+        path = self.path(shop, template, kept["instance_id"])
+        body = {"json": {}} if method in {"POST", "PATCH"} else {}
+
+        responses = [await stranger.send(method, path, **body) for stranger in strangers]
+        if "{instance_id}" in template:
+            responses += [
+                await shop.send(method, self.path(shop, template, instance_id), **body)
+                for instance_id in (gone["instance_id"], ids.secret())
+            ]
+
+        assert {404} == {response.status_code for response in responses}
+        assert {"not_found"} == {response.json()["code"] for response in responses}
+        assert 1 == len({response.json()["detail"] for response in responses})
+
+    async def test_misshapen_id(self, shop: Shop) -> None:
+        assert {404} == {
+            (await shop.get(f"/q/instance/{text}")).status_code for text in ("short", "x" * 23, "é" * 22, "%00" * 22)
+        }
+
+
+class TestIssue:
+    @pytest.mark.parametrize(
+        ("body", "pointer", "code"),
+        [
+            ({"responder_id": "0" * 22}, "/responder_id", "unknown_id"),
+            ({"responder_id": "no id"}, "/responder_id", "unknown_id"),
+            ({"locale": "no locale"}, "/locale", "invalid_locale"),
+            ({"valid_days": -1}, "/valid_days", "out_of_range"),
+            ({"valid_days": 3651}, "/valid_days", "out_of_range"),
+            ({"valid_days": "7"}, "/valid_days", "wrong_type"),
+            ({"editable": 1}, "/editable", "wrong_type"),
+            ({"sent_time": "2026-11-21"}, "/sent_time", "invalid_date_time"),
+            ({"reference_id": "a/b"}, "/reference_id", "invalid_format"),
+            ({"reference_id": "a\n"}, "/reference_id", "invalid_format"),
+            ({"reference_id": "a" * 101}, "/reference_id", "too_long"),
+            ({"metadata": "x"}, "/metadata", "wrong_type"),
+            ({"metadata": {"responder": {"email": []}}}, "/metadata/responder/email", "wrong_type"),
+        ],
+    )
+    async def test_wrong(self, shop: Shop, body: dict[str, Any], pointer: str, code: str) -> None:
+        response = await shop.post(shop.instances, body)
+
+        assert (422, [(pointer, code)]) == (response.status_code, codes(response))
+
+    async def test_all_wrong_fields_at_once(self, shop: Shop) -> None:
+        response = await shop.post(shop.instances, {"valid_days": -1, "editable": "x", "locale": "?"})
+
+        assert {"/valid_days", "/editable", "/locale"} == {pointer for pointer, _ in codes(response)}
+
+    async def test_not_published(self, shop: Shop) -> None:
+        await shop.world.set_questionnaire(published_version_id=None)
+
+        response = await shop.post(shop.instances)
+
+        assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
+
+    async def test_strict(self, shop: Shop) -> None:
+        body = {"finalized": True, "nonsense": 1, "metadata": {"questionnaire": {"undeclared": "x"}}}
+
+        lax = await shop.post(shop.instances, body)
+        strict = await shop.post(shop.instances, body, headers={"Prefer": "handling=strict"})
+
+        assert (201, False) == (lax.status_code, lax.json()["finalized"])
+        assert 422 == strict.status_code
+        assert {"/finalized", "/nonsense"} <= {pointer for pointer, _ in codes(strict)}
+
+    async def test_ok(self, shop: Shop) -> None:
+        response = await shop.post(shop.instances, {"locale": "en-GB", "valid_days": 7, "editable": True})
+
+        body = response.json()
+        assert (201, FIELDS) == (response.status_code, list(body))
+        assert ("en", 7, True, False) == (body["locale"], body["valid_days"], body["editable"], body["finalized"])
+        assert f"{PUBLIC_URL}/a/{body['instance_id']}" == body["collection_url"] == body["collection_url_long"]
+        assert body["collection_url_short"].startswith(f"{PUBLIC_URL}/s/")
+        assert f"{NPS},{SINGLE}" == ",".join(body["question_ids"].split(",")[:2])
+        assert body["created_time"] == body["updated_time"]
+        assert {None} == {
+            body[name] for name in FIELDS if name.endswith("_time") and name[:7] not in {"created", "updated"}
+        }
+        assert f"{PUBLIC_URL}/v3.2/q/instance/{body['instance_id']}" == response.headers["Location"]
+        again = await shop.get(f"/q/instance/{body['instance_id']}")
+        assert (body, response.headers["ETag"]) == (again.json(), again.headers["ETag"])
+
+    async def test_the_clients_own_message(self, shop: Shop) -> None:
+        """Times come back in the organization's zone; ids, other times and the end are not the client's to set."""
+        body = await shop.issue(
+            sent_time="2026-07-01T09:00:00Z",
+            delivered_time="2026-07-01 12:00:05",
+            viewed_time="2026-07-01T09:00:00Z",
+            instance_id="0" * 22,
+            finalized=True,
+        )
+
+        assert ("2026-07-01T12:00:00+03:00", "2026-07-01T12:00:05+03:00") == (
+            body["sent_time"],
+            body["delivered_time"],
+        )
+        assert (None, False) == (body["viewed_time"], body["finalized"])
+        assert "0" * 22 != body["instance_id"]
+
+    async def test_null_is_absent(self, shop: Shop) -> None:
+        body = await shop.issue(responder_id=None, locale=None, valid_days=None, editable=None, metadata=None)
+
+        assert ("el", 30, False) == (body["locale"], body["valid_days"], body["editable"])
+
+    async def test_form_is_not_read(self, shop: Shop) -> None:
+        response = await shop.send(
+            "POST",
+            shop.instances,
+            content="locale=en&valid_days=7",
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+        )
+
+        assert (415, "unsupported_media_type") == (response.status_code, response.json()["code"])
+
+    async def test_reference(self, shop: Shop) -> None:
+        first = await shop.post(shop.instances, {"reference_id": "order~1"})
+        again = await shop.post(shop.instances, {"reference_id": "order~1", "valid_days": 1})
+
+        assert (201, 200) == (first.status_code, again.status_code)
+        assert first.json() == again.json()
+
+
+class TestLists:
+    async def test_order_and_filter(self, shop: Shop) -> None:
+        issued = [await shop.world.issue(Wish(valid_days=n), now=NOW + timedelta(minutes=n)) for n in range(3)]
+        newest_first = [instance.instance_id for instance in reversed(issued)]
+
+        for path in ("/q/instance", shop.instances):
+            page = (await shop.get(path)).json()
+            some = (await shop.get(f"{path}?filter_by[GREATER_THAN][ValidDays]=0&order_by[ASC][]=ValidDays")).json()
+            cursor = (await shop.get(f"{path}?limit=2")).json()
+            rest = (await shop.get(f"{path}?limit=2&cursor={cursor['next_cursor']}")).json()
+
+            assert newest_first == [one["instance_id"] for one in page["results"]]
+            assert (1, 10, 1, 3) == tuple(page[name] for name in ("page", "max_per_page", "last_page", "total_results"))
+            assert FIELDS == list(page["results"][0])
+            assert [1, 2] == [one["valid_days"] for one in some["results"]]
+            assert newest_first == [one["instance_id"] for one in [*cursor["results"], *rest["results"]]]
+
+    async def test_only_what_may_be_seen(self, shop: Shop) -> None:
+        kept, gone = await shop.issue(), await shop.issue()
+        await shop.delete(f"/q/instance/{gone['instance_id']}")
+
+        async def listed(viewer: Shop) -> list[str]:
+            return [one["instance_id"] for one in (await viewer.get("/q/instance")).json()["results"]]
+
+        assert [kept["instance_id"]] == await listed(shop)
+        assert [kept["instance_id"]] == await listed(await shop.with_token(application_ids=[shop.world.application_id]))
+        assert [] == await listed(await shop.of_another_application())
+        assert [] == await listed(await shop.of_another_organization())
+        assert [] == await listed(await shop.with_token(test=True))
+
+
+class TestUpdate:
+    @pytest.mark.parametrize(
+        ("body", "pointer", "code"),
+        [
+            ({"responder_id": None}, "/responder_id", "not_nullable"),
+            ({"locale": None}, "/locale", "not_nullable"),
+            ({"valid_days": None}, "/valid_days", "not_nullable"),
+            ({"editable": None}, "/editable", "not_nullable"),
+            ({"responder_id": "0" * 22}, "/responder_id", "unknown_id"),
+            ({"locale": "?"}, "/locale", "invalid_locale"),
+            ({"valid_days": 3651}, "/valid_days", "out_of_range"),
+            ({"metadata": {"x": {}}}, "/metadata/x", "wrong_type"),
+        ],
+    )
+    async def test_wrong(self, shop: Shop, body: dict[str, Any], pointer: str, code: str) -> None:
+        instance = await shop.issue()
+
+        response = await shop.patch(f"/q/instance/{instance['instance_id']}", body)
+
+        assert (422, [(pointer, code)]) == (response.status_code, codes(response))
+
+    async def test_foreign_responder(self, shop: Shop) -> None:
+        instance = await shop.issue()
+        async with db.transaction(shop.world.pool) as database:
+            other = await accounts.create_organization(database, domain="other", display_name="Other", now=NOW)
+            wanted = [responders.Wanted(other.organization_id)]
+            [foreign] = await responders.find_or_create(database, wanted=wanted, now=NOW, secret=SECRET)
+
+        response = await shop.patch(f"/q/instance/{instance['instance_id']}", {"responder_id": foreign.responder_id})
+
+        assert (422, [("/responder_id", "unknown_id")]) == (response.status_code, codes(response))
+
+    async def test_whole_model(self, shop: Shop) -> None:
+        """A client loads the model, changes two fields and sends all of it back; the rest is not its to set."""
+        before = await shop.issue()
+        model = {name: value for name, value in before.items() if value is not None}
+        model |= {"valid_days": 30, "editable": True, "finalized": True, "created_time": "nonsense", "instance_id": 7}
+        model |= {"collection_url": "https://evil.example/", "questionnaire_id": "0" * 22}
+
+        response = await shop.patch(f"/q/instance/{before['instance_id']}", model)
+
+        after = response.json()
+        assert (200, FIELDS) == (response.status_code, list(after))
+        assert (30, True, False) == (after["valid_days"], after["editable"], after["finalized"])
+        same = set(FIELDS) - {"editable", "updated_time", "updated_by"}
+        assert {name: before[name] for name in same} == {name: after[name] for name in same}
+
+    async def test_no_change(self, shop: Shop) -> None:
+        instance = await shop.issue(metadata={"questionnaire": {"transaction_id": "1042"}})
+        path = f"/q/instance/{instance['instance_id']}"
+        before = await shop.get(path)
+
+        for body in ({}, before.json(), {"metadata": {"transaction_id": "1042"}}, {"locale": "EL", "metadata": []}):
+            response = await shop.patch(path, body)
+            assert (200, before.json()) == (response.status_code, response.json())
+            assert before.headers["ETag"] == response.headers["ETag"]
+
+    async def test_if_match(self, shop: Shop) -> None:
+        path = f"/q/instance/{(await shop.issue())['instance_id']}"
+        tag = (await shop.get(path)).headers["ETag"]
+
+        first = await shop.patch(path, {"valid_days": 1}, headers={"If-Match": tag})
+        stale = await shop.patch(path, {"valid_days": 2}, headers={"If-Match": tag})
+        deleted = await shop.delete(path, headers={"If-Match": tag})
+
+        assert (200, 412, 412) == (first.status_code, stale.status_code, deleted.status_code)
+        assert "precondition_failed" == stale.json()["code"]
+        assert 1 == (await shop.get(path)).json()["valid_days"]
+
+    async def test_if_match_at_once(self, shop: Shop) -> None:
+        path = f"/q/instance/{(await shop.issue())['instance_id']}"
+        tag = (await shop.get(path)).headers["ETag"]
+
+        responses = await asyncio.gather(
+            *(shop.patch(path, {"valid_days": days}, headers={"If-Match": tag}) for days in range(1, 11))
+        )
+
+        assert [200] + [412] * 9 == sorted(response.status_code for response in responses)
+
+    async def test_metadata(self, shop: Shop) -> None:
+        """Flat, where a name of responders only goes to the responder; grouped; both at once."""
+        instance = await shop.issue(
+            metadata={"questionnaire": {"transaction_id": "1", "note": "x"}, "responder": {"email": "a@example.com"}}
+        )
+        path = f"/q/instance/{instance['instance_id']}"
+
+        for metadata in (
+            {"transaction_id": 2, "phone_number": "+306900000000"},
+            {"note": "", "questionnaire": {"store_id": "7"}, "responder": {"name": "Ann"}},
+        ):
+            assert 200 == (await shop.patch(path, {"metadata": metadata})).status_code
+
+        content = (await shop.get(f"{path}/response/content")).json()
+        assert {"transaction_id": "2", "store_id": "7"} == content["metadata"]["questionnaire"]
+        assert {"email": "a@example.com", "phone_number": "+306900000000", "name": "Ann"} == content["metadata"][
+            "responder"
+        ]
+
+    async def test_other_fields_at_once(self, shop: Shop) -> None:
+        instance = await shop.issue()
+        path = f"/q/instance/{instance['instance_id']}"
+        bodies: list[dict[str, Any]] = [{"metadata": {f"name{number}": "x"}} for number in range(17)]
+        bodies += [{"valid_days": 9}, {"editable": True}, {"locale": "en"}]
+
+        responses = await asyncio.gather(*(shop.patch(path, body) for body in bodies))
+
+        assert {200} == {response.status_code for response in responses}
+        final = (await shop.get(path)).json()
+        assert (9, True, "en") == (final["valid_days"], final["editable"], final["locale"])
+        content = (await shop.get(f"{path}/response/content")).json()
+        assert 17 == len(content["metadata"]["questionnaire"])
+
+
+class TestDelete:
+    async def test_ok(self, shop: Shop) -> None:
+        path = f"/q/instance/{(await shop.issue())['instance_id']}"
+
+        first, second = await shop.delete(path), await shop.delete(path)
+
+        assert (204, b"") == (first.status_code, first.content)
+        assert 404 == second.status_code
+
+
+class TestUrl:
+    async def test_ok(self, shop: Shop) -> None:
+        instance = await shop.issue(valid_days=1, sent_time="2026-10-24T12:00:00+03:00")
+
+        body = (await shop.get(f"/q/instance/{instance['instance_id']}/url")).json()
+
+        assert {
+            "instance_id": instance["instance_id"],
+            "collection_url": instance["collection_url"],
+            "collection_url_short": instance["collection_url_short"],
+            "collection_url_long": instance["collection_url"],
+            "expires_time": "2026-10-25T11:00:00+02:00",  # 24 hours, one of them twice
+        } == body
+
+    async def test_no_expiry(self, shop: Shop) -> None:
+        instance = await shop.issue(valid_days=0)
+
+        assert (await shop.get(f"/q/instance/{instance['instance_id']}/url")).json()["expires_time"] is None
+
+
+class TestContent:
+    async def test_ok(self, shop: Shop) -> None:
+        instance = await shop.issue(locale="en")
+
+        body = (await shop.get(f"/q/instance/{instance['instance_id']}/content")).json()
+
+        assert ("en", "ltr", True, shop.world.version_id) == (
+            body["locale"],
+            body["direction"],
+            body["open"],
+            body["version_id"],
+        )
+        first, second = body["groups"]
+        assert ["How likely?"] == [question["title"] for question in first["questions"]]
+        assert ["Why?", "Ποια;", "Ευχαριστούμε", "Σχόλιο"] == [question["title"] for question in second["questions"]]
+        assert ["Price", "Other"] == [choice["label"] for choice in second["questions"][0]["choices"]]
+        assert not {"translations", "jumps"} & set(first["questions"][0])
+        assert {"welcome": None, "thank_you": None, "closed": None, "expired": None} == body["pages"]
+        assert body["visual"] is None
+
+    async def test_closed(self, shop: Shop) -> None:
+        instance = await shop.world.issue()
+        await shop.world.save(instance, {NPS: 10}, complete=True)
+
+        assert not (await shop.get(f"/q/instance/{instance.instance_id}/content")).json()["open"]
+
+
+class TestResponseContent:
+    async def test_nothing_answered(self, shop: Shop) -> None:
+        instance = await shop.issue()
+
+        response = await shop.get(f"/q/instance/{instance['instance_id']}/response/content")
+
+        assert (200, []) == (response.status_code, response.json()["answers"])
+        assert [NPS, SINGLE, MULTI, TEXT] == response.json()["skipped_question_ids"]
+
+    async def test_ok(self, shop: Shop) -> None:
+        instance = await shop.world.issue(Wish(locale="en", metadata=Changes({"store_id": "7"})))
+        await shop.world.save(instance, {TEXT: "fine", SINGLE: Given(2, "Speed")})
+        await shop.world.save(instance, {NPS: 9}, complete=True)
+
+        body = (await shop.get(f"/q/instance/{instance.instance_id}/response/content")).json()
+
+        nps, single, text = body["answers"]
+        shown = "2026-11-21T18:23:45+02:00"
+        assert {
+            "instance_id": instance.instance_id,
+            "question_id": NPS,
+            "group_id": "G000000000000000000001",
+            "version_id": shop.world.version_id,
+            "type": "nps",
+            "title": "How likely?",
+            "display_name": "NPS",
+            "value": 9,
+            "label": None,
+            "other_text": None,
+            "segment": "promoter",
+            "answered_time": shown,
+            "provisional": False,
+        } == nps
+        assert (2, "Other", "Speed", None) == (
+            single["value"],
+            single["label"],
+            single["other_text"],
+            single["segment"],
+        )
+        assert "fine" == text["value"]
+        assert [MULTI] == body["skipped_question_ids"]
+        assert (True, shown, shown) == (body["finalized"], body["submitted_time"], body["completed_time"])
+        assert {"questionnaire": {"store_id": "7"}, "responder": {}} == body["metadata"]
+
+    async def test_values_that_may_not_be_read(self, shop: Shop) -> None:
+        metadata = {"questionnaire": {"store_id": "7"}, "responder": {"email": "ann@example.com"}}
+        path = f"/q/instance/{(await shop.issue(metadata=metadata))['instance_id']}/response/content"
+        for scope, kind in (("Questionnaire Value.Read", "questionnaire"), ("Responder Value.Read", "responder")):
+            narrow = await shop.with_token(scopes=SCOPES - {scope})
+
+            body = (await narrow.get(path)).json()
+
+            assert metadata | {kind: {}} == body["metadata"]
+
+
+class TestQuestionAnswers:
+    def path(self, shop: Shop, question_id: str) -> str:
+        return f"/q/questionnaire/{shop.world.questionnaire_id}/question/{question_id}/response/content"
+
+    async def test_unknown_question(self, shop: Shop) -> None:
+        assert 404 == (await shop.get(self.path(shop, "0" * 22))).status_code
+
+    async def test_ok(self, shop: Shop) -> None:
+        """Newest first, each in the language of its instance; those of a deleted instance are gone."""
+        greek, english, gone = [await shop.world.issue(Wish(locale=one)) for one in ("el", "en", "el")]
+        for minute, instance in enumerate((greek, english, gone)):
+            await shop.world.save(instance, {SINGLE: 1}, now=NOW + timedelta(minutes=minute))
+        async with db.transaction(shop.world.pool) as database:
+            await service.delete(
+                database, caller=shop.world.caller, instance_id=gone.instance_id, now=datetime.now(tz=NOW.tzinfo)
+            )
+
+        page = (await shop.get(self.path(shop, SINGLE))).json()
+        empty = (await shop.get(self.path(shop, TEXT))).json()
+        one = (await shop.get(self.path(shop, SINGLE) + f"?filter_by[EQUAL][InstanceId]={greek.instance_id}")).json()
+
+        assert [("Why?", "Price"), ("Γιατί;", "Τιμή")] == [(a["title"], a["label"]) for a in page["results"]]
+        assert (2, 0) == (page["total_results"], empty["total_results"])
+        assert [greek.instance_id] == [answer["instance_id"] for answer in one["results"]]
