@@ -48,6 +48,8 @@ class Settings:
     """`json` (one object a line) or `text`."""
     metrics: str = "loopback"
     """Who may read /metrics: `loopback`, `all` or `off`."""
+    trusted_proxies: str = ""
+    """Addresses of reverse proxies, joined by commas, whose X-Forwarded-For names the client; unset: none."""
     database_pool: PoolSize = 10
     statement_cache: Count = 100
     """Prepared statements kept a connection; 0 behind a transaction pooler."""

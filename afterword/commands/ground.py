@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from afterword import db, embedded, log, migrations, settings
+from afterword.commands import CommandError
 from afterword.core.site import Site
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
@@ -23,6 +24,7 @@ class Ground:
     settings: settings.Settings
     database_url: str = field(repr=False)
     site: Site = field(repr=False)
+    revision: str | None = None  # of the schema, where it was brought up to date
 
 
 def read_settings() -> settings.Settings:
@@ -40,9 +42,8 @@ async def stand(chosen: settings.Settings, *, migrate: bool = True) -> AsyncGene
     A server that already runs on the data folder (under `afterword serve`) is used, not started again.
     """
     async with _database(chosen) as url:
-        if migrate:
-            await migrations.migrate(url)
-        yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen)))
+        revision = await migrations.migrate(url) if migrate else None
+        yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen)), revision)
 
 
 @asynccontextmanager
@@ -64,7 +65,11 @@ async def _database(chosen: settings.Settings) -> AsyncGenerator[str, None]:
     if running is not None:
         yield running
         return
-    async with await embedded.start(chosen.data_dir, bin_folder=chosen.postgres_bin) as server:
+    try:
+        server = await embedded.start(chosen.data_dir, bin_folder=chosen.postgres_bin)
+    except embedded.EmbeddedError as error:
+        raise CommandError(str(error)) from error
+    async with server:
         yield server.url
 
 

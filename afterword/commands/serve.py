@@ -4,8 +4,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields
 
 import structlog
 
@@ -13,6 +14,7 @@ from afterword import settings
 from afterword.commands import ground
 
 STOP_SECONDS_MAX = 40  # longer than the 25 s that each part may take to finish what it holds
+PARTS = ("web", "worker")
 RESTART_SECONDS = 1.0
 RESTART_SECONDS_MAX = 30.0
 logger = structlog.get_logger(__name__)
@@ -21,12 +23,21 @@ logger = structlog.get_logger(__name__)
 async def serve(chosen: settings.Settings) -> None:
     """Run all of it until SIGTERM or SIGINT; a part that dies is started again."""
     stop = stop_on_signals()
-    async with ground.stand(chosen) as standing:
-        environment = environment_of(standing)
-        parts = [Part("web", environment, stop), Part("worker", environment, stop)]
-        async with asyncio.TaskGroup() as group:
-            for part in parts:
-                group.create_task(part.keep_running())
+    async with ground.stand(chosen) as standing, running(standing, stop):
+        await stop.wait()
+
+
+@asynccontextmanager
+async def running(standing: ground.Ground, stop: asyncio.Event) -> AsyncGenerator[None, None]:
+    """Web and worker on this ground, as processes of their own; leaving sets `stop` and waits for their end."""
+    environment = environment_of(standing)
+    async with asyncio.TaskGroup() as group:
+        for name in PARTS:
+            group.create_task(Part(name, environment, stop).keep_running())
+        try:
+            yield
+        finally:
+            stop.set()
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -40,12 +51,12 @@ def stop_on_signals() -> asyncio.Event:
 
 def environment_of(standing: ground.Ground) -> dict[str, str]:
     """What a part needs to stand on the same ground: the environment, not the command line, carries secrets."""
-    return {
-        **os.environ,
-        "AFTERWORD_DATABASE_URL": standing.database_url,
-        "AFTERWORD_SECRET": standing.site.secret.decode(),
-        settings.SUPERVISED_VARIABLE: "1",
-    }
+    chosen = standing.settings
+    values = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
+    values |= {"database_url": standing.database_url, "secret": standing.site.secret.decode()}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
+    own = {f"{settings.PREFIX}{name.upper()}": str(value) for name, value in values.items() if value not in {None, ""}}
+    return {**inherited, **own, settings.SUPERVISED_VARIABLE: "1"}
 
 
 @dataclass

@@ -1,0 +1,34 @@
+"""`afterword doctor`: what is wrong with this installation, and what to do about it."""
+
+from datetime import UTC, datetime
+
+from afterword import doctor as examination
+from afterword.commands import CommandError, ground
+from afterword.doctor import Finding
+from afterword.settings import Settings
+
+
+async def doctor(chosen: Settings) -> bool:
+    """Print each finding; whether all is well. An embedded database that does not run is started for the look."""
+    try:
+        async with ground.stand(chosen, migrate=False) as standing:
+            findings = await _examine(chosen, standing.database_url)
+    except CommandError as error:
+        findings = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)]
+    for finding in findings:
+        print(f"{'ok   ' if finding.ok else 'FAULT'}  {finding.name:16} {finding.detail}")
+        if finding.advice and not finding.ok:
+            print(f"{'':24}{finding.advice}")
+    faults = sum(not finding.ok for finding in findings)
+    print("All is well." if not faults else f"{faults} to mend.")
+    return not faults
+
+
+async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
+    return await examination.examine(
+        database_url=database_url,
+        smtp_url=chosen.smtp_url,
+        public_url=chosen.site_url,
+        data_folder=chosen.data_dir,
+        clock=lambda: datetime.now(UTC),
+    )

@@ -1,0 +1,282 @@
+"""Looks at an installation from outside and says, for each fault, what to do; changes nothing."""
+
+import asyncio
+import os
+import shutil
+import socket
+import ssl
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http.client import HTTPException
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import asyncpg
+
+from afterword import db, errors, migrations
+from afterword.embedded import VERSION_MIN
+
+CLOCK_SKEW_SECONDS_MAX = 5
+WEB_SECONDS_MAX = 10
+SMTP_STEP_SECONDS_MAX = 10.0
+FREE_BYTES_MIN = 1_000_000_000
+ZONES = ("Europe/Athens", "America/New_York", "Asia/Kolkata", "Pacific/Auckland")  # four that no list lacks
+HEALTH_PATH = "/healthz"
+REQUEST_ID = "X-Request-Id"  # on every answer of ours
+BODY_BYTES_MAX = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: what was found and, when it is wrong, what to do."""
+
+    name: str
+    ok: bool
+    detail: str
+    advice: str = ""
+
+
+async def examine(
+    *,
+    database_url: str | None,
+    smtp_url: str | None,
+    public_url: str,
+    data_folder: Path,
+    clock: Callable[[], datetime],
+) -> list[Finding]:
+    """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
+
+    `database_url` is None when an embedded database does not run at the moment; `clock` gives this process's time.
+    """
+    found = await asyncio.gather(
+        _look_at_database(database_url, clock),
+        _look_at_mail(smtp_url),
+        asyncio.to_thread(_look_at_public_url, public_url),
+        asyncio.to_thread(_look_at_folder, data_folder),
+    )
+    return [finding for findings in found for finding in findings]
+
+
+# The database ----------------------------------------------------------------------------------------------
+
+
+async def _look_at_database(url: str | None, clock: Callable[[], datetime]) -> Sequence[Finding]:
+    if url is None:
+        return [
+            Finding("database", False, "It does not run.", "Start Afterword, or set AFTERWORD_DATABASE_URL to yours.")
+        ]
+    try:
+        async with await db.open_pool(url, size_max=1) as pool, db.connection(pool) as database:
+            version = await database.fetch_value("show server_version")
+            return [
+                Finding("database", True, f"It answers; PostgreSQL {version}."),
+                await _version(database),
+                await _revision(database),
+                await _clock(database, clock),
+                await _zones(database, clock),
+            ]
+    except (errors.Unavailable, asyncpg.PostgresError, OSError, ValueError) as error:
+        return [_away(error.__cause__ or error)]
+
+
+def _away(cause: BaseException) -> Finding:
+    advice = "Look into the log of PostgreSQL."
+    match cause:
+        case asyncpg.InvalidAuthorizationSpecificationError():
+            advice = "Check the user and the password in AFTERWORD_DATABASE_URL, and pg_hba.conf of the server."
+        case asyncpg.InvalidCatalogNameError():
+            advice = "Make the database that AFTERWORD_DATABASE_URL names: `createdb <name>`."
+        case asyncpg.InsufficientPrivilegeError():
+            advice = "Give the user rights on the database and its schema: `grant all on schema public to <user>`."
+        case asyncpg.TooManyConnectionsError():
+            advice = "Raise max_connections, or lower AFTERWORD_DATABASE_POOL in all processes."
+        case socket.gaierror():
+            advice = "The host in AFTERWORD_DATABASE_URL is not known: check its spelling and the name server."
+        case ConnectionRefusedError() | FileNotFoundError():
+            advice = "Nothing listens there: start PostgreSQL, and check host and port in AFTERWORD_DATABASE_URL."
+        case TimeoutError():
+            advice = "No answer: check host and port in AFTERWORD_DATABASE_URL and the firewall between the two."
+        case ValueError():  # its words may repeat the address, and with it the password
+            return Finding("database", False, "Its address cannot be read.", "Check AFTERWORD_DATABASE_URL.")
+        case _:
+            pass
+    return Finding("database", False, f"It cannot be used: {str(cause) or type(cause).__name__}.", advice)
+
+
+async def _version(database: db.Database) -> Finding:
+    major = int(await database.fetch_value("show server_version_num")) // 10_000
+    if major < VERSION_MIN:
+        advice = f"Upgrade the server to PostgreSQL {VERSION_MIN} or newer."
+        return Finding("database version", False, f"PostgreSQL {major} is too old.", advice)
+    return Finding("database version", True, f"PostgreSQL {major}, at least {VERSION_MIN} is needed.")
+
+
+async def _revision(database: db.Database) -> Finding:
+    wanted, found = migrations.head(), await migrations.current(database)
+    if found == wanted:
+        return Finding("migrations", True, f"The schema is at revision {wanted}.")
+    if found is not None and found > wanted:
+        advice = "Start the newer release that migrated it, or restore the backup from before."
+        return Finding("migrations", False, f"The schema is at {found}, newer than this release's {wanted}.", advice)
+    detail = "The database is empty." if found is None else f"The schema is at {found}, this release needs {wanted}."
+    return Finding("migrations", False, detail, "Run `afterword migrate`.")
+
+
+async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    before = clock()
+    database_now: datetime = await database.fetch_value("select clock_timestamp()")
+    skew = abs((database_now - (before + (clock() - before) / 2)).total_seconds())
+    if skew > CLOCK_SKEW_SECONDS_MAX:
+        detail = f"The clocks of this machine and of the database differ by {timedelta(seconds=round(skew))}."
+        return Finding("clock", False, detail, "Let both follow a time server: `timedatectl set-ntp true` on each.")
+    return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
+
+
+async def _zones(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    now = clock().replace(microsecond=0)
+    for name in ZONES:
+        try:
+            here = now.astimezone(ZoneInfo(name)).replace(tzinfo=None)
+        except ZoneInfoNotFoundError:
+            detail = f"Python does not know {name}."
+            return Finding("time zones", False, detail, "Install the package tzdata into this environment.")
+        try:
+            there = await database.fetch_value("select $1::timestamptz at time zone $2", now, name)
+        except asyncpg.InvalidParameterValueError:
+            detail = f"PostgreSQL does not know {name}."
+            return Finding(
+                "time zones", False, detail, "Install the time zone data of the system that PostgreSQL uses."
+            )
+        if here != there:
+            detail = f"Python and PostgreSQL disagree about {name}: {here:%H:%M} and {there:%H:%M}."
+            return Finding("time zones", False, detail, "Bring the time zone data of both up to date.")
+    return Finding("time zones", True, f"Python and PostgreSQL agree about {', '.join(ZONES)}.")
+
+
+# Mail ------------------------------------------------------------------------------------------------------
+
+
+async def _look_at_mail(url: str | None) -> Sequence[Finding]:
+    if url is None:
+        detail = "None is set: mails stay in the captured outbox and reach nobody."
+        return [Finding("mail server", True, detail, "To send, set AFTERWORD_SMTP_URL.")]
+    from afterword.channels import email  # noqa: PLC0415  an installation without mail does not load it
+
+    try:
+        return [Finding("mail server", True, f"{await email.check_login(url, step_seconds=SMTP_STEP_SECONDS_MAX)}.")]
+    except email.CannotLoginError as error:
+        advice = (
+            "Check host, port, user and password in AFTERWORD_SMTP_URL; smtps:// is for port 465, smtp:// for 587. "
+            "Where the network blocks these ports, ask its provider."
+        )
+        return [Finding("mail server", False, f"The login failed: {error}", advice)]
+    except ValueError:  # its words may repeat the address, and with it the password
+        detail = "Its address cannot be read."
+        return [Finding("mail server", False, detail, "Write AFTERWORD_SMTP_URL as smtp://user:password@host:587.")]
+
+
+# The public address ----------------------------------------------------------------------------------------
+
+
+def _look_at_public_url(url: str) -> Sequence[Finding]:
+    name, setting = "public address", "AFTERWORD_PUBLIC_URL"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    if parts.scheme not in {"http", "https"} or not host or parts.username is not None:
+        return [Finding(name, False, "It is not an address.", f"Write {setting} as https://survey.example.com.")]
+    if parts.scheme == "http" and not _is_loopback(host):
+        advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
+        return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
+    try:
+        status, is_ours = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
+    except (OSError, HTTPException, ValueError) as error:
+        return [_unreachable(name, url, error)]
+    if not is_ours:
+        advice = f"Let the proxy forward every path of {host} to Afterword, or correct {setting}."
+        return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice)]
+    if status != 200:  # noqa: PLR2004
+        return [Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`.")]
+    detail = f"{url} reaches us."
+    advice = "Nobody outside this machine can open the links in mails." if _is_loopback(host) else ""
+    return [Finding(name, True, detail, advice)]
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer by somebody else."""
+
+    def redirect_request(self, *_: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return None
+
+
+def _fetch(url: str) -> tuple[int, bool]:
+    """The status, and whether the answer is ours."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
+    try:
+        with opener.open(url, timeout=WEB_SECONDS_MAX) as answer:
+            return answer.status, _is_ours(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, _is_ours(error)
+
+
+def _is_ours(answer: Any) -> bool:
+    return REQUEST_ID in answer.headers and b'"status"' in answer.read(BODY_BYTES_MAX)
+
+
+def _unreachable(name: str, url: str, error: Exception) -> Finding:
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    advice = "Start `afterword serve`, and let the proxy forward to it."
+    match cause:
+        case ssl.SSLError():
+            advice = "Its certificate is not good: renew it, or let the proxy send the whole chain."
+        case socket.gaierror():
+            advice = "Its host name is not known: make a DNS record that points here, or correct AFTERWORD_PUBLIC_URL."
+        case TimeoutError():
+            advice = "No answer: open the port in the firewall. Some networks cannot reach themselves from inside."
+        case _:
+            pass
+    return Finding(name, False, f"{url} cannot be reached: {cause}.", advice)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+# The data folder -------------------------------------------------------------------------------------------
+
+
+def _look_at_folder(folder: Path) -> Sequence[Finding]:
+    name = "data folder"
+    standing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not standing.is_dir() or not os.access(standing, os.W_OK | os.X_OK):
+        advice = (
+            f"Give it to the user that runs Afterword (`chown {os.geteuid()} {standing}`), or set AFTERWORD_DATA_DIR."
+        )
+        return [Finding(name, False, f"{standing} cannot be written by this user.", advice)]
+    open_secrets = [str(path) for path in (folder / "secret", *folder.glob("postgresql/*.password")) if _is_open(path)]
+    if open_secrets:
+        advice = f"Run `chmod 600 {' '.join(open_secrets)}`, and make new tokens if others have accounts here."
+        return [Finding(name, False, f"Others can read the secrets in {folder}.", advice)]
+    free = shutil.disk_usage(standing).free
+    if free < FREE_BYTES_MIN:
+        detail = f"The disk of {folder} has {free / 1e6:.0f} MB left."
+        return [Finding(name, False, detail, "Make room there, or set AFTERWORD_DATA_DIR to a larger disk.")]
+    detail = f"{folder} can be written." if folder.exists() else f"{folder} is made at the first start."
+    return [Finding(name, True, detail)]
+
+
+def _is_open(path: Path) -> bool:
+    return path.exists() and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
