@@ -5,7 +5,7 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 """
 
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +15,7 @@ import asyncpg
 import msgspec
 
 from afterword import errors
+from afterword.core.lists import Column, Criterion, Kind, Order, Page, Rows
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
@@ -36,7 +37,6 @@ _AWAY = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.QueryCanceledError,
-    asyncpg.LockNotAvailableError,
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.DiskFullError,
@@ -59,6 +59,10 @@ class Dangling(errors.Conflict):
 
     code_default = "in_use"
     constraint: str = ""
+
+
+class LockTimeout(errors.Unavailable):
+    """Another transaction held a lock for longer than this one may wait."""
 
 
 class Clock:
@@ -117,6 +121,43 @@ class Database:
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
+    async def fetch_list(self, base: LiteralString, *values: object, page: Page) -> Rows[Row]:
+        """The page that a client asked for of the rows of `base`, a select without order and limit.
+
+        `base` names its output columns as the page's Listing does; PostgreSQL flattens the outer select, so indexes on
+        (…, created_time desc, id) serve the order. In the store: `rows = await db.fetch_list("select … from queue_item
+        where organization_id = $1", organization_id, page=page); return rows.map(_item)`.
+        """
+        parameters = list(values)
+        where = _criteria(page.criteria, parameters)
+        total: int | None = None
+        with refusals():
+            if page.with_total:
+                count = f"select count(*) from ({base}) listed{where}"
+                total = await self._connection.fetchval(count, *parameters)
+            if not page.with_results or (total is not None and page.offset >= total):
+                return Rows([], total)
+            after = await self._key(base, values, page)
+            query = f"select * from ({base}) listed{_window(page, after, where, parameters)}"
+            rows: list[Row] = await self._connection.fetch(query, *parameters)
+        has_more = len(rows) > page.limit
+        items = rows[: page.limit]
+        names = (*(step.column.name for step in page.order), page.listing.id)
+        key = tuple(items[-1][name] for name in names) if has_more else None
+        return Rows(items, total, key, has_more)
+
+    async def _key(self, base: LiteralString, values: Sequence[object], page: Page) -> tuple[object, ...] | None:
+        """The key that the page starts behind; one that was too long for a cursor is read again, from the id alone."""
+        after = page.after
+        if after is None or len(after) == len(page.order) + 1:
+            return after
+        query = f"select * from ({base}) listed where listed.{page.listing.id} = ${len(values) + 1}::text"
+        row: Row | None = await self._connection.fetchrow(query, *values, after[-1])
+        if row is None:
+            message = "The row that this cursor stood on is gone; start again."
+            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
+        return (*(row[step.column.name] for step in page.order), after[-1])
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
@@ -159,7 +200,7 @@ async def open_pool(
     with refusals():
         raw = await asyncpg.create_pool(
             url,
-            min_size=1,
+            min_size=0,  # a process starts, and says that it is not ready, while the database is away
             max_size=size_max,
             timeout=CONNECT_TIMEOUT_SECONDS,
             command_timeout=COMMAND_TIMEOUT_SECONDS,
@@ -181,6 +222,11 @@ async def connection(pool: Pool) -> AsyncGenerator[Database, None]:
         yield Database(raw, pool.clock)
     finally:
         await pool.raw.release(raw)
+
+
+def on_demand(pool: Pool) -> Database:
+    """A database for those who mostly need none: each query takes a connection for itself and gives it back."""
+    return Database(_OnDemand(pool), pool.clock)
 
 
 @asynccontextmanager
@@ -208,8 +254,33 @@ def refusals() -> Generator[None, None, None]:
         dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
         dangling.constraint = _constraint(error)
         raise dangling from error
+    except asyncpg.LockNotAvailableError as error:
+        raise LockTimeout("Somebody else is changing the same thing.", headers=_retry_after()) from error
     except _AWAY as error:
         raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
+
+
+class _OnDemand:
+    """The four methods of a connection, each on a connection of the pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def fetch(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await database._connection.fetch(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    async def fetchrow(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await database._connection.fetchrow(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    async def fetchval(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await database._connection.fetchval(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    async def execute(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await database._connection.execute(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 class _Connection(asyncpg.Connection):  # type: ignore[type-arg]
@@ -240,3 +311,100 @@ def _constraint(error: Exception) -> str:
 
 def _retry_after() -> dict[str, str]:
     return {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+# Lists: the only place where a query is put together at run time. Names come from the stores' Listings, which are
+# literals; everything that a client sent travels as a parameter.
+
+_TYPE: dict[Kind, str] = {
+    "text": "text",
+    "id": "text",
+    "integer": "bigint",
+    "number": "double precision",
+    "boolean": "boolean",
+    "time": "timestamptz",
+    "date": "date",
+}
+_OPERATOR = {
+    "EQUAL": "=",
+    "NOT_EQUAL": "<>",
+    "ALT_NOT_EQUAL": "<>",
+    "GREATER_THAN": ">",
+    "GREATER_EQUAL": ">=",
+    "LESS_THAN": "<",
+    "LESS_EQUAL": "<=",
+    "LIKE": "ilike",
+    "NOT_LIKE": "not ilike",
+}
+
+
+def _criteria(criteria: Sequence[Criterion], parameters: list[object]) -> str:
+    """The where clause of the criteria, empty without one; appends their values to `parameters`."""
+    tests = [_test(criterion, parameters) for criterion in criteria]
+    return f" where {' and '.join(tests)}" if tests else ""
+
+
+def _test(criterion: Criterion, parameters: list[object]) -> str:
+    column = _expression(criterion.column)
+    match criterion.operator:
+        case "NULL":
+            return f"{column} is null"
+        case "NOT_NULL":
+            return f"{column} is not null"
+        case "IN":
+            return f"{column} = any({_bind(criterion.column, criterion.value, parameters)}[])"
+        case "NOT_IN":
+            return f"{column} <> all({_bind(criterion.column, criterion.value, parameters)}[])"
+        case "LIKE" | "NOT_LIKE":  # in the database's collation: in "C" only ASCII letters have two cases
+            place = _bind(criterion.column, criterion.value, parameters)
+            return f"listed.{criterion.column.name} {_OPERATOR[criterion.operator]} {place}"
+        case operator:
+            return f"{column} {_OPERATOR[operator]} {_bind(criterion.column, criterion.value, parameters)}"
+
+
+def _window(page: Page, after: tuple[object, ...] | None, where: str, parameters: list[object]) -> str:
+    """Where, order and limit (one row more than wanted, to know whether there are more) of the page."""
+    if after is not None:
+        where += (" and " if where else " where ") + _behind(page, after, parameters)
+    order = ", ".join(
+        f"{_expression(step.column)} {step.direction}{' nulls last' if step.column.nullable else ''}"
+        for step in page.order
+    )
+    order = f"{order}, listed.{page.listing.id}" if order else f"listed.{page.listing.id}"
+    parameters.append(page.limit + 1)
+    limit = f" limit ${len(parameters)}"
+    if page.offset:
+        parameters.append(page.offset)
+        limit += f" offset ${len(parameters)}"
+    return f"{where} order by {order}{limit}"
+
+
+def _behind(page: Page, after: Sequence[object], parameters: list[object]) -> str:
+    """The rows behind the key: behind in the first column, or equal there and behind in what follows."""
+    identity = Column(page.listing.id, "id")
+    parameters.append(after[-1])
+    test = f"{_expression(identity)} > ${len(parameters)}::text"
+    for step, value in reversed(list(zip(page.order, after, strict=False))):
+        test = _behind_step(step, value, test, parameters)
+    return test
+
+
+def _behind_step(step: Order, value: object, rest: str, parameters: list[object]) -> str:
+    column = _expression(step.column)
+    if value is None:  # nulls are last: behind them is only what is null too
+        return f"({column} is null and {rest})"
+    place = _bind(step.column, value, parameters)
+    sign = ">" if step.direction == "asc" else "<"
+    if step.column.nullable:
+        return f"({column} {sign} {place} or {column} is null or ({column} = {place} and {rest}))"
+    # The first half is what an index scan can start from.
+    return f"({column} {sign}= {place} and ({column} {sign} {place} or {rest}))"
+
+
+def _expression(column: Column) -> str:
+    return f'listed.{column.name} collate "C"' if column.kind == "text" else f"listed.{column.name}"
+
+
+def _bind(column: Column, value: object, parameters: list[object]) -> str:
+    parameters.append(value)
+    return f"${len(parameters)}::{_TYPE[column.kind]}"

@@ -1,6 +1,9 @@
 """Who may do what: scopes as exact strings, the caller of a request, and the refusal of one who may not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from afterword import errors
 
@@ -38,6 +41,39 @@ ENTITIES = (
     "Contact Policy",
 )
 SCOPES = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
+
+_REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression"}
+_AGENT_READS: Final = (
+    "Application",
+    "Questionnaire",
+    "Questionnaire Group",
+    "Question",
+    "Questionnaire Instance",
+    "Questionnaire Value",
+    "Responder",
+    "Responder Value",
+    "Pipeline",
+    "Queue",
+    "Alert",
+    "Alert Instance",
+    "Alert Status",
+    "User",
+    "Tag",
+    "Metadata",
+    "Notification",
+)
+_EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
+ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "owner": SCOPES,
+        "admin": SCOPES - {"Organization.Delete", "Plan.Create", "Plan.Update", "Plan.Delete"},
+        "reporting": frozenset(f"{entity}.Read" for entity in _REPORTING_READS)
+        | frozenset(f"{entity}.{a}" for entity in ("Report", "Questionnaire Visual") for a in ACTIONS[1:])
+        | {"Questionnaire Export.Create", "Alert.Create"}
+        | _EVERYDAY,
+        "agent": frozenset(f"{entity}.Read" for entity in _AGENT_READS) | _EVERYDAY,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,9 @@ create table questionnaire_instance (
 create index questionnaire_instance_public on questionnaire_instance (instance_id);
 create index questionnaire_instance_short on questionnaire_instance (short_code);
 create index questionnaire_instance_list on questionnaire_instance (organization_id, questionnaire_id, created_time desc, instance_id);
+create index questionnaire_instance_all on questionnaire_instance (organization_id, created_time desc, instance_id) where deleted_time is null;
+create index questionnaire_instance_answered on questionnaire_instance (organization_id, questionnaire_id)
+  where submitted_time is not null and deleted_time is null and not test; -- counts towards responses_max
 create index questionnaire_instance_responder on questionnaire_instance (organization_id, responder_id);
 create unique index questionnaire_instance_reference on questionnaire_instance (organization_id, questionnaire_id, reference_id)
   where reference_id is not null and deleted_time is null;

@@ -1,0 +1,39 @@
+"""What a form of ours carries in a hidden field, so that a POST by something that never read the form does nothing.
+
+No cookie and no session: a keyed hash of what the form is for. It keeps link scanners out, not the person who has the
+link, for whom the link itself is the key.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Final
+
+TOKEN_CHARACTERS: Final = 32
+
+
+def token_of(secret: bytes, purpose: str, subject: str) -> str:
+    """The token of a form: hexadecimal, the same each time."""
+    return hmac.new(secret, f"{purpose}\n{subject}".encode(), hashlib.sha256).hexdigest()[:TOKEN_CHARACTERS]
+
+
+def is_token(token: str, *, secret: bytes, purpose: str, subject: str) -> bool:
+    """Whether we gave out this token for this purpose and subject."""
+    return hmac.compare_digest(token.encode("utf-8", "replace"), token_of(secret, purpose, subject).encode())
+
+
+def number_of(secret: bytes, purpose: str, subject: str) -> int:
+    """A number of 128 bits that nobody can guess without the secret: the same each time."""
+    return int.from_bytes(hmac.new(secret, f"{purpose}\n{subject}".encode(), hashlib.sha256).digest()[:16], "big")
+
+
+def draws_of(secret: bytes, purpose: str, subject: str) -> Callable[[], float]:
+    """Draws from 0 up to but not including 1 that come out the same each time: a form and its POST must agree."""
+    count = 0
+
+    def draw() -> float:
+        nonlocal count
+        count += 1
+        return (number_of(secret, purpose, f"{subject}\n{count}") >> 75) / (1 << 53)
+
+    return draw

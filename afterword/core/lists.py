@@ -1,0 +1,87 @@
+"""What a list is: its columns that may be filtered and ordered by, the wanted page of it, the rows found."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, LiteralString, TypeVar
+
+Kind = Literal["text", "id", "integer", "number", "boolean", "time", "date"]
+Direction = Literal["asc", "desc"]
+Item = TypeVar("Item")
+Other = TypeVar("Other")
+
+CRITERIA = (
+    "EQUAL", "NOT_EQUAL", "ALT_NOT_EQUAL", "GREATER_THAN", "GREATER_EQUAL", "LESS_THAN", "LESS_EQUAL",
+    "IN", "NOT_IN", "NULL", "NOT_NULL", "LIKE", "NOT_LIKE",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a list, by the name that its base query gives it; a Listing maps wire names to columns."""
+
+    name: LiteralString
+    kind: Kind = "text"
+    nullable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One step of an order; nulls come last in either direction."""
+
+    column: Column
+    direction: Direction = "asc"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list: wire names of the columns to filter and order by, the order without a wish, the id that breaks ties."""
+
+    columns: Mapping[str, Column]
+    order: Sequence[tuple[str, Direction]]  # wire names
+    id: LiteralString  # the base query's name of the unique id
+
+    def default_order(self) -> tuple[Order, ...]:
+        """The order of a list that nobody asked to order."""
+        return tuple(Order(self.columns[name], direction) for name, direction in self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One filter: `operator` is one of CRITERIA, `value` already has the column's type (a list for IN)."""
+
+    operator: str
+    column: Column
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which rows are wanted: page mode (offset) or cursor mode (rows behind the key `after`)."""
+
+    listing: Listing
+    order: tuple[Order, ...]
+    criteria: tuple[Criterion, ...] = ()
+    limit: int = 10
+    offset: int = 0
+    after: tuple[object, ...] | None = None  # values of the order's columns and the id of the last row seen
+    with_total: bool = True
+    with_results: bool = True
+
+    @classmethod
+    def first(cls, listing: Listing, *, limit: int = 100) -> "Page":
+        """The first rows in the list's own order, uncounted: for calls that come from no request."""
+        return cls(listing, listing.default_order(), limit=limit, with_total=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[Item]):
+    """The rows found: `total` where it was counted, `next_key` (for a cursor) while there are more."""
+
+    items: list[Item]
+    total: int | None = None
+    next_key: tuple[object, ...] | None = None
+    has_more: bool = field(default=False)
+
+    def map(self, function: Callable[[Item], Other]) -> "Rows[Other]":
+        """The same page of something made of each row."""
+        return Rows([function(item) for item in self.items], self.total, self.next_key, self.has_more)

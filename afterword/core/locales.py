@@ -1,0 +1,66 @@
+"""Language tags (BCP 47): the stored form, the best match among a questionnaire's languages, the direction."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+import langcodes
+from langcodes.tag_parser import LanguageTagError, parse_tag
+
+LOCALE_CHARACTERS_MAX = 35
+
+_SHAPE: Final = re.compile(r"(?:[A-Za-z]{2,8}|[xXiI])(?:[-_][A-Za-z0-9]{1,8})*\Z")
+_RIGHT_TO_LEFT: Final = frozenset(
+    {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Mend", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
+)
+
+
+class InvalidLocale(ValueError):
+    """Not a well-formed language tag, or longer than `LOCALE_CHARACTERS_MAX`."""
+
+
+@lru_cache(maxsize=1000)
+def normalise(tag: str) -> str:
+    """The stored form of a well-formed tag: lower case, dashes (`en_US` is `en-us`). Raises InvalidLocale."""
+    if len(tag) > LOCALE_CHARACTERS_MAX or not _SHAPE.match(tag):
+        raise InvalidLocale("A language tag is expected, such as el or en-US.")
+    try:
+        parse_tag(tag)
+    except LanguageTagError as error:
+        raise InvalidLocale("A language tag is expected, such as el or en-US.") from error
+    return tag.replace("_", "-").lower()
+
+
+def match(tag: str | None, locales: Sequence[str], default: str) -> str:
+    """The one of `locales` (stored forms) that serves a reader of `tag` best; it never fails.
+
+    The exact tag, else the tag shortened from the right, else another variety of its language in the order of
+    `locales`, else `default`, which also answers None and a malformed tag.
+    """
+    if tag is None:
+        return default
+    try:
+        wanted = normalise(tag)
+    except InvalidLocale:
+        return default
+    parts = wanted.split("-")
+    for length in range(len(parts), 0, -1):
+        shortened = "-".join(parts[:length])
+        if shortened in locales:
+            return shortened
+    language = _language(wanted)
+    return next((locale for locale in locales if _language(locale) == language), default)
+
+
+@lru_cache(maxsize=1000)
+def direction(locale: str) -> Literal["ltr", "rtl"]:
+    """Which way a well-formed tag's script runs: `ar` and `he` from right to left, `az-arab` too, `az` not."""
+    script = langcodes.Language.get(locale).maximize().script
+    return "rtl" if script in _RIGHT_TO_LEFT else "ltr"
+
+
+@lru_cache(maxsize=1000)
+def _language(locale: str) -> str:
+    """The language alone, old and special names replaced (`iw` is `he`, `arb` is `ar`), so that varieties meet."""
+    return langcodes.standardize_tag(locale, macro=True).partition("-")[0]

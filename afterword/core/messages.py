@@ -1,0 +1,132 @@
+"""Variables in authored texts: `{{ organization }}`, `{{ responder.first_name | Dear customer }}`, nothing cleverer.
+
+A parser of literals on purpose: no expressions, no calls, no attributes, no loops. What is not a variable stays text.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TEXT_CHARACTERS_MAX = 100_000
+SUBJECT_CHARACTERS_MAX = 200
+PLACEHOLDERS_MAX = 100
+FALLBACK_CHARACTERS_MAX = 200
+VALUE_CHARACTERS_MAX = 4_096
+FILLED_CHARACTERS_MAX = 1_000_000
+assert PLACEHOLDERS_MAX * VALUE_CHARACTERS_MAX + TEXT_CHARACTERS_MAX < FILLED_CHARACTERS_MAX  # noqa: S101
+
+VARIABLES = ("organization", "questionnaire", "link", "unsubscribe_link")
+MAPS = ("responder", "questionnaire")  # metadata, by name
+
+# Bounded repeats and no nesting: linear on any input.
+_PLACEHOLDER = re.compile(r"\{\{([^{}]{0,400})\}\}")
+_NAME = re.compile(r"\s*([a-z_]{1,32})(?:\.([A-Za-z][A-Za-z0-9_]{0,63}))?\s*(?:\|(.*))?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A place to fill: its name (`link`, `responder.first_name`) and what stands there when it is empty."""
+
+    name: str
+    fallback: str = ""
+
+
+Piece = str | Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a text cannot be saved."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """An authored text, taken apart once."""
+
+    parts: tuple[Piece, ...]
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """The text with its variables; one without a value gives its fallback, else nothing."""
+        return "".join([part if isinstance(part, str) else value_of(part, values) for part in self.parts])
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables that it uses."""
+        return frozenset(part.name for part in self.parts if isinstance(part, Variable))
+
+
+def value_of(variable: Variable, values: Mapping[str, str]) -> str:
+    """What stands for a variable: only a text of this dictionary, cut at its limit."""
+    return values.get(variable.name, "").strip()[:VALUE_CHARACTERS_MAX] or variable.fallback
+
+
+def values_of(
+    *, fixed: Mapping[str, str], responder: Mapping[str, str], questionnaire: Mapping[str, str]
+) -> dict[str, str]:
+    """One flat dictionary: the fixed variables, and the metadata of both maps under their prefixes."""
+    values = {f"responder.{name}": value for name, value in responder.items()}
+    values.update({f"questionnaire.{name}": value for name, value in questionnaire.items()})
+    values.update(fixed)
+    return values
+
+
+def parse(text: str) -> Template:
+    """Take a text apart. Anything that is no known variable, or one too many, stays as written.
+
+    Raises ValueError beyond TEXT_CHARACTERS_MAX.
+    """
+    if len(text) > TEXT_CHARACTERS_MAX:
+        raise ValueError(f"A text has at most {TEXT_CHARACTERS_MAX} characters.")
+    parts: list[Piece] = []
+    end = found = 0
+    for match in _PLACEHOLDER.finditer(text):
+        variable = _variable(match.group(1))
+        if variable is None or found == PLACEHOLDERS_MAX:
+            continue
+        found += 1
+        if match.start() > end:
+            parts.append(text[end : match.start()])
+        parts.append(variable)
+        end = match.end()
+    if end < len(text):
+        parts.append(text[end:])
+    return Template(tuple(parts))
+
+
+def check(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> list[Problem]:
+    """Everything that forbids saving this text: length, unknown variables, too many, left-over braces."""
+    if len(text) > characters_max:
+        return [Problem("too_long", f"At most {characters_max} characters.")]
+    problems: list[Problem] = []
+    matches = list(_PLACEHOLDER.finditer(text))
+    if len(matches) > PLACEHOLDERS_MAX:
+        problems.append(Problem("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
+    unknown = [match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1)) is None]
+    problems += [
+        Problem("unknown_variable", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
+    ]
+    if "{{" in _PLACEHOLDER.sub("", text):
+        problems.append(Problem("unknown_variable", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
+    return problems
+
+
+_KNOWN = (
+    "Known are " + ", ".join(VARIABLES) + ", responder.NAME and questionnaire.NAME, "
+    "each with an optional fallback: {{ responder.first_name | Dear customer }}."
+)
+
+
+def _variable(inside: str) -> Variable | None:
+    """What stands between the braces, if it is a variable that exists."""
+    match = _NAME.match(inside)
+    if match is None:
+        return None
+    first, second, fallback = match.groups()
+    known = first in VARIABLES if second is None else first in MAPS
+    fallback = (fallback or "").strip().strip("\"'").strip()
+    if not known or len(fallback) > FALLBACK_CHARACTERS_MAX:
+        return None
+    return Variable(first if second is None else f"{first}.{second}", fallback)

