@@ -1,0 +1,148 @@
+"""Opens an SMTP conversation: connection, TLS, EHLO, login; says what it means for an item when that fails."""
+
+import asyncio
+import socket
+import ssl
+
+import aiosmtplib
+
+from afterword.channels.base import Outcome, Retry
+from afterword.channels.conversation import FAULTS, Conversation, Patience, why
+from afterword.channels.relay import Relay
+from afterword.channels.replies import Phase, broken, classify, may_try_other_login
+
+CONNECT_SECONDS = 30.0
+_EHLO_UNKNOWN = frozenset({500, 502, 504})
+
+
+class NotOpenError(Exception):
+    """The conversation did not come about; `outcome` says what that means for the item."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+class _UntrustedError(Exception):
+    """What the relay's address demands cannot be had: TLS, or a login that the server understands."""
+
+
+async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Patience) -> Conversation:
+    """A conversation that is ready for MAIL. Raises NotOpenError; Retry is its only kind of outcome."""
+    client = aiosmtplib.SMTP(
+        hostname=relay.host,
+        port=relay.port,
+        use_tls=relay.implicit_tls,
+        start_tls=False,
+        tls_context=trust,
+        local_hostname=name,
+        timeout=min(CONNECT_SECONDS, patience.step),
+    )
+    conversation = Conversation(client, patience)
+    phase = Phase.CONNECT
+    try:
+        await client.connect()
+        client.timeout = patience.step
+        await _greet(client)
+        await _secure(client, relay, trust)
+        phase = Phase.AUTH
+        if relay.username is not None:
+            await _login(client, relay.username, relay.password)
+    except (*FAULTS, _UntrustedError) as error:
+        conversation.abort()
+        raise NotOpenError(_meaning(phase, error)) from error
+    except BaseException:
+        conversation.abort()
+        raise
+    _hand_over_at_once(client)
+    return conversation
+
+
+async def trust_of(relay: Relay) -> ssl.SSLContext:
+    """Certificates are always verified: by the system's authorities, and by the relay's own file if it names one."""
+    return await asyncio.to_thread(_trust, relay)
+
+
+async def name_of(relay: Relay) -> str:
+    """What EHLO calls us. Looked up once: the resolver may be slow."""
+    if relay.name is not None:
+        return relay.name
+    name = await asyncio.to_thread(socket.getfqdn)
+    return name if name.isascii() and "." in name else "[127.0.0.1]"
+
+
+def _trust(relay: Relay) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
+    if relay.ca_file is not None:
+        context.load_verify_locations(cafile=relay.ca_file)
+    return context
+
+
+async def _greet(client: aiosmtplib.SMTP) -> None:
+    """EHLO, or HELO to a server of the old days."""
+    try:
+        await client.ehlo()
+    except aiosmtplib.SMTPHeloError as error:
+        if error.code not in _EHLO_UNKNOWN or not client.is_connected:
+            raise
+        await client.helo()
+
+
+async def _secure(client: aiosmtplib.SMTP, relay: Relay, trust: ssl.SSLContext) -> None:
+    if relay.implicit_tls or relay.starttls == "never":
+        return
+    if client.supports_extension("starttls"):
+        await client.starttls(tls_context=trust, server_hostname=relay.host)
+        await _greet(client)
+    elif relay.needs_tls:
+        raise _UntrustedError(
+            f"{relay.place} offers no STARTTLS, and nothing goes in the clear unless the address says starttls=never."
+        )
+
+
+async def _login(client: aiosmtplib.SMTP, username: str, password: str) -> None:
+    """Try the mechanisms that both know until one works or one says that the password is wrong.
+
+    aiosmtplib's own `login` tries all of them: three failures count as three at servers that lock accounts.
+    """
+    known = {"plain": client.auth_plain, "login": client.auth_login, "cram-md5": client.auth_crammd5}
+    refusal: aiosmtplib.SMTPAuthenticationError | None = None
+    for mechanism, attempt in known.items():
+        if mechanism not in client.server_auth_methods:
+            continue
+        try:
+            await attempt(username, password)
+        except aiosmtplib.SMTPAuthenticationError as error:
+            refusal = error
+            if not may_try_other_login(error.code):
+                raise
+        else:
+            return
+    raise refusal or _UntrustedError("The server offers no login that we know (PLAIN, LOGIN, CRAM-MD5).")
+
+
+def _hand_over_at_once(client: aiosmtplib.SMTP) -> None:
+    """Let `drain` wait until the kernel has every byte, so that the dot is never written behind a body still here."""
+    transport = client.transport
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.set_write_buffer_limits(high=0)
+
+
+def _meaning(phase: Phase, error: BaseException) -> Outcome:
+    untrusted = _verification_error(error)
+    if untrusted is not None:
+        return Retry("account", f"The mail server's certificate was not verified: {untrusted.verify_message}.")
+    match error:
+        case _UntrustedError():
+            return Retry("account", str(error))
+        case aiosmtplib.SMTPResponseException() if error.code > 0:
+            return classify(phase, error.code, error.message)
+        case _:
+            return broken(phase, why(error))
+
+
+def _verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """The refused certificate among the causes of an error."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__
+    return error

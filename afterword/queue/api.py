@@ -1,0 +1,276 @@
+"""The HTTP door of pipelines and queue items: fields in, fields out."""
+
+import weakref
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+from afterword import db, errors
+from afterword.core import metadata
+from afterword.core.metadata import Changes
+from afterword.db import Clock, Database, Pool
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.queue import service, store
+from afterword.queue.combining import Combiner
+from afterword.queue.pipelines import store as pipelines_store
+from afterword.queue.resources import Pipeline, QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, NewItem, Place
+from afterword.web.fields import UNSET, MetadataGroups, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+FLUSH_ITEMS_MAX: Final = 200
+FLUSHES_MAX: Final = 2
+STATUS_ABORTED: Final = 5
+PIPELINES: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
+ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
+CHANGE: Final = (
+    "Only what the body names, while the item is Pending; a value equal to the stored one is no change. "
+    "`status_id` 5 cancels, then nothing else of the body acts."
+)
+DELETE: Final = "Cancels the item where that is needed and possible."
+
+Value = TypeVar("Value")
+Entry = tuple[Pool, NewItem, bytes]
+Scheduled = store.QueueItem | errors.Refusal
+
+pipelines = Routes(tag="Pipelines")
+routes = Routes(tag="Queue")
+simplified = Routes(tag="Queue - Simplified")
+
+
+@pipelines.get(
+    PIPELINES,
+    scope="Pipeline.Read",
+    answer=Pipeline,
+    shape="array",
+    listing=pipelines_store.PIPELINES,
+    summary="Get all questionnaire pipelines",
+)
+async def list_pipelines(call: Call[None], db: Database) -> Answer:
+    await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+    rows = await pipelines_store.list_pipelines(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        page=call.page,
+    )
+    zone, now = call.zone, call.now
+    return Answer(rows.map(lambda pipeline: Pipeline.of(pipeline, zone=zone, now=now)))
+
+
+@pipelines.get(f"{PIPELINES}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
+async def get_pipeline(call: Call[None], db: Database) -> Answer:
+    pipeline = await _pipeline(call, db)
+    return Answer(Pipeline.of(pipeline, zone=call.zone, now=call.now), version=pipeline.version)
+
+
+@routes.get(
+    ITEMS,
+    scope="Queue.Read",
+    answer=QueueItem,
+    shape="array",
+    listing=store.ITEMS,
+    summary="Queue Item List",
+)
+async def list_items(call: Call[None], db: Database) -> Answer:
+    await _pipeline(call, db)
+    rows = await store.list_items(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda item: QueueItem.of(item, zone)))
+
+
+async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
+    """Schedule together with whoever else waits at this moment: the answer follows the commit that they share."""
+    outcome = await _flush_of(pool).submit((pool, _new(call), call.site.secret))
+    if isinstance(outcome, errors.Refusal):
+        raise outcome
+    return _answer(call, outcome, is_new=True)
+
+
+@routes.post(
+    ITEMS,
+    scope="Queue.Create",
+    body=QueueItemRequest,
+    answer=QueueItem,
+    summary="Create new queue item",
+    description="Without `send_time`: now and the pipeline's delay. A time in the past means due at once.",
+    refusals=("questionnaire_not_published", "already_exists", "invalid_address"),
+    shared=schedule_at_once,
+)
+async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
+    return _answer(call, await service.schedule(db, new=_new(call), secret=call.site.secret), is_new=True)
+
+
+@routes.get(f"{ITEMS}/{{item_id}}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
+async def get_item(call: Call[None], db: Database) -> Answer:
+    return _answer(call, await service.get(db, caller=call.caller, place=_place(call)))
+
+
+@routes.patch(
+    f"{ITEMS}/{{item_id}}",
+    scope="Queue.Update",
+    body=QueueItemUpdate,
+    answer=QueueItem,
+    summary="Update Queue Item",
+    description=CHANGE,
+    refusals=("item_in_dispatch", "item_closed", "invalid_address"),
+)
+async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
+    return await _change(call, db)
+
+
+@routes.delete(
+    f"{ITEMS}/{{item_id}}",
+    scope="Queue.Delete",
+    summary="Delete Queue Item",
+    description=DELETE,
+    refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
+)
+async def delete_item(call: Call[None], db: Database) -> Answer:
+    return await _delete(call, db)
+
+
+@simplified.get("/q/queue/item/{item_id}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
+async def get_simplified_item(call: Call[None], db: Database) -> Answer:
+    return _answer(call, await service.get(db, caller=call.caller, place=_place(call)))
+
+
+@simplified.patch(
+    "/q/queue/item/{item_id}",
+    scope="Queue.Update",
+    body=QueueItemUpdate,
+    answer=QueueItem,
+    summary="Update Queue Item",
+    description=CHANGE,
+    refusals=("item_in_dispatch", "item_closed", "invalid_address"),
+)
+async def change_simplified_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
+    return await _change(call, db)
+
+
+@simplified.delete(
+    "/q/queue/item/{item_id}",
+    scope="Queue.Delete",
+    summary="Delete Queue Item",
+    description=DELETE,
+    refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
+)
+async def delete_simplified_item(call: Call[None], db: Database) -> Answer:
+    return await _delete(call, db)
+
+
+_flushes: "weakref.WeakKeyDictionary[Clock, Combiner[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
+
+
+def _flush_of(pool: Pool) -> Combiner[Entry, Scheduled]:
+    """The one combiner of a pool; the clock stands for the pool because it may be referred to weakly."""
+    return _flushes.setdefault(pool.clock, Combiner(_flush, batch_max=FLUSH_ITEMS_MAX, flights_max=FLUSHES_MAX))
+
+
+async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
+    pool, _, secret = entries[0]
+    async with db.transaction(pool) as database:
+        return await service.schedule_all(database, wanted=[new for _, new, _ in entries], secret=secret)
+
+
+def _new(call: Call[QueueItemRequest]) -> NewItem:
+    body = call.body
+    return NewItem(
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        responder_channel_identifier=body.responder_channel_identifier,
+        locale=body.locale,
+        send_time=body.send_time,
+        metadata=_changes(body.metadata, is_strict=call.strict) or Changes(),
+        external_reference=body.external_reference,
+    )
+
+
+async def _change(call: Call[QueueItemUpdate], db: Database) -> Answer:
+    item = await service.change(
+        db,
+        caller=call.caller,
+        place=_place(call),
+        change=_wanted(call),
+        check_version=call.check_version,
+        secret=call.site.secret,
+    )
+    return _answer(call, item)
+
+
+def _wanted(call: Call[QueueItemUpdate]) -> ItemChange:
+    body = call.body
+    if body.status_id == STATUS_ABORTED:
+        result = _given(body.result)
+        if result is not None and len(result) > RESULT_CHARACTERS_MAX:
+            message = f"At most {RESULT_CHARACTERS_MAX} characters are possible."
+            raise errors.Invalid.of(FieldError("too_long", message, pointer="/result"))
+        return ItemChange(is_abort=True, result=result)
+    groups = _given(body.metadata)
+    return ItemChange(
+        responder_channel_identifier=_given(body.responder_channel_identifier),
+        has_locale=body.locale is not UNSET,
+        locale=_given(body.locale),
+        send_time=_given(body.send_time),
+        metadata=_changes(groups, is_strict=call.strict),
+    )
+
+
+async def _delete(call: Call[None], db: Database) -> Answer:
+    await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
+    return Answer()
+
+
+async def _pipeline(call: Call[Any], db: Database) -> pipelines_store.Pipeline:
+    """The pipeline of the path; raises NotFound."""
+    pipeline = await pipelines_store.get_pipeline(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        application_ids=call.caller.application_ids,
+    )
+    if pipeline is None:
+        raise errors.NotFound("There is no such thing here.")
+    return pipeline
+
+
+def _place(call: Call[Any]) -> Place:
+    return Place(
+        item_id=call.ids["item_id"],
+        questionnaire_id=call.ids.get("questionnaire_id"),
+        pipeline_id=call.ids.get("pipeline_id"),
+    )
+
+
+def _changes(groups: MetadataGroups | None, *, is_strict: bool) -> Changes | None:
+    if groups is None:
+        return None
+    document = {"questionnaire": groups.questionnaire, "responder": groups.responder}
+    given = {kind: values for kind, values in document.items() if values is not UNSET}
+    changes, wrong = metadata.read_grouped(given, strict=is_strict)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return changes
+
+
+def _given(value: Value | UnsetType) -> Value | None:
+    return None if value is UNSET else value
+
+
+def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:
+    location = f"/q/queue/item/{item.item_id}" if is_new else None
+    return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)

@@ -1,0 +1,71 @@
+"""Combines what waits at the same moment into one statement: no timer, so idle adds no delay and load makes the batches."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+from afterword import errors
+
+Want = TypeVar("Want")
+Outcome = TypeVar("Outcome")
+
+
+class Combiner(Generic[Want, Outcome]):
+    """Hands what was submitted to `flush` in batches, a few of them in flight; what gathers meanwhile goes with the next.
+
+    A batch that fails is repeated one by one, so that a single bad entry hurts nobody else; except when the database is
+    away, which concerns all of them alike.
+    """
+
+    def __init__(
+        self,
+        flush: Callable[[Sequence[Want]], Awaitable[Sequence[Outcome]]],
+        *,
+        batch_max: int,
+        flights_max: int = 1,
+    ) -> None:
+        self._flush = flush
+        self._batch_max = batch_max
+        self._flights_max = flights_max
+        self._waiting: deque[tuple[Want, asyncio.Future[Outcome]]] = deque()
+        self._flights: set[asyncio.Task[None]] = set()
+
+    async def submit(self, want: Want) -> Outcome:
+        """What `flush` gave for this one; what it raised is raised."""
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting.append((want, future))
+        if len(self._flights) < self._flights_max:
+            flight = asyncio.create_task(self._fly())
+            self._flights.add(flight)
+            flight.add_done_callback(self._flights.discard)
+        return await future
+
+    async def _fly(self) -> None:
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
+            batch = [(want, future) for want, future in batch if not future.cancelled()]
+            if batch:
+                await self._carry(batch)
+
+    async def _carry(self, batch: Sequence[tuple[Want, asyncio.Future[Outcome]]]) -> None:
+        try:
+            outcomes = await self._flush([want for want, _ in batch])
+        except errors.Unavailable as error:
+            for _, future in batch:
+                _fail(future, error)
+        except Exception as error:  # noqa: BLE001  whatever it is, it belongs to those who wait
+            if len(batch) == 1:
+                _fail(batch[0][1], error)
+            else:
+                for one in batch:
+                    await self._carry([one])
+        else:
+            for (_, future), outcome in zip(batch, outcomes, strict=True):
+                if not future.done():
+                    future.set_result(outcome)
+
+
+def _fail(future: "asyncio.Future[Outcome]", error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)

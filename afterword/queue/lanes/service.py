@@ -1,0 +1,98 @@
+"""Keeps lanes open or closes them: settings remembered by version, tokens, throttled rates, the breaker, pauses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from afterword.core import retries
+from afterword.core.lanes import AccountKey, LaneKey
+from afterword.db import Database
+from afterword.queue.lanes import store
+from afterword.queue.lanes.store import Lane, Settings
+
+LANES_KEPT_MAX: Final = 2_000
+RATE_CEILING_MIN: Final = 5.0  # messages a second; what was learned while hardly anything was sent must not stay so
+RATE_PAUSE_SECONDS: Final = 1.0  # the messages that one throttle catches in flight are one throttle
+RATE_SAMPLE_EVENTS: Final = 5_000
+
+
+class SettingsCache:
+    """The settings of the lanes that a process met lately, used only while the database has the same stamp."""
+
+    def __init__(self) -> None:
+        self.kept: dict[LaneKey, Settings] = {}
+
+    def keep(self, found: Sequence[Settings]) -> None:
+        """Remember these, and forget all when there are too many."""
+        if len(self.kept) + len(found) > LANES_KEPT_MAX:
+            self.kept.clear()
+        self.kept.update({settings.key: settings for settings in found})
+
+
+async def settings_of(db: Database, *, lanes: Sequence[LaneKey], cache: SettingsCache) -> Mapping[LaneKey, Settings]:
+    """The settings of these lanes as they are now; only those that changed are read whole."""
+    stamps = await store.list_stamps(db, lanes=lanes)
+    changed = [key for key, stamp in stamps.items() if key not in cache.kept or cache.kept[key].stamp != stamp]
+    if changed:
+        cache.keep(await store.list_settings(db, lanes=changed))
+    return {key: cache.kept[key] for key in stamps}
+
+
+async def take_tokens(db: Database, *, claimed: Mapping[AccountKey, int]) -> None:
+    """Take what was claimed out of the buckets of accounts with a rate; a bucket may go below zero."""
+    if claimed:
+        await store.update_tokens(db, claimed=sorted(claimed.items()))
+
+
+async def win_probe(db: Database, *, lane: Lane) -> bool:
+    """Whether we may send the one item that tries an account whose breaker has rested."""
+    if lane.open_until is None:
+        return True
+    return await store.claim_probe(
+        db,
+        organization_id=lane.organization_id,
+        account_id=lane.account_id,
+        open_until=lane.open_until,
+        seconds=retries.BREAKER_SECONDS,
+    )
+
+
+async def record_failures(db: Database, *, account: AccountKey, count: int, is_failing: bool) -> float:
+    """Count conversations with an account that failed in a row; the seconds that it rests now, 0 for none.
+
+    `is_failing`: half of the last ones failed, which opens the breaker like five in a row.
+    """
+    organization_id, account_id = account
+    failures = await store.update_failures(db, organization_id=organization_id, account_id=account_id, failures=count)
+    seconds = retries.breaker_seconds(max(failures, retries.BREAKER_FAILURES) if is_failing else failures)
+    if seconds:
+        await store.update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)
+    return seconds
+
+
+async def record_success(db: Database, *, account: AccountKey) -> None:
+    """A conversation worked: the breaker closes."""
+    await store.update_to_healthy(db, organization_id=account[0], account_id=account[1])
+
+
+async def slow_down(db: Database, *, account: AccountKey) -> None:
+    """The account was throttled: half its rate, at most once a second."""
+    await store.update_rate(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        pause_seconds=RATE_PAUSE_SECONDS,
+        ceiling_min=RATE_CEILING_MIN,
+        sample=RATE_SAMPLE_EVENTS,
+    )
+
+
+async def pause(db: Database, *, account: AccountKey, reason: str) -> bool:
+    """Our own login or trust is at fault: nothing is sent through it until a person looks; whether that is new."""
+    return await store.update_to_paused(
+        db, organization_id=account[0], account_id=account[1], reason=reason[: store.REASON_CHARACTERS_MAX]
+    )
+
+
+async def resume(db: Database, *, account: AccountKey) -> bool:
+    """A person has looked: send through the account again; whether it was closed."""
+    return await store.update_to_resumed(db, organization_id=account[0], account_id=account[1])

@@ -1,0 +1,349 @@
+"""The SQL of lanes (an organization's pipelines) and accounts (its logins at providers): open, due, rate, breaker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.core.lanes import AccountKey, LaneKey
+from afterword.db import Database
+from afterword.queue.pipelines.store import Pipeline
+
+REASON_CHARACTERS_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """An open lane with something due. `tokens`: None is no limit; `open_until`: set when the breaker wants a probe."""
+
+    organization_id: str
+    pipeline_id: str
+    account_id: str
+    priority: int
+    slots_max: int
+    tokens: int | None
+    failures: int
+    open_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The versions of all rows that a lane's settings are made of: equal stamps, equal settings."""
+
+    pipeline: int
+    questionnaire: int
+    organization: int
+    application: int
+    published_version_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that sending needs to know of a lane, but the items."""
+
+    stamp: Stamp
+    pipeline: Pipeline
+    is_active: bool
+    responses_max: int | None
+    questionnaire_name: str
+    application_zone: str | None
+    organization_zone: str
+    organization_name: str
+    postal_address: str | None
+
+    @property
+    def key(self) -> LaneKey:
+        """Names the lane."""
+        return self.pipeline.organization_id, self.pipeline.pipeline_id
+
+    @property
+    def account(self) -> AccountKey:
+        """Names the account."""
+        return self.pipeline.organization_id, self.pipeline.account_id
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much waits now, and what is under way; `due` is counted up to a bound a lane."""
+
+    due: int
+    oldest_due_seconds: float
+    claimed: int
+    sending: int
+    accounts_paused: int
+    breakers_open: int
+
+
+async def list_lanes(  # any tenant: the worker serves everyone
+    db: Database,
+    *,
+    after: LaneKey,
+    until: LaneKey,
+    channel_ids: Sequence[int],
+    busy: Sequence[AccountKey],
+    limit: int,
+) -> list[Lane]:
+    """Open lanes on these channels with something due, in key order behind `after` up to `until`, none of `busy`."""
+    rows = await db.fetch(
+        """select p.organization_id, p.pipeline_id, p.account_id, p.priority, a.slots_max, a.failures, a.open_until,
+             case when a.rate is not null then floor(least(greatest(1, a.rate * 10),
+               a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8))::int end as tokens
+           from pipeline p
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           cross join lateral (
+             select due_time from queue_item
+             where organization_id = p.organization_id and pipeline_id = p.pipeline_id and status = 1
+               and due_time <= now()
+             order by due_time, item_id limit 1) due
+           where (p.organization_id, p.pipeline_id) > ($1, $2) and (p.organization_id, p.pipeline_id) <= ($3, $4)
+             and not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
+             and (a.rate is null or a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8 >= 1)
+             and p.channel_id = any ($5::smallint[])
+             and p.organization_id || '/' || p.account_id <> all ($6::text[])
+           order by p.organization_id, p.pipeline_id
+           limit $7""",
+        *after,
+        *until,
+        list(channel_ids),
+        ["/".join(key) for key in busy],
+        limit,
+    )
+    return [Lane(**row) for row in rows]
+
+
+async def list_closed_lanes(  # any tenant: the worker serves everyone
+    db: Database, *, after: LaneKey, limit: int
+) -> list[LaneKey]:
+    """Lanes that nobody claims from at the moment, in key order behind `after`."""
+    rows = await db.fetch(
+        """select p.organization_id, p.pipeline_id
+           from pipeline p
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           where (p.organization_id, p.pipeline_id) > ($1, $2)
+             and (p.paused or a.paused_time is not null or a.open_until > now())
+           order by p.organization_id, p.pipeline_id
+           limit $3""",
+        *after,
+        limit,
+    )
+    return [(row["organization_id"], row["pipeline_id"]) for row in rows]
+
+
+async def list_stamps(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, lanes: Sequence[LaneKey]
+) -> dict[LaneKey, Stamp]:
+    """The versions of what each lane's settings are made of."""
+    rows = await db.fetch(
+        """select p.organization_id, p.pipeline_id, p.version as pipeline, q.version as questionnaire,
+             o.version as organization, a.version as application, q.published_version_id
+           from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
+           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+           join organization o on o.organization_id = p.organization_id""",
+        *_columns(lanes),
+    )
+    return {
+        (row["organization_id"], row["pipeline_id"]): Stamp(
+            *(row[n] for n in ("pipeline", "questionnaire", "organization", "application", "published_version_id"))
+        )
+        for row in rows
+    }
+
+
+async def list_settings(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, lanes: Sequence[LaneKey]
+) -> list[Settings]:
+    """The settings of these lanes."""
+    rows = await db.fetch(
+        """select p.*, q.owner_application_id as application_id, q.version as questionnaire_version,
+             q.published_version_id, q.active and q.archived_time is null as is_active, q.responses_max,
+             q.display_name as questionnaire_name, a.time_zone as application_zone, a.version as application_version,
+             o.time_zone as organization_zone, o.display_name as organization_name, o.postal_address,
+             o.version as organization_version
+           from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
+           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+           join organization o on o.organization_id = p.organization_id""",
+        *_columns(lanes),
+    )
+    return [_settings(row) for row in rows]
+
+
+async def update_tokens(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, claimed: Sequence[tuple[AccountKey, int]]
+) -> None:
+    """Take tokens out of the accounts' buckets; a throttled rate recovers by 5 % of its ceiling a minute."""
+    await db.execute(
+        """with b as (
+             select * from unnest($1::text[], $2::text[], $3::int[]) as b (organization_id, account_id, claimed)),
+           locked as (
+             select a.organization_id, a.account_id, b.claimed,
+               extract(epoch from now() - a.refilled_time)::float8 as seconds
+             from b join channel_account a on a.organization_id = b.organization_id and a.account_id = b.account_id
+             order by a.organization_id, a.account_id for no key update of a)
+           update channel_account a
+           set tokens = least(greatest(1, a.rate * 10), a.tokens + a.rate * l.seconds) - l.claimed,
+             rate = least(coalesce(a.rate_ceiling, a.rate),
+                          a.rate + coalesce(a.rate_ceiling, 0) * l.seconds * 0.05 / 60),
+             refilled_time = now()
+           from locked l
+           where a.organization_id = l.organization_id and a.account_id = l.account_id and a.rate is not null""",
+        *_columns([key for key, _ in claimed]),
+        [count for _, count in claimed],
+    )
+
+
+async def claim_probe(
+    db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
+) -> bool:
+    """Whether we are the one worker that may try an account whose breaker has rested."""
+    count = await db.execute(
+        """update channel_account set open_until = now() + make_interval(secs => $4::float8)
+           where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
+        organization_id,
+        account_id,
+        open_until,
+        seconds,
+    )
+    return count == 1
+
+
+async def update_failures(db: Database, *, organization_id: str, account_id: str, failures: int) -> int:
+    """Add failures in a row, and say how many they are now."""
+    return await db.fetch_value(
+        """update channel_account set failures = failures + $3, updated_time = now()
+           where organization_id = $1 and account_id = $2 returning failures""",
+        organization_id,
+        account_id,
+        failures,
+    )
+
+
+async def update_breaker(db: Database, *, organization_id: str, account_id: str, seconds: float) -> None:
+    """Let the account rest; a longer rest stays."""
+    await db.execute(
+        """update channel_account
+           set open_until = greatest(open_until, now() + make_interval(secs => $3::float8)), updated_time = now()
+           where organization_id = $1 and account_id = $2""",
+        organization_id,
+        account_id,
+        seconds,
+    )
+
+
+async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
+    """A conversation worked: no failures in a row any more, and the breaker closes."""
+    await db.execute(
+        """update channel_account set failures = 0, open_until = null, updated_time = now()
+           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+
+
+async def update_to_paused(db: Database, *, organization_id: str, account_id: str, reason: str) -> bool:
+    """Pause the account until a person looks at it; whether it was we who paused it."""
+    count = await db.execute(
+        """update channel_account set paused_time = now(), paused_reason = $3, updated_time = now()
+           where organization_id = $1 and account_id = $2 and paused_time is null""",
+        organization_id,
+        account_id,
+        reason,
+    )
+    return count == 1
+
+
+async def update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
+    """Send through the account again; whether it was paused or resting."""
+    count = await db.execute(
+        """update channel_account
+           set paused_time = null, paused_reason = null, failures = 0, open_until = null, updated_time = now()
+           where organization_id = $1 and account_id = $2
+             and (paused_time is not null or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+    return count == 1
+
+
+async def update_rate(
+    db: Database, *, organization_id: str, account_id: str, pause_seconds: float, ceiling_min: float, sample: int
+) -> None:
+    """Halve the account's rate after a throttle, at most once in `pause_seconds`.
+
+    Without a ceiling the rate at which the account accepted in the last 10 seconds becomes one; it is read from the
+    newest `sample` events, which is exact over all workers.
+    """
+    await db.execute(
+        """with accepted as (
+             select greatest($4::float8, count(*) / 10.0) as rate
+             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
+             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
+             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
+               and e.created_time > now() - interval '10 seconds'
+               and (select rate_ceiling from channel_account where organization_id = $1 and account_id = $2) is null)
+           update channel_account a
+           set rate_ceiling = coalesce(a.rate_ceiling, accepted.rate),
+             rate = greatest(coalesce(a.rate, a.rate_ceiling, accepted.rate) * 0.5, $4 * 0.02),
+             tokens = least(a.tokens, 0), refilled_time = now(), updated_time = now()
+           from accepted
+           where a.organization_id = $1 and a.account_id = $2
+             and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
+        organization_id,
+        account_id,
+        pause_seconds,
+        ceiling_min,
+        sample,
+    )
+
+
+async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the metrics of a whole installation
+    """How much waits now, from the indexes of what is due and what is leased; at most `limit` a lane are counted."""
+    row = await db.fetch_row(
+        """select coalesce(sum(due.count), 0)::bigint as due,
+             coalesce(greatest(extract(epoch from now() - min(due.oldest)), 0), 0)::float8 as oldest_due_seconds,
+             (select count(*) from queue_item where status in (2, 3) and status = 2) as claimed,
+             (select count(*) from queue_item where status in (2, 3) and status = 3) as sending,
+             (select count(*) from channel_account where paused_time is not null) as accounts_paused,
+             (select count(*) from channel_account where open_until > now()) as breakers_open
+           from pipeline p
+           cross join lateral (
+             select count(*) as count, min(due_time) as oldest from (
+               select due_time from queue_item
+               where organization_id = p.organization_id and pipeline_id = p.pipeline_id and status = 1
+                 and due_time <= now()
+               order by due_time, item_id limit $1) head) due""",
+        limit,
+    )
+    if row is None:
+        raise AssertionError("an aggregate has one row")
+    return Depth(**row)
+
+
+_PIPELINE: tuple[str, ...] = tuple(Pipeline.__dataclass_fields__)
+
+
+def _columns(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [first for first, _ in keys], [second for _, second in keys]
+
+
+def _settings(row: Any) -> Settings:
+    return Settings(
+        stamp=Stamp(
+            row["version"],
+            row["questionnaire_version"],
+            row["organization_version"],
+            row["application_version"],
+            row["published_version_id"],
+        ),
+        pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),
+        is_active=row["is_active"] and row["published_version_id"] is not None,
+        responses_max=row["responses_max"],
+        questionnaire_name=row["questionnaire_name"],
+        application_zone=row["application_zone"],
+        organization_zone=row["organization_zone"],
+        organization_name=row["organization_name"],
+        postal_address=row["postal_address"],
+    )

@@ -1,0 +1,222 @@
+"""The outbox: what would have been sent, for developers and demonstrations. Mounted only while no mail leaves.
+
+It shows addresses, so it opens only to who has the key (`outbox_url`, printed at start) or sits at this very machine:
+a loopback client that asked for a loopback name, while the service itself is known by a loopback name. A proxy on the
+same machine makes every client loopback, and does not get in: then `public_url` is not loopback.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from base64 import b64encode
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from html.parser import HTMLParser
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from litestar import Request, Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ExceptionHandlersMap
+
+from afterword import db, errors
+from afterword.core.form_tokens import token_of
+from afterword.core.site import Site
+from afterword.queue import store
+from afterword.queue.store import OutboxMessage
+from afterword.texts import texts
+from afterword.web import html, public
+
+PURPOSE: Final = "outbox"
+STYLE: Final = "public/outbox.css"
+PAGE_MESSAGES: Final = 50
+PAGE_MAX: Final = 1_000
+STYLES_MAX: Final = 200
+FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
+_PAGE: Final = re.compile(r"[1-9][0-9]{0,3}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A kept message taken apart: headers worth seeing, the page of a mail and its plain text."""
+
+    headers: list[tuple[str, str]]
+    html: str
+    text: str
+
+
+def outbox_url(site: Site) -> str:
+    """The address of the outbox with its key, for the operator's terminal."""
+    return f"{site.public_url}/outbox?{urlencode({'key': _key(site)})}"
+
+
+def render_refusal(_: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
+    """A refusal as a page for people."""
+    return public.refusal_page(refusal, words=texts("pages", "en"))
+
+
+REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
+
+
+@get("/outbox", exception_handlers=REFUSALS)
+async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """The kept messages, newest first."""
+    query = _admitted(request)
+    wanted = request.query_params.get("page", "1")
+    page = min(int(wanted), PAGE_MAX) if _PAGE.match(wanted) else 1
+    async with db.connection(request.app.state.pool) as database:
+        messages = await store.list_outbox_messages(
+            database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES
+        )
+    return public.page(
+        "outbox.html",
+        words=texts("pages", "en"),
+        outbox_style_url=public.asset_url(STYLE),
+        title="Outbox",
+        query=query,
+        messages=[_line(message) for message in messages[:PAGE_MESSAGES]],
+        newer=_address("/outbox", request, page=page - 1) if page > 1 else "",
+        older=_address("/outbox", request, page=page + 1) if len(messages) > PAGE_MESSAGES else "",
+    )
+
+
+@get("/outbox/{message_id:str}", exception_handlers=REFUSALS)
+async def message_page(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
+    """One message; a mail is shown in a frame that can do nothing but show it."""
+    query = _admitted(request)
+    message = await _message(request, message_id)
+    preview = _preview(message)
+    return public.page(
+        "outbox_message.html",
+        words=texts("pages", "en"),
+        headers={"Content-Security-Policy": f"{html.CONTENT_SECURITY_POLICY}; frame-src 'self'"},
+        outbox_style_url=public.asset_url(STYLE),
+        title=message.subject or "A message",
+        query=query,
+        message=_line(message),
+        preview=preview,
+    )
+
+
+@get("/outbox/{message_id:str}/content", exception_handlers=REFUSALS)
+async def message_content(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
+    """The page of a mail alone, sandboxed: no script, no form, nothing from outside, only the styles it came with."""
+    _admitted(request)
+    preview = _preview(await _message(request, message_id))
+    styles = " ".join(_style_hashes(preview.html))
+    content_policy = (
+        f"sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; "
+        f"style-src 'unsafe-hashes' {styles}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+    return Response(
+        f'<base target="_blank">{preview.html}',
+        media_type="text/html",
+        headers={**html.PAGE_HEADERS, "Content-Security-Policy": content_policy},
+    )
+
+
+async def _message(request: Request[Any, Any, Any], message_id: str) -> OutboxMessage:
+    async with db.connection(request.app.state.pool) as database:
+        message = await store.get_outbox_message(database, message_id=message_id)
+    if message is None:
+        raise errors.NotFound("There is no such message.")
+    return message
+
+
+def _admitted(request: Request[Any, Any, Any]) -> str:
+    """The query that carries the key on, or nothing where none is needed. Raises NotFound for everybody else."""
+    site: Site = request.app.state.site
+    key = request.query_params.get("key")
+    if key is not None and hmac.compare_digest(key.encode(), _key(site).encode()):
+        return "?" + urlencode({"key": key})
+    client = request.client.host if request.client else ""
+    is_direct = not any(name in request.headers for name in FORWARDED)
+    here = (client, _host(f"//{request.headers.get('host', '')}"), _host(site.public_url))
+    if is_direct and all(_is_loopback(name) for name in here):
+        return ""
+    raise errors.NotFound("There is no such page.")
+
+
+def _address(path: str, request: Request[Any, Any, Any], **query: object) -> str:
+    key = request.query_params.get("key")
+    return f"{path}?{urlencode({**query, **({'key': key} if key else {})})}"
+
+
+def _key(site: Site) -> str:
+    return token_of(site.secret, PURPOSE, "")
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+
+
+def _line(message: OutboxMessage) -> dict[str, object]:
+    return {
+        "id": message.message_id,
+        "subject": message.subject or "(no subject)",
+        "recipient": message.recipient,
+        "time": message.created_time.isoformat(timespec="seconds"),
+        "shown_time": f"{message.created_time:%Y-%m-%d %H:%M:%S} UTC",
+    }
+
+
+def _preview(message: OutboxMessage) -> Preview:
+    """A mail by its parts; what is no mail by its text."""
+    mail = message_from_bytes(message.content, policy=policy.default)
+    if "From" not in mail:
+        return Preview([], "", message.content.decode("utf-8", "replace"))
+    rich, plain = mail.get_body(("html",)), mail.get_body(("plain",))
+    headers = [(name, str(mail[name])) for name in SHOWN_HEADERS if mail[name] is not None]
+    return Preview(headers, _content(rich), _content(plain))
+
+
+def _content(part: Any) -> str:
+    return str(part.get_content()) if part is not None else ""
+
+
+class _Styles(HTMLParser):
+    """Gathers the texts of style elements and style attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, None] = {}
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._inside = tag == "style"
+        for name, value in attrs:
+            if name == "style" and value:
+                self.found[value] = None
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002  as the base names it
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.found[data] = None
+
+
+def _style_hashes(page: str) -> list[str]:
+    """The sources that allow exactly the styles of this page: no `unsafe-inline`."""
+    styles = _Styles()
+    styles.feed(page)
+    return [
+        f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+        for text in list(styles.found)[:STYLES_MAX]
+    ]
+
+
+routes: list[HTTPRouteHandler] = []  # the outbox is mounted on demand
+outbox_routes: list[HTTPRouteHandler] = [outbox_page, message_page, message_content]

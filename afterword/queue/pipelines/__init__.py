@@ -1,0 +1,1 @@
+"""Pipelines: how and when the items of a questionnaire are sent."""

@@ -1,0 +1,221 @@
+"""What an outcome makes of an item: its next status, its texts, when it is due again. Pure: `now` and jitter come in.
+
+Every status passes `core.statuses.advance`, so that no outcome makes a move which the drawing does not have.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, assert_never
+
+from afterword import ids
+from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
+from afterword.core import retries
+from afterword.core.scheduling import RESULT_CHARACTERS_MAX, Decision
+from afterword.core.statuses import Item, advance
+from afterword.queue.sending.store import Claimed, Overdue, Settlement
+
+REPLY_CHARACTERS_MAX: Final = 500
+REASON_UNKNOWN: Final = "outcome_unknown"
+REASON_THROTTLED: Final = "throttled"
+CONNECTION_WAIT_SECONDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What the door adds to every wait: `jitter`, 0.8 to 1.2, and a `factor` that shortens waits on a test rig."""
+
+    jitter: float = 1.0
+    factor: float = 1.0
+
+
+def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> Settlement:
+    """The end of an attempt: what the channel said after the item had begun."""
+    match outcome:
+        case Sent():
+            return _sent(item, outcome, now)
+        case Refused():
+            return _refused(item, outcome, now)
+        case Retry(cause="recipient"):
+            return _retried(item, outcome, waits, now)
+        case Retry():
+            return _uncounted(item, outcome, waits, now)
+        case Unknown():
+            return _unknown(item, outcome.reason, waits, now)
+        case _:
+            assert_never(outcome)
+
+
+def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> Settlement:
+    """A throttle or a fault of ours before the beginning: back, without an attempt."""
+    return _of(
+        item,
+        advance(Item.CLAIMED, Item.SCHEDULED),
+        reason=_reason(outcome),
+        result=f"Held: {outcome.reason}",
+        due_time=_uncounted_due(item, outcome, waits, now),
+        counted=0,
+    )
+
+
+def handed_back(item: Claimed) -> Settlement:
+    """Back as it was, unnoticed: the worker stops."""
+    return _of(item, advance(Item.CLAIMED, Item.SCHEDULED), counted=0)
+
+
+def decided(item: Claimed, decision: Decision) -> Settlement:
+    """A held item goes back until its time, a skipped one has come to its end."""
+    is_skip = decision.verdict == "skip"
+    return _of(
+        item,
+        advance(Item.CLAIMED, Item.IGNORED if is_skip else Item.SCHEDULED),
+        reason=decision.reason,
+        result=decision.text,
+        due_time=decision.until,
+        counted=1 if is_skip else 0,
+        trace=[check.as_trace for check in decision.checks],
+        event_id=ids.ordered(item.database_now),
+        type="queue_item.ignored" if is_skip else "queue_item.waiting",
+    )
+
+
+def given_up(item: Claimed, cause: str, *, waits: Waits, now: datetime) -> Settlement:
+    """It could not be made ready for sending: later again, or failed when its attempts are used up."""
+    return _again(item, Item.CLAIMED, cause, _backoff(item, waits), now, reason="error", outcome=None)
+
+
+def rescued(item: Overdue, *, waits: Waits) -> Settlement:
+    """The reaper's verdict: what had begun has an unknown outcome, what had not is due again or used up."""
+    now = item.database_now
+    if item.status == Item.SENDING:
+        return _unknown(item, "the worker was lost", waits, now)
+    used_up = item.attempts >= item.attempts_max
+    return _of(
+        item,
+        advance(Item.CLAIMED, Item.FAILED if used_up else Item.SCHEDULED),
+        reason="worker_lost",
+        result=f"Worker lost {item.attempts} times before sending" if used_up else "Retry: the worker was lost",
+        due_time=None if used_up else now,
+        event_id=ids.ordered(now),
+        type="queue_item.failed" if used_up else None,
+    )
+
+
+def _sent(item: Claimed, outcome: Sent, now: datetime) -> Settlement:
+    return _of(
+        item,
+        advance(Item.SENDING, Item.SENT),
+        outcome="accepted",
+        reply_code=outcome.reply_code,
+        reply=outcome.reply,
+        provider_reference=outcome.reference,
+        event_id=ids.ordered(now),
+        type="queue_item.sent",
+    )
+
+
+def _refused(item: Claimed, outcome: Refused, now: datetime) -> Settlement:
+    return _of(
+        item,
+        advance(Item.SENDING, Item.FAILED),
+        reason="refused",
+        result=f"Failed: {outcome.reason}",
+        outcome="refused",
+        reply_code=outcome.reply_code,
+        reply=outcome.reason,
+        event_id=ids.ordered(now),
+        type="queue_item.failed",
+    )
+
+
+def _retried(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Settlement:
+    wait = max(_backoff(item, waits), retries.clamped(outcome.after_seconds) * waits.factor)
+    return _again(
+        item,
+        Item.SENDING,
+        outcome.reason,
+        wait,
+        now,
+        reason="retry",
+        outcome="retry",
+        reply_code=outcome.reply_code,
+        reply=outcome.reason,
+    )
+
+
+def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Settlement:
+    """A throttle or a fault of ours after the beginning: only `not_after` bounds how often."""
+    return _of(
+        item,
+        advance(Item.SENDING, Item.SCHEDULED),
+        reason=_reason(outcome),
+        result=f"Held: {outcome.reason}",
+        due_time=_uncounted_due(item, outcome, waits, now),
+        counted=0,
+        outcome="throttled" if outcome.cause == "throttle" else "retry",
+        reply_code=outcome.reply_code,
+        reply=outcome.reason,
+    )
+
+
+def _unknown(item: Claimed | Overdue, cause: str, waits: Waits, now: datetime) -> Settlement:
+    """It may have arrived: again later where a repetition is allowed and possible, else uncertain or failed."""
+    if item.resend_after_seconds is None:
+        return _of(
+            item,
+            advance(Item.SENDING, Item.UNCERTAIN),
+            reason=REASON_UNKNOWN,
+            result=f"Outcome unknown, not sent again: {cause}",
+            outcome="unknown",
+            reply=cause,
+            event_id=ids.ordered(now),
+            type="queue_item.failed",
+        )
+    wait = timedelta(seconds=item.resend_after_seconds) * waits.factor
+    text = f"outcome unknown: {cause}"
+    return _again(item, Item.SENDING, text, wait, now, reason=REASON_UNKNOWN, outcome="unknown", reply=cause)
+
+
+def _again(
+    item: Claimed | Overdue, current: Item, cause: str, wait: timedelta, now: datetime, **fields: Any
+) -> Settlement:
+    """Scheduled after the wait, or failed when attempts or time are used up."""
+    used_up = retries.is_used_up(item.attempts, attempts_max=item.attempts_max) or now + wait >= item.not_after
+    times = "1 attempt" if item.attempts == 1 else f"{item.attempts} attempts"
+    return _of(
+        item,
+        advance(current, Item.FAILED if used_up else Item.SCHEDULED),
+        result=f"Failed after {times}: {cause}" if used_up else f"Retry: {cause}",
+        due_time=None if used_up else now + wait,
+        event_id=ids.ordered(now),
+        type="queue_item.failed" if used_up else "queue_item.retried",
+        **fields,
+    )
+
+
+def _of(item: Claimed | Overdue, status: Item, **fields: Any) -> Settlement:
+    """The settlement of an item at the epoch that we know, its texts within their limits."""
+    for name, limit in (("result", RESULT_CHARACTERS_MAX), ("reply", REPLY_CHARACTERS_MAX)):
+        text = fields.get(name)
+        if text is not None and len(text) > limit:
+            fields[name] = f"{text[: limit - 1]}…"
+    return Settlement(
+        organization_id=item.organization_id, item_id=item.item_id, epoch=item.epoch, status=status, **fields
+    )
+
+
+def _reason(outcome: Retry) -> str:
+    return REASON_THROTTLED if outcome.cause == "throttle" else outcome.cause
+
+
+def _backoff(item: Claimed, waits: Waits) -> timedelta:
+    return retries.backoff(item.attempts, jitter=waits.jitter) * waits.factor
+
+
+def _uncounted_due(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> datetime:
+    """When it is due again; at `not_after` at the latest, where the decision says that it is too late."""
+    if outcome.cause == "throttle":
+        wait = retries.throttle_wait(item.throttled + 1, jitter=waits.jitter)
+    else:
+        wait = timedelta(seconds=CONNECTION_WAIT_SECONDS) * waits.jitter
+    wait = max(wait, retries.clamped(outcome.after_seconds)) * waits.factor
+    return min(now + wait, max(item.not_after, now))

@@ -1,0 +1,445 @@
+"""The SQL of a worker's moves. One statement each over arrays; every row keeps its own epoch and outcome.
+
+No row returned means "somebody was faster", never an error. `status::int` in a condition keeps the planner off the
+lease index, which it takes for empty.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from afterword.core.lanes import LaneKey
+from afterword.db import Database, Row
+
+ItemKey = tuple[str, str]  # organization_id, item_id
+HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """An item that this worker holds at one epoch, as it was when it was claimed."""
+
+    organization_id: str
+    item_id: str
+    epoch: int
+    questionnaire_id: str
+    pipeline_id: str
+    test: bool
+    responder_channel_identifier: str
+    address_key: bytes
+    locale: str | None
+    metadata: dict[str, dict[str, str]]
+    send_time: datetime
+    due_time: datetime
+    not_after: datetime
+    attempts: int
+    attempts_max: int
+    throttled: int
+    resend_after_seconds: int | None
+    reason: str | None
+    previous_item_id: str | None
+    previous_questionnaire_instance_id: str | None
+    questionnaire_instance_id: str | None
+    database_now: datetime
+
+    @property
+    def key(self) -> ItemKey:
+        """Names the item."""
+        return self.organization_id, self.item_id
+
+    @property
+    def hold(self) -> HoldKey:
+        """Names the item and our hold of it."""
+        return self.organization_id, self.item_id, self.epoch
+
+    @property
+    def lane(self) -> LaneKey:
+        """Names its lane."""
+        return self.organization_id, self.pipeline_id
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """An item whose lease ran out: what the reaper decides by."""
+
+    organization_id: str
+    item_id: str
+    epoch: int
+    status: int
+    attempts: int
+    attempts_max: int
+    resend_after_seconds: int | None
+    not_after: datetime
+    database_now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What becomes of an item. `type` is the event's, null: none; `counted` 0 gives the attempt back."""
+
+    organization_id: str
+    item_id: str
+    epoch: int
+    status: int
+    reason: str | None = None
+    result: str | None = None
+    due_time: datetime | None = None
+    counted: int = 1
+    trace: Sequence[Mapping[str, Any]] | None = None
+    outcome: str | None = None
+    reply_code: int | None = None
+    reply: str | None = None
+    provider_reference: str | None = None
+    event_id: str | None = None
+    type: str | None = None
+
+    @property
+    def key(self) -> ItemKey:
+        """Names the item."""
+        return self.organization_id, self.item_id
+
+    @property
+    def hold(self) -> HoldKey:
+        """Names the item and the epoch that settles it."""
+        return self.organization_id, self.item_id, self.epoch
+
+
+async def claim_items(
+    db: Database, *, shares: Mapping[LaneKey, int], owner: UUID, lease_seconds: float
+) -> list[Claimed]:
+    """Claim the oldest due items of each lane, at most its share."""
+    rows = await db.fetch(
+        """with lane as materialized (
+             select * from unnest($1::text[], $2::text[], $3::int[]) as l (organization_id, pipeline_id, share)),
+           due as materialized (
+             select i.organization_id, i.item_id from lane l cross join lateral (
+               select * from (
+                 -- The constant limit: with the share alone the planner would sort every due row of the lane.
+                 select organization_id, item_id from queue_item
+                 where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
+                   and due_time <= now()
+                 order by due_time, item_id limit 200 for update skip locked) head
+               limit l.share) i)
+           update queue_item q
+           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $4::uuid,
+             lease_until = now() + make_interval(secs => $5::float8)
+           from due where q.organization_id = due.organization_id and q.item_id = due.item_id
+           returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
+             q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
+             q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
+             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, now() as database_now""",
+        [organization_id for organization_id, _ in shares],
+        [pipeline_id for _, pipeline_id in shares],
+        list(shares.values()),
+        owner,
+        lease_seconds,
+    )
+    return _claimed(rows)
+
+
+async def claim_expired_items(
+    db: Database, *, lanes: Sequence[LaneKey], owner: UUID, lease_seconds: float, limit: int
+) -> list[Claimed]:
+    """Claim items of these lanes whose time is over, whether the lane is open or not."""
+    rows = await db.fetch(
+        """with lane as materialized (
+             select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)),
+           due as materialized (
+             select i.organization_id, i.item_id from lane l cross join lateral (
+               select organization_id, item_id from queue_item
+               where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
+                 and due_time <= now() and not_after <= now()
+               order by due_time, item_id limit $5 for update skip locked) i
+             limit $5)
+           update queue_item q
+           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $3::uuid,
+             lease_until = now() + make_interval(secs => $4::float8)
+           from due where q.organization_id = due.organization_id and q.item_id = due.item_id
+           returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
+             q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
+             q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
+             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, now() as database_now""",
+        [organization_id for organization_id, _ in lanes],
+        [pipeline_id for _, pipeline_id in lanes],
+        owner,
+        lease_seconds,
+        limit,
+    )
+    return _claimed(rows)
+
+
+async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
+    """Move claimed items on before anything irrevocable happened: back, to their end, or handed back; those that moved.
+
+    Without a reason it is a mere handing back, which no client notices: texts and version stay.
+    """
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
+               $7::timestamptz[], $8::smallint[], $9::jsonb[], $10::text[], $11::text[]) as b (organization_id, item_id,
+               epoch, status, reason, result, due_time, counted, trace, event_id, type)),
+           moved as (
+             update queue_item q
+             set status = b.status, reason = coalesce(b.reason, q.reason),
+               result = case when b.reason is null then q.result else b.result end,
+               trace = case when b.reason is null then q.trace else b.trace end,
+               due_time = coalesce(b.due_time, q.due_time), attempts = q.attempts - 1 + b.counted,
+               throttled = q.throttled + coalesce(b.reason = 'throttled', false)::int,
+               owner = null, lease_until = null, version = q.version + (b.reason is not null)::int,
+               updated_time = case when b.reason is null then q.updated_time else now() end
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+               and q.status::int = 2
+             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
+               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               is_terminal, actor_kind, test, data)
+             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
+               data
+             from moved where type is not null)
+           select organization_id, item_id from moved""",
+        *_holds(settlements),
+        [s.status for s in settlements],
+        [s.reason for s in settlements],
+        [s.result for s in settlements],
+        [s.due_time for s in settlements],
+        [s.counted for s in settlements],
+        [s.trace for s in settlements],
+        [s.event_id for s in settlements],
+        [s.type for s in settlements],
+    )
+    return _keys(rows)
+
+
+async def update_leases(  # any tenant: a worker's items are of many organizations
+    db: Database, *, holds: Sequence[HoldKey], lease_seconds: float
+) -> set[HoldKey]:
+    """Prolong the leases that still hold; the others are missing from the answer."""
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch))
+           update queue_item q set lease_until = now() + make_interval(secs => $4::float8)
+           from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+             and q.status::int in (2, 3) and q.lease_until > now()
+           returning q.organization_id, q.item_id, q.epoch""",
+        [organization_id for organization_id, _, _ in holds],
+        [item_id for _, item_id, _ in holds],
+        [epoch for _, _, epoch in holds],
+        lease_seconds,
+    )
+    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+
+
+async def update_items_to_sending(  # any tenant: a batch serves many
+    db: Database,
+    *,
+    begins: Sequence[tuple[HoldKey, str, str]],
+    lease_seconds: float,
+    margin_seconds: float,
+) -> set[HoldKey]:
+    """Write down the intent to send (hold, instance, responder); those still ours, with their attempt open."""
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+               as b (organization_id, item_id, epoch, instance_id, responder_id)),
+           moved as (
+             update queue_item q
+             set status = 3, lease_until = now() + make_interval(secs => $6::float8),
+               questionnaire_instance_id = b.instance_id, responder_id = b.responder_id
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+               and q.status::int = 2 and q.lease_until > now() + make_interval(secs => $7::float8)
+             returning q.organization_id, q.item_id, q.epoch, q.owner)
+           insert into attempt (organization_id, item_id, epoch, owner) select * from moved
+           returning organization_id, item_id, epoch""",
+        [hold[0] for hold, _, _ in begins],
+        [hold[1] for hold, _, _ in begins],
+        [hold[2] for hold, _, _ in begins],
+        [instance_id for _, instance_id, _ in begins],
+        [responder_id for _, _, responder_id in begins],
+        lease_seconds,
+        margin_seconds,
+    )
+    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+
+
+async def list_begun(  # any tenant: a batch serves many
+    db: Database, *, holds: Sequence[HoldKey], margin_seconds: float
+) -> set[HoldKey]:
+    """Which of these holds have begun and are still ours: the answer to a commit whose answer was lost."""
+    rows = await db.fetch(
+        """select q.organization_id, q.item_id, q.epoch
+           from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)
+           join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+           join attempt a on a.organization_id = q.organization_id and a.item_id = q.item_id and a.epoch = q.epoch
+           where q.status::int = 3 and a.outcome is null
+             and q.lease_until > now() + make_interval(secs => $4::float8)""",
+        [organization_id for organization_id, _, _ in holds],
+        [item_id for _, item_id, _ in holds],
+        [epoch for _, _, epoch in holds],
+        margin_seconds,
+    )
+    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+
+
+async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
+    """Write down the outcomes of attempts, close them, tell; the items that moved, the others were fenced."""
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
+               $7::timestamptz[], $8::smallint[], $9::text[], $10::smallint[], $11::text[], $12::text[], $13::text[],
+               $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, counted, outcome,
+               reply_code, reply, provider_reference, event_id, type)),
+           moved as (
+             update queue_item q
+             set status = b.status, reason = b.reason, result = b.result, due_time = coalesce(b.due_time, q.due_time),
+               attempts = q.attempts - 1 + b.counted, throttled = q.throttled + 1 - b.counted, owner = null,
+               lease_until = null, version = q.version + 1, dispatched_time = case when b.status = 4 then now() end,
+               updated_time = now()
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+               and q.status::int = 3
+             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
+               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+           closed as (
+             update attempt a
+             set finish_time = now(), outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
+               provider_reference = b.provider_reference
+             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+               and a.outcome is null),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               is_terminal, actor_kind, test, data)
+             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
+               data
+             from moved where type is not null)
+           select organization_id, item_id from moved""",
+        *_holds(settlements),
+        [s.status for s in settlements],
+        [s.reason for s in settlements],
+        [s.result for s in settlements],
+        [s.due_time for s in settlements],
+        [s.counted for s in settlements],
+        [s.outcome for s in settlements],
+        [s.reply_code for s in settlements],
+        [s.reply for s in settlements],
+        [s.provider_reference for s in settlements],
+        [s.event_id for s in settlements],
+        [s.type for s in settlements],
+    )
+    return _keys(rows)
+
+
+async def settle_late_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
+    """A 250 after we were fenced: the unknown attempt is accepted after all, and its item, if open, is sent."""
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
+               $7::text[]) as b (organization_id, item_id, epoch, reply_code, reply, provider_reference, event_id)),
+           known as materialized (
+             select q.organization_id, q.item_id, q.status, b.event_id from b
+             join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
+             join attempt a on a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+             where a.outcome = 'unknown' for update of q),
+           closed as (
+             update attempt a
+             set outcome = 'accepted_late', reply_code = b.reply_code, reply = b.reply,
+               provider_reference = b.provider_reference
+             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+               and a.outcome = 'unknown'
+             returning a.organization_id, a.item_id),
+           moved as (
+             update queue_item q
+             set status = 4, epoch = q.epoch + 1, owner = null, lease_until = null, reason = null, result = null,
+               dispatched_time = now(), version = q.version + 1, updated_time = now()
+             from known k join closed c on c.organization_id = k.organization_id and c.item_id = k.item_id
+             where q.organization_id = k.organization_id and q.item_id = k.item_id and q.deleted_time is null
+               and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
+             returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
+               k.status < 4 as is_terminal,
+               to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               is_terminal, actor_kind, test, data)
+             select organization_id, event_id, 'queue_item.sent', questionnaire_id, item_id, version, is_terminal,
+               'worker', test, data
+             from moved)
+           select organization_id, item_id from moved""",
+        *_holds(settlements),
+        [s.reply_code for s in settlements],
+        [s.reply for s in settlements],
+        [s.provider_reference for s in settlements],
+        [s.event_id for s in settlements],
+    )
+    return _keys(rows)
+
+
+async def rescue_items(db: Database, *, limit: int) -> list[Overdue]:
+    """Lock items whose lease ran out, the longest overdue first; another reaper's are left to it."""
+    rows = await db.fetch(
+        """select organization_id, item_id, epoch, status, attempts, attempts_max, resend_after_seconds, not_after,
+             now() as database_now
+           from queue_item where status in (2, 3) and lease_until < now()
+           order by lease_until limit $1 for update skip locked""",
+        limit,
+    )
+    return [Overdue(**row) for row in rows]
+
+
+async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
+    """Move items on whose holder is lost: fence it, close its open attempt as unknown, tell."""
+    rows = await db.fetch(
+        """with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
+               $7::timestamptz[], $8::text[], $9::text[]) as b (organization_id, item_id, epoch, status, reason, result,
+               due_time, event_id, type)),
+           moved as (
+             update queue_item q
+             set status = b.status, epoch = q.epoch + 1, reason = b.reason, result = b.result,
+               due_time = coalesce(b.due_time, q.due_time), owner = null, lease_until = null, version = q.version + 1,
+               updated_time = now()
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+               and q.status::int in (2, 3)
+             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
+               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+           closed as (
+             update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lease lost'
+             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+               and a.outcome is null),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               is_terminal, actor_kind, test, data)
+             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
+               data
+             from moved where type is not null)
+           select organization_id, item_id from moved""",
+        *_holds(settlements),
+        [s.status for s in settlements],
+        [s.reason for s in settlements],
+        [s.result for s in settlements],
+        [s.due_time for s in settlements],
+        [s.event_id for s in settlements],
+        [s.type for s in settlements],
+    )
+    return _keys(rows)
+
+
+_CLAIMED: Final = tuple(Claimed.__dataclass_fields__)
+
+
+def _claimed(rows: Sequence[Row]) -> list[Claimed]:
+    """The oldest first, as the lanes gave them: an update returns its rows in no order."""
+    items = [Claimed(*(row[name] for name in _CLAIMED)) for row in rows]
+    return sorted(items, key=lambda item: (item.due_time, item.item_id))
+
+
+def _holds(settlements: Sequence[Settlement]) -> tuple[list[str], list[str], list[int]]:
+    return (
+        [s.organization_id for s in settlements],
+        [s.item_id for s in settlements],
+        [s.epoch for s in settlements],
+    )
+
+
+def _keys(rows: Sequence[Row]) -> set[ItemKey]:
+    return {(row["organization_id"], row["item_id"]) for row in rows}

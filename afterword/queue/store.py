@@ -1,0 +1,399 @@
+"""The SQL of queue items as clients see and change them; claiming and sending is in `queue/sending/store.py`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any, Final
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.statuses import PUBLIC_ITEM, Item, PublicItem
+from afterword.db import Database, Row
+from afterword.queue.lanes.store import count_items
+from afterword.web.metrics import Sample
+
+FIGURE_ITEMS_MAX: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What scheduling an item needs of its pipeline, and the database's time."""
+
+    organization_id: str
+    pipeline_id: str
+    questionnaire_id: str
+    application_id: str
+    channel_id: int
+    locale: str | None
+    delay_cap_minutes: int
+    delay_cap_hours: int
+    delay_cap_days: int
+    start_time: datetime | None
+    dispatch_start_time: time | None
+    dispatch_end_time: time | None
+    time_zone: str | None
+    zone_of: str
+    weekdays: list[int]
+    if_outside: str
+    max_retry_attempts: int
+    not_after_days: int
+    is_published: bool
+    valid_days: int
+    application_zone: str | None
+    organization_zone: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """A queue item as clients may see it, with what its moves need."""
+
+    organization_id: str
+    item_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    test: bool
+    responder_channel_identifier: str
+    address_key: bytes
+    responder_id: str | None
+    locale: str | None
+    metadata: dict[str, dict[str, str]]
+    send_time: datetime
+    send_offset_minutes: int
+    due_time: datetime
+    not_after: datetime
+    status: int
+    epoch: int
+    attempts: int
+    throttled: int
+    reason: str | None
+    result: str | None
+    dispatched_time: datetime | None
+    questionnaire_instance_id: str | None
+    previous_item_id: str | None
+    previous_questionnaire_instance_id: str | None
+    external_reference: str | None
+    version: int
+    created_by: str | None
+    updated_by: str | None
+    created_time: datetime
+    updated_time: datetime
+    anonymized_time: datetime | None
+
+    @property
+    def status_id(self) -> PublicItem:
+        """The public number of its status."""
+        return PUBLIC_ITEM[Item(self.status)]
+
+    @property
+    def retry_attempts(self) -> int | None:
+        """Null until the first retry, then how many there were."""
+        return self.attempts - 1 if self.attempts > 1 else None
+
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """What an event keeps of the row, as the statements that write their event themselves have it."""
+        left_out = {"address_key", "metadata"}
+        return {name: getattr(self, name) for name in _COLUMNS if name not in left_out}
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxMessage:
+    """A message that was kept in place of being sent; `content` is the whole of it."""
+
+    organization_id: str
+    message_id: str
+    item_id: str
+    channel_id: int
+    recipient: str
+    subject: str | None
+    content: bytes
+    created_time: datetime
+
+
+ITEMS: Final = Listing(
+    columns={
+        "item_id": Column("item_id", "id"),
+        "previous_item_id": Column("previous_item_id", "id", nullable=True),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "responder_id": Column("responder_id", "id", nullable=True),
+        "responder_channel_identifier": Column("responder_channel_identifier"),
+        "questionnaire_instance_id": Column("questionnaire_instance_id", "id", nullable=True),
+        "previous_questionnaire_instance_id": Column("previous_questionnaire_instance_id", "id", nullable=True),
+        "status_id": Column("status_id", "integer"),
+        "pipeline_id": Column("pipeline_id", "id"),
+        "locale": Column("locale", nullable=True),
+        "send_time": Column("send_time", "time"),
+        "dispatched_time": Column("dispatched_time", "time", nullable=True),
+        "result": Column("result", nullable=True),
+        "retry_attempts": Column("retry_attempts", "integer", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "anonymized_time": Column("anonymized_time", "time", nullable=True),
+        "created_by": Column("created_by", nullable=True),
+        "updated_by": Column("updated_by", nullable=True),
+        "external_reference": Column("external_reference", nullable=True),
+    },
+    order=(("send_time", "desc"),),
+    id="item_id",
+)
+
+
+async def list_intakes(  # any tenant: requests that wait at the same moment share a transaction
+    db: Database, *, wanted: Sequence[tuple[str, str, str]]
+) -> list[Intake]:
+    """What scheduling needs of these pipelines (organization, questionnaire, pipeline); unknown ones lack."""
+    rows = await db.fetch(
+        """select p.organization_id, p.pipeline_id, p.questionnaire_id, q.owner_application_id as application_id,
+             p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.start_time,
+             p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
+             p.max_retry_attempts, p.not_after_days, q.published_version_id is not null as is_published, q.valid_days,
+             a.time_zone as application_zone, o.time_zone as organization_zone, now() as now
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, questionnaire_id, pipeline_id)
+           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
+             and p.questionnaire_id = b.questionnaire_id
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+           join organization o on o.organization_id = p.organization_id""",
+        [organization_id for organization_id, _, _ in wanted],
+        [questionnaire_id for _, questionnaire_id, _ in wanted],
+        [pipeline_id for _, _, pipeline_id in wanted],
+    )
+    return [Intake(**row) for row in rows]
+
+
+async def insert_items(  # any tenant: requests that wait at the same moment share a transaction
+    db: Database, *, documents: Sequence[Mapping[str, object]]
+) -> list[QueueItem]:
+    """Insert items from documents whose keys are columns, and their events, in one statement.
+
+    Those whose `external_reference` is taken are left out. `address_key` is in hexadecimal; `event_id` and `actor_kind`
+    are the event's.
+    """
+    rows = await db.fetch(
+        """with d as materialized (
+             select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, item_id text,
+               questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text, address_key text, locale text,
+               metadata jsonb, send_time timestamptz, send_offset_minutes smallint, due_time timestamptz,
+               not_after timestamptz, attempts_max smallint, resend_after_seconds integer, source text,
+               external_reference text, created_by text, event_id text, actor_kind text)),
+           item as (
+             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
+               responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
+               not_after, attempts_max, resend_after_seconds, source, external_reference, created_by, updated_by)
+             select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
+               decode(address_key, 'hex'), locale, metadata, send_time, send_offset_minutes, due_time, not_after,
+               attempts_max, resend_after_seconds, source, external_reference, created_by, created_by
+             from d
+             on conflict do nothing
+             returning *),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               actor_kind, actor_id, test, data)
+             select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
+               d.actor_kind, i.created_by, i.test,
+               to_jsonb(i) - '{address_key,metadata,trace,owner,lease_until}'::text[]
+             from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)
+           select * from item""",
+        list(documents),
+    )
+    return [_item(row) for row in rows]
+
+
+async def get_item(
+    db: Database,
+    *,
+    organization_id: str,
+    item_id: str,
+    questionnaire_id: str | None = None,
+    pipeline_id: str | None = None,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> QueueItem | None:
+    """The item, if it stands below that questionnaire and pipeline (where given) and is not deleted."""
+    row = await db.fetch_row(
+        """select i.* from queue_item i
+           where i.organization_id = $1 and i.item_id = $2 and i.deleted_time is null and (i.test or not $6)
+             and ($3::text is null or i.questionnaire_id = $3) and ($4::text is null or i.pipeline_id = $4)
+             and (cardinality($5::text[]) = 0 or exists (
+               select 1 from questionnaire q where q.organization_id = i.organization_id
+                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($5)))""",
+        organization_id,
+        item_id,
+        questionnaire_id,
+        pipeline_id,
+        list(application_ids),
+        test_only,
+    )
+    return None if row is None else _item(row)
+
+
+async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItem | None:
+    """The item as it is now, locked until the transaction ends: claims skip it, other changes wait."""
+    row = await db.fetch_row(
+        "select * from queue_item where organization_id = $1 and item_id = $2 and deleted_time is null for update",
+        organization_id,
+        item_id,
+    )
+    return None if row is None else _item(row)
+
+
+async def count_unknown_attempts(db: Database, *, organization_id: str, item_id: str) -> int:
+    """How many attempts may have delivered a copy without our knowing in time."""
+    return await db.fetch_value(
+        """select count(*) from attempt
+           where organization_id = $1 and item_id = $2 and outcome in ('unknown', 'accepted_late')""",
+        organization_id,
+        item_id,
+    )
+
+
+async def list_items(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool = False, page: Page
+) -> Rows[QueueItem]:
+    """The items of a pipeline."""
+    rows = await db.fetch_list(
+        """select i.*, ($5::int[])[i.status] as status_id,
+             case when i.attempts > 1 then i.attempts - 1 end as retry_attempts
+           from queue_item i
+           where i.organization_id = $1 and i.questionnaire_id = $2 and i.pipeline_id = $3 and i.deleted_time is null
+             and (i.test or not $4)""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        test_only,
+        [int(PUBLIC_ITEM[status]) for status in Item],
+        page=page,
+    )
+    return rows.map(_item)
+
+
+async def update_item(
+    db: Database, *, organization_id: str, item_id: str, address_key: bytes, document: Mapping[str, object]
+) -> QueueItem | None:
+    """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
+    row = await db.fetch_row(
+        """update queue_item i
+           set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, locale = d.locale,
+             metadata = d.metadata, send_time = d.send_time, send_offset_minutes = d.send_offset_minutes,
+             due_time = d.due_time, not_after = d.not_after, reason = d.reason, result = d.result,
+             trace = case when d.reason is null then null else i.trace end,
+             version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = d.updated_by
+           from jsonb_to_record($3::jsonb) as d (responder_channel_identifier text, locale text, metadata jsonb,
+             send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
+             reason text, result text, updated_by text)
+           where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
+           returning i.*""",
+        organization_id,
+        item_id,
+        document,
+        address_key,
+    )
+    return None if row is None else _item(row)
+
+
+async def update_item_to_aborted(
+    db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
+) -> QueueItem | None:
+    """Cancel an item that nobody has begun to send, and fence whoever holds it; None when it is too late."""
+    row = await db.fetch_row(
+        """update queue_item
+           set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
+             version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
+           where organization_id = $1 and item_id = $2 and status in (1, 2) and deleted_time is null
+           returning *""",
+        organization_id,
+        item_id,
+        result,
+        updated_by,
+    )
+    return None if row is None else _item(row)
+
+
+async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItem | None:
+    """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
+    row = await db.fetch_row(
+        """update queue_item
+           set deleted_time = now(), version = version + 1, updated_time = greatest(updated_time, now()),
+             updated_by = $3
+           where organization_id = $1 and item_id = $2 and status in (5, 7, 8) and deleted_time is null
+           returning *""",
+        organization_id,
+        item_id,
+        deleted_by,
+    )
+    return None if row is None else _item(row)
+
+
+async def insert_outbox_message(
+    db: Database,
+    *,
+    organization_id: str,
+    item_id: str,
+    channel_id: int,
+    recipient: str,
+    subject: str | None,
+    content: bytes,
+) -> None:
+    """Keep a message in place of sending it; the same item again replaces it."""
+    await db.execute(
+        """insert into outbox_message (organization_id, message_id, item_id, channel_id, recipient, subject, content)
+           values ($1, $2, $2, $3, $4, $5, $6)
+           on conflict (organization_id, message_id) do update
+           set recipient = excluded.recipient, subject = excluded.subject, content = excluded.content""",
+        organization_id,
+        item_id,
+        channel_id,
+        recipient,
+        subject,
+        content,
+    )
+
+
+async def get_outbox_message(  # any tenant: a page of the installation's operator
+    db: Database, *, message_id: str
+) -> OutboxMessage | None:
+    """The kept message, or None."""
+    row = await db.fetch_row(
+        "select * from outbox_message where message_id = $1 order by created_time limit 1", message_id
+    )
+    return None if row is None else OutboxMessage(**row)
+
+
+async def list_outbox_messages(  # any tenant: a page of the installation's operator
+    db: Database, *, limit: int, offset: int = 0
+) -> list[OutboxMessage]:
+    """The kept messages, newest first."""
+    rows = await db.fetch("select * from outbox_message order by created_time desc limit $1 offset $2", limit, offset)
+    return [OutboxMessage(**row) for row in rows]
+
+
+async def prune_outbox_messages(db: Database, *, before: datetime, limit: int) -> int:
+    """Remove kept messages that are older; how many."""
+    return await db.execute(
+        """delete from outbox_message where (organization_id, message_id) in (
+             select organization_id, message_id from outbox_message where created_time < $1
+             order by created_time limit $2)""",
+        before,
+        limit,
+    )
+
+
+async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
+    """What waits and what is under way, for /metrics: read from the indexes of due and of leased items."""
+    depth = await count_items(db, limit=FIGURE_ITEMS_MAX)
+    name, text = "afterword_queue_items", f"Queue items by state; due ones are counted up to {FIGURE_ITEMS_MAX} a lane."
+    return [
+        Sample(name, text, depth.due, (("state", "due"),)),
+        Sample(name, text, depth.claimed, (("state", "claimed"),)),
+        Sample(name, text, depth.sending, (("state", "sending"),)),
+        Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
+        Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
+        Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
+    ]
+
+
+_COLUMNS: Final = tuple(QueueItem.__dataclass_fields__)
+
+
+def _item(row: Row) -> QueueItem:
+    return QueueItem(*(row[name] for name in _COLUMNS))

@@ -1,0 +1,423 @@
+"""The e-mail channel against a server that fails at every point (T19), and what keeps its promises."""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import aiosmtplib
+import pytest
+from aiosmtplib.protocol import SMTPProtocol
+
+from afterword.channels import conversation
+from afterword.channels.base import Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.email import MAILS_PER_CONNECTION_MAX, CannotLoginError, EmailChannel, check_login
+from tests.channels.conftest import MESSAGE, Certificate, MakeMessage
+from tests.channels.sink import Fault, Phase, Sink, Way, say
+
+PATIENCE = 10.0
+LOGIN = ("ann", "s3cr3t")
+
+
+class Begin:
+    """Counts how often the point of no return was reached."""
+
+    def __init__(self, fault: BaseException | None = None) -> None:
+        self.count = 0
+        self.fault = fault
+
+    async def __call__(self) -> None:
+        self.count += 1
+        if self.fault is not None:
+            raise self.fault
+
+
+@asynccontextmanager
+async def channel_to(
+    sink: Sink, *, slots: int = 2, patience: float = PATIENCE, url: str = ""
+) -> AsyncGenerator[EmailChannel]:
+    channel = EmailChannel(
+        url or sink.url, slots, patience, step_seconds=patience, body_seconds=patience, idle_seconds=PATIENCE
+    )
+    try:
+        yield channel
+    finally:
+        await channel.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits until it holds; fails after some seconds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110  what happens elsewhere sets no event
+            await asyncio.sleep(0.005)
+
+
+def kind(outcome: Outcome) -> str:
+    match outcome:
+        case Sent():
+            return "sent"
+        case Unknown():
+            return "unknown"
+        case Refused():
+            return "refused"
+        case Retry(cause=cause):
+            return cause
+
+
+# The table of sending, cell by cell. Rows: where; columns: how.
+WAYS: tuple[str, ...] = ("drop", "reset", "silence", "garbage", "slow", "4yz", "5yz", "421")
+TABLE: dict[Phase, tuple[str, ...]] = {
+    "greeting": ("connection",) * 7 + ("throttle",),
+    "ehlo": ("connection",) * 7 + ("throttle",),
+    "starttls": ("connection",) * 7 + ("throttle",),
+    "auth": ("connection",) * 6 + ("account", "throttle"),
+    "mail": ("connection",) * 5 + ("recipient", "refused", "throttle"),
+    "rcpt": ("recipient",) * 6 + ("refused", "throttle"),
+    "data": ("recipient",) * 6 + ("refused", "throttle"),
+    "body": ("recipient", "recipient", "unknown", "unknown", "unknown", "recipient", "refused", "throttle"),
+    "dot": ("unknown",) * 5 + ("recipient", "refused", "throttle"),
+    "quit": ("sent",) * 8,
+}
+REPLIES = {"4yz": "451 4.3.0 Later", "5yz": "550 5.7.1 No", "421": "421 4.7.0 Too many"}
+
+
+async def cell(phase: Phase, way: str, certificate: Certificate, turn: asyncio.Semaphore) -> tuple[str, int, int]:
+    """One cell: the outcome, how often begin was awaited, how many mails the server took."""
+    fault = say(REPLIES[way]) if way in REPLIES else Fault(_way(way))
+    faults: dict[Phase, Fault] = {phase: fault}
+    tls = certificate.context if phase == "starttls" else None
+    async with turn, Sink(faults=faults, tls=tls, login=LOGIN) as sink:
+        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}?ca={certificate.file}"
+        begin = Begin()
+        async with channel_to(sink, url=url, patience=1.0) as channel:
+            outcome = await channel.send(MESSAGE, begin=begin)
+        return kind(outcome), begin.count, sink.count
+
+
+def _way(way: str) -> Way:
+    return next(known for known in get_args(Way) if known == way)
+
+
+async def test_every_phase_and_fault(certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "FAREWELL_SECONDS", 0.3)
+    turn = asyncio.Semaphore(30)
+    cells: list[tuple[Phase, str]] = [(phase, way) for phase in TABLE for way in WAYS]
+    found = await asyncio.gather(*[cell(phase, way, certificate, turn) for phase, way in cells])
+    expected = {(phase, way): TABLE[phase][WAYS.index(way)] for phase, way in cells}
+    assert expected == {place: outcome for place, (outcome, _, _) in zip(cells, found, strict=True)}
+    for (phase, _), (outcome, begun, accepted) in zip(cells, found, strict=True):
+        assert int(phase in {"body", "dot", "quit"}) == begun
+        assert int(outcome == "sent") == accepted
+
+
+@pytest.mark.parametrize("way", ["lost", "hang"])
+async def test_taken_without_a_word(way: Way) -> None:
+    async with Sink(faults={"dot": Fault(way)}) as sink, channel_to(sink, patience=0.3) as channel:
+        assert "unknown" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert 1 == sink.count
+
+
+async def test_late_answer_counts() -> None:
+    async with Sink(faults={"dot": Fault("late")}) as sink, channel_to(sink) as channel:
+        sending = asyncio.ensure_future(channel.send(MESSAGE, begin=Begin()))
+        await until(lambda: sink.count == 1)
+        assert not sending.done()
+        sink.release.set()
+        assert "sent" == kind(await sending)
+
+
+async def test_body_that_the_kernel_never_took() -> None:
+    message = replace(MESSAGE, html="ä" * 12_000_000)
+    async with Sink(faults={"body": Fault("silence")}) as sink, channel_to(sink, patience=0.5) as channel:
+        assert "recipient" == kind(await channel.send(message, begin=Begin()))
+    async with Sink(faults={"body": Fault("reset")}) as sink, channel_to(sink) as channel:
+        assert "recipient" == kind(await channel.send(message, begin=Begin()))
+
+
+async def test_hung_up_while_beginning() -> None:
+    async def begin() -> None:
+        await until(lambda: "gone" in done)
+
+    async with Sink(faults={"body": Fault("drop")}) as sink, channel_to(sink) as channel:
+        done: list[str] = []
+        sending = asyncio.ensure_future(channel.send(MESSAGE, begin=begin))
+        await until(lambda: any(command == "DATA" for command in sink.commands))
+        done.append("gone")
+        assert "recipient" == kind(await sending)
+        assert 0 == sink.count
+
+
+# The point of no return -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", [Fenced(), ValueError("a bug"), ConnectionError("the database"), TimeoutError()])
+async def test_what_begin_raises_passes_through_unsent(fault: BaseException) -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        with pytest.raises(type(fault)) as raised:
+            await channel.send(MESSAGE, begin=Begin(fault))
+        assert fault is raised.value
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert 1 == sink.count
+        assert 2 == sink.connections  # the first was cut in the middle of DATA
+
+
+async def test_nothing_of_the_body_before_begin() -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        seen: list[int] = []
+
+        async def begin() -> None:
+            seen.append(len(sink.commands))
+            assert 0 == sink.count
+
+        assert "sent" == kind(await channel.send(MESSAGE, begin=begin))
+        assert [4] == seen  # EHLO MAIL RCPT DATA
+
+
+@pytest.mark.parametrize("phase", ["greeting", "mail", "data", "dot"])
+async def test_cancelled(phase: Phase) -> None:
+    async with Sink(faults={phase: Fault("silence", times=1)}) as sink, channel_to(sink, slots=1) as channel:
+        sending = asyncio.ensure_future(channel.send(MESSAGE, begin=Begin()))
+        await until(lambda: sink.connections == 1)
+        await until(lambda: sink.faults[phase].times == 0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))  # the slot is free again
+        assert 2 == sink.connections
+
+
+async def test_answer_out_of_turn_never_passes_for_the_answer_to_the_dot() -> None:
+    reply = say("354 Go ahead\r\n250 2.0.0 Ok: queued as NEVER")
+    begin = Begin()
+    async with Sink(faults={"data": reply}) as sink, channel_to(sink) as channel:
+        assert "recipient" == kind(await channel.send(MESSAGE, begin=begin))
+        assert (0, 0) == (begin.count, sink.count)
+
+
+def test_pinned_members_of_aiosmtplib() -> None:
+    assert aiosmtplib.__version__.startswith("5.1.")
+    assert aiosmtplib.SMTP().protocol is None
+    assert inspect.iscoroutinefunction(SMTPProtocol._drain_helper)  # pyright: ignore[reportPrivateUsage]
+    assert ["self", "timeout"] == list(inspect.signature(SMTPProtocol.read_response).parameters)
+
+
+async def test_pinned_buffer_of_aiosmtplib() -> None:
+    assert bytearray() == SMTPProtocol()._buffer  # pyright: ignore[reportPrivateUsage]
+
+
+# Connections ------------------------------------------------------------------------------------------------------
+
+
+async def test_connection_is_reused_and_left_in_time(make_message: MakeMessage) -> None:
+    count = MAILS_PER_CONNECTION_MAX + 5
+    async with Sink() as sink, channel_to(sink, slots=1) as channel:
+        for number in range(count):
+            assert "sent" == kind(await channel.send(make_message(number), begin=Begin()))
+        assert 2 == sink.connections
+        await until(lambda: sink.commands.count("QUIT") == 1)
+    assert 2 == sink.commands.count("QUIT")
+    assert [f"{number:022d}" for number in range(count)] == [mail.item_id for mail in sink.mails]
+
+
+async def test_pool_is_bounded(make_message: MakeMessage) -> None:
+    async with Sink() as sink, channel_to(sink, slots=3) as channel:
+        outcomes = await asyncio.gather(*[channel.send(make_message(each), begin=Begin()) for each in range(40)])
+        assert {"sent"} == {kind(outcome) for outcome in outcomes}
+        assert sink.connections <= 3
+        assert 40 == len({mail.item_id for mail in sink.mails})
+
+
+async def test_refusal_is_followed_by_rset() -> None:
+    async with Sink(faults={"rcpt": say("550 5.1.1 No", times=1)}) as sink, channel_to(sink) as channel:
+        assert Refused("550 5.1.1 No", 550, suppress=True) == await channel.send(MESSAGE, begin=Begin())
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert 1 == sink.connections
+        assert ["RSET"] == [command for command in sink.commands if command == "RSET"]
+
+
+async def test_stale_connection_is_replaced_unnoticed() -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        sink.faults = {"mail": Fault("drop", times=1)}
+        begin = Begin()
+        assert "sent" == kind(await channel.send(MESSAGE, begin=begin))
+        assert 2 == sink.connections
+        assert 1 == begin.count
+
+
+async def test_idle_connection_is_closed() -> None:
+    async with Sink() as sink:
+        channel = EmailChannel(sink.url, 2, idle_seconds=0.05)
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        await until(lambda: "QUIT" in sink.commands)
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert 2 == sink.connections
+        await channel.close()
+
+
+async def test_nobody_there() -> None:
+    async with Sink() as sink:
+        url = sink.url
+    channel = EmailChannel(url, 1)
+    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
+    await channel.close()
+
+
+async def test_name_that_does_not_resolve() -> None:
+    channel = EmailChannel("smtp://no-such-host.invalid", 1)
+    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
+    await channel.close()
+
+
+# Login and TLS ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanisms", ["PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"])
+async def test_login(mechanisms: str) -> None:
+    async with Sink(login=LOGIN, mechanisms=mechanisms) as sink:
+        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_wrong_password_is_tried_once() -> None:
+    async with Sink(login=LOGIN) as sink:
+        url = f"smtp://ann:wrong-s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            outcome = await channel.send(MESSAGE, begin=Begin())
+        assert "account" == kind(outcome)
+        assert 1 == len([command for command in sink.commands if command.startswith("AUTH")])
+        assert "wrong-s3cr3t" not in repr(outcome)
+
+
+async def test_no_login_offered() -> None:
+    async with Sink() as sink:
+        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+async def test_certificate_is_verified(certificate: Certificate, *, implicit: bool) -> None:
+    async with Sink(tls=certificate.context, implicit_tls=implicit) as sink:
+        async with channel_to(sink) as channel:
+            outcome = await channel.send(MESSAGE, begin=Begin())
+        assert "account" == kind(outcome)
+        assert 0 == sink.count
+        async with channel_to(sink, url=f"{sink.url}?ca={certificate.file}") as channel:
+            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_starttls_required_and_missing() -> None:
+    async with Sink() as sink, channel_to(sink, url=f"{sink.url}?starttls=required") as channel:
+        assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_starttls_never(certificate: Certificate) -> None:
+    async with Sink(tls=certificate.context) as sink, channel_to(sink, url=f"{sink.url}?starttls=never") as channel:
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert "STARTTLS" not in sink.commands
+
+
+async def test_no_tls_where_tls_was_expected() -> None:
+    async with Sink() as sink, channel_to(sink, url=f"smtps://127.0.0.1:{sink.port}") as channel:
+        assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_password_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with Sink(login=("ann", "other")) as sink:
+        channel = EmailChannel(f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}", 1)
+        await channel.send(MESSAGE, begin=Begin())
+        await channel.close()
+    assert "s3cr3t" not in caplog.text
+
+
+# Addresses --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        replace(MESSAGE, recipient="ann@example.org>\r\nRCPT TO:<eve@example.org"),
+        replace(MESSAGE, recipient="ann@example.org, eve@example.org"),
+        replace(MESSAGE, recipient="ann example.org"),
+        replace(MESSAGE, recipient=""),
+        replace(MESSAGE, sender="survey@shop.example>\nX"),
+        replace(MESSAGE, reply_to="eve@example.org\r\nBcc: eve@example.org"),
+    ],
+)
+async def test_bad_address_is_refused_before_connecting(message: Message) -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        begin = Begin()
+        outcome = await channel.send(message, begin=begin)
+        assert isinstance(outcome, Refused)
+        assert not outcome.suppress
+        assert (0, 0) == (begin.count, sink.connections)
+
+
+async def test_utf8_address() -> None:
+    message = replace(MESSAGE, recipient="jürgen@bücher.example")
+    async with Sink() as sink, channel_to(sink) as channel:
+        assert "refused" == kind(await channel.send(message, begin=Begin()))
+    async with Sink(extensions=("SMTPUTF8", "8BITMIME")) as sink, channel_to(sink) as channel:
+        assert "sent" == kind(await channel.send(message, begin=Begin()))
+        assert ["jürgen@xn--bcher-kva.example"] == sink.mails[0].recipients
+        assert "SMTPUTF8" in sink.commands[1]
+
+
+async def test_domain_beyond_ascii_needs_no_extension() -> None:
+    async with Sink() as sink, channel_to(sink) as channel:
+        message = replace(MESSAGE, recipient="ann@bücher.example")
+        assert "sent" == kind(await channel.send(message, begin=Begin()))
+        assert ["ann@xn--bcher-kva.example"] == sink.mails[0].recipients
+
+
+async def test_lines_that_begin_with_dots_arrive() -> None:
+    text = ".\n..\n.dot\nRCPT\n.\nQUIT"
+    async with Sink() as sink, channel_to(sink) as channel:
+        assert "sent" == kind(await channel.send(replace(MESSAGE, text=text), begin=Begin()))
+        body = sink.mails[0].parsed.get_body(("plain",))
+        assert body is not None
+        assert text.split("\n") == body.get_content().split()
+        assert ["ann@example.org"] == sink.mails[0].recipients
+
+
+# The doctor's question --------------------------------------------------------------------------------------------
+
+
+async def test_check_login(certificate: Certificate) -> None:
+    async with Sink(tls=certificate.context, login=LOGIN) as sink:
+        found = await check_login(f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}?ca={certificate.file}")
+        assert f"127.0.0.1:{sink.port} answers, TLSv1.3, logged in as ann" == found
+        assert not any(command.startswith("MAIL") for command in sink.commands)
+
+
+async def test_check_login_refused() -> None:
+    async with Sink(login=LOGIN) as sink:
+        with pytest.raises(CannotLoginError, match="535") as refused:
+            await check_login(f"smtp://ann:wrong-s3cr3t@127.0.0.1:{sink.port}")
+        assert "wrong-s3cr3t" not in str(refused.value)
+
+
+async def test_check_login_of_no_address() -> None:
+    with pytest.raises(ValueError, match="smtp://"):
+        await check_login("mail.example.org")
+
+
+# What the tests stand on ------------------------------------------------------------------------------------------
+
+
+async def test_sink_writes_down_before_it_answers(tmp_path: Path, make_message: MakeMessage) -> None:
+    file = tmp_path / "accepted"
+    async with Sink(file=file, retry=0.3, lost=0.3, keep=False) as sink, channel_to(sink, slots=5) as channel:
+        outcomes = await asyncio.gather(*[channel.send(make_message(each), begin=Begin()) for each in range(60)])
+    kinds = [kind(outcome) for outcome in outcomes]
+    accepted = file.read_text().split()
+    assert {"sent", "unknown", "recipient"} == set(kinds)
+    assert len(accepted) == kinds.count("sent") + kinds.count("unknown")
+    assert not sink.mails

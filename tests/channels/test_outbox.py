@@ -1,0 +1,60 @@
+"""The channels that send nothing: the captured outbox and the bare link."""
+
+import pytest
+
+from afterword.channels.base import LINK, OUTBOX, Fenced, Message, Sent
+from afterword.channels.link import LinkChannel
+from afterword.channels.outbox import OutboxChannel
+from tests.channels.conftest import MESSAGE
+
+
+async def fenced() -> None:
+    raise Fenced
+
+
+async def free() -> None:
+    pass
+
+
+async def test_fenced_item_is_not_kept() -> None:
+    kept: list[Message] = []
+
+    async def save(message: Message) -> None:
+        kept.append(message)
+
+    with pytest.raises(Fenced):
+        await OutboxChannel(save).send(MESSAGE, begin=fenced)
+    assert [] == kept
+
+
+async def test_what_save_raises_passes_through() -> None:
+    async def save(message: Message) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await OutboxChannel(save).send(MESSAGE, begin=free)
+
+
+async def test_kept_whole_after_begin() -> None:
+    order: list[object] = []
+
+    async def begin() -> None:
+        order.append("begin")
+
+    async def save(message: Message) -> None:
+        order.append(message)
+
+    channel = OutboxChannel(save)
+    assert isinstance(await channel.send(MESSAGE, begin=begin), Sent)
+    assert ["begin", MESSAGE] == order
+    assert OUTBOX == channel.channel_id
+    await channel.close()
+
+
+async def test_link_only_begins() -> None:
+    channel = LinkChannel()
+    with pytest.raises(Fenced):
+        await channel.send(MESSAGE, begin=fenced)
+    assert Sent(reference=MESSAGE.item_id) == await channel.send(MESSAGE, begin=free)
+    assert LINK == channel.channel_id
+    await channel.close()
