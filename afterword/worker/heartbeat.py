@@ -1,0 +1,84 @@
+"""Renews the leases of what is in flight, in a thread with its own loop and connection: a blocked loop is not death."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+import structlog
+
+from afterword import db, errors
+from afterword.queue.sending import service as sending
+from afterword.queue.sending.store import HoldKey
+from afterword.worker.pace import BATCH_ITEMS_MAX, Pace
+
+AGAIN_SECONDS: Final = 0.25
+JOIN_SECONDS: Final = 5.0
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Heartbeat:
+    """Every few seconds one renewal of all holds; those that the database no longer grants are reported as lost.
+
+    `holds` and `lose` are called from the thread: the first must be safe to call there, the second must hand over.
+    """
+
+    def __init__(
+        self,
+        *,
+        database_url: str,
+        pace: Pace,
+        holds: Callable[[], Sequence[HoldKey]],
+        lose: Callable[[Collection[HoldKey]], None],
+    ) -> None:
+        self._database_url = database_url
+        self._pace = pace
+        self._holds = holds
+        self._lose = lose
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """Beat no more, and wait for the thread."""
+        self._stopped.set()
+        await asyncio.to_thread(self._thread.join, JOIN_SECONDS)
+
+    def _run(self) -> None:
+        asyncio.run(self._beat())
+
+    async def _beat(self) -> None:
+        pool: db.Pool | None = None
+        wait = self._pace.heartbeat_seconds
+        while not await asyncio.to_thread(self._stopped.wait, wait):
+            started = time.monotonic()
+            try:
+                pool = pool or await db.open_pool(
+                    self._database_url, size_max=1, application_name="afterword heartbeat"
+                )
+                await self._renew(pool)
+            except errors.Unavailable:
+                logger.warning("leases could not be renewed")
+                wait = min(AGAIN_SECONDS, self._pace.heartbeat_seconds)
+            except Exception:
+                logger.exception("leases could not be renewed")
+                wait = min(AGAIN_SECONDS, self._pace.heartbeat_seconds)
+            else:
+                wait = max(self._pace.heartbeat_seconds - (time.monotonic() - started), 0.0)
+        if pool is not None:
+            await pool.close()
+
+    async def _renew(self, pool: db.Pool) -> None:
+        holds = self._holds()
+        for start in range(0, len(holds), BATCH_ITEMS_MAX):
+            batch = holds[start : start + BATCH_ITEMS_MAX]
+            async with db.transaction(pool) as database:
+                kept = await sending.renew(database, holds=batch, lease_seconds=self._pace.lease_seconds)
+            lost = [hold for hold in batch if hold not in kept]
+            if lost:
+                self._lose(lost)

@@ -1,0 +1,141 @@
+"""The worker process: a pool, the sender, its heartbeat and the jobs, from the first connection to a clean stop."""
+
+import asyncio
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+import structlog
+
+from afterword import db, errors
+from afterword.channels import mime
+from afterword.channels.base import LINK, OUTBOX, Channel, Message
+from afterword.channels.link import LinkChannel
+from afterword.channels.outbox import OutboxChannel
+from afterword.core.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.site import Site
+from afterword.queue import service as queue
+from afterword.queue.sending.service import Lease
+from afterword.queue.sending.store import HoldKey
+from afterword.worker.heartbeat import Heartbeat
+from afterword.worker.jobs import Job, jobs_of
+from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
+from afterword.worker.sender import Sender
+from afterword.worker.waiting import wait
+
+# A worker probes by key only; a plan that was made while a table was small must not survive its growth.
+PLANNER: Final[Mapping[str, str]] = {"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+BATCHES_MAX: Final = 20  # of one job in a row
+Channels = Callable[[db.Pool], Mapping[int, Channel]]
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+async def run(
+    *,
+    database_url: str,
+    site: Site,
+    channels: Channels,
+    mail_from: str,
+    stop: asyncio.Event,
+    pace: Pace = Pace(),  # noqa: B008  frozen
+    statement_cache_size: int = 100,
+) -> None:
+    """Work until `stop` is set. A database that is away is waited for, at the start and at any later time.
+
+    `channels` makes the ways out, by channel_id, once there is a pool: `captured` for those that keep messages,
+    EmailChannel and the like beside it. Items on a channel that it lacks are left for other workers.
+    """
+    pool = await _opened(database_url, stop, statement_cache_size)
+    if pool is None:
+        return
+    async with pool:
+        ways = channels(pool)
+        sender = Sender(pool=pool, site=site, channels=ways, mail_from=mail_from, pace=pace)
+        heartbeat = _heartbeat(database_url, sender, pace)
+        lease = Lease(owner=sender.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
+        logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(ways), slots=pace.slots)
+        heartbeat.start()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for job in jobs_of(lease=lease, secret=site.secret, pace=pace, draw=random.random):
+                    group.create_task(_repeat(job, pool, stop))
+                group.create_task(sender.run(stop))
+        finally:
+            await heartbeat.stop()
+            for way in {id(way): way for way in ways.values()}.values():
+                await way.close()
+        logger.info("worker stopped", run_id=str(sender.run_id))
+
+
+def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channel]:
+    """The channels that need nothing from outside: links, the outbox, and the outbox in place of `channel_ids`."""
+
+    async def save(message: Message) -> None:
+        async with db.transaction(pool) as database:
+            await queue.capture(
+                database,
+                organization_id=message.organization_id,
+                item_id=message.item_id,
+                channel_id=message.channel_id,
+                recipient=message.recipient,
+                subject=message.subject,
+                content=_content(message),
+            )
+
+    outbox = OutboxChannel(save)
+    return {LINK: LinkChannel(), OUTBOX: outbox, **dict.fromkeys(channel_ids, outbox)}
+
+
+async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: int) -> db.Pool | None:
+    while not stop.is_set():
+        try:
+            return await db.open_pool(
+                database_url,
+                size_max=POOL_SIZE,
+                application_name="afterword worker",
+                server_settings=PLANNER,
+                statement_cache_size=statement_cache_size,
+            )
+        except errors.Unavailable:
+            logger.warning("the database is away")
+            await wait(stop, AWAY_SECONDS_MAX * _jitter())
+    return None
+
+
+def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
+    loop = asyncio.get_running_loop()
+
+    def lose(holds: Collection[HoldKey]) -> None:
+        loop.call_soon_threadsafe(sender.lose, holds)
+
+    return Heartbeat(database_url=database_url, pace=pace, holds=sender.holds, lose=lose)
+
+
+async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
+    """Run a job again and again; what it raises is logged and ends nothing."""
+    while not stop.is_set():
+        seconds = job.seconds
+        try:
+            for _ in range(BATCHES_MAX):
+                async with db.transaction(pool) as database:
+                    count = await job.run(database)
+                if count < job.batch or stop.is_set():
+                    break
+        except errors.Unavailable:
+            seconds = min(seconds, AWAY_SECONDS_MAX)
+        except Exception:
+            logger.exception("job failed", job=job.name)
+        await wait(stop, seconds * _jitter())
+
+
+def _content(message: Message) -> bytes:
+    """The whole mail where it is one, else its text."""
+    try:
+        return mime.build(message)
+    except ValueError:  # addresses that are none: keys of other channels
+        return f"{message.subject}\n\n{message.text}".encode()
+
+
+def _jitter() -> float:
+    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311

@@ -1,0 +1,46 @@
+"""The numbers that a worker lives by, each with its unit, and the relations between them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+SLOTS: Final = 50
+SLOTS_MAX: Final = 200
+LEASE_SECONDS: Final = 60.0
+HEARTBEAT_SECONDS: Final = 15.0
+LEASE_MARGIN_SECONDS: Final = 5.0
+POLL_SECONDS: Final = 0.25
+POLL_CIRCLES: Final = 20  # an idle worker spends at most a twentieth of its time on looking
+REAP_SECONDS: Final = 1.0
+REAP_ITEMS_MAX: Final = 500
+BATCH_ITEMS_MAX: Final = 200
+LANES_MAX: Final = 32
+ROUNDS_MAX: Final = 3
+DOT_SECONDS: Final = 600.0
+SEND_SECONDS_MAX: Final = 1200.0
+GRACE_SECONDS: Final = 25.0
+AWAY_SECONDS_MAX: Final = 2.0  # between two tries to reach a database that is away
+POOL_SIZE: Final = 8
+
+assert HEARTBEAT_SECONDS * 3 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101  two lost heartbeats lose no lease
+assert DOT_SECONDS < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before its slot does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """The numbers of one worker. `backoff_factor` shortens every wait between attempts, on a test rig only."""
+
+    slots: int = SLOTS
+    lease_seconds: float = LEASE_SECONDS
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
+    margin_seconds: float = LEASE_MARGIN_SECONDS
+    poll_seconds: float = POLL_SECONDS
+    reap_seconds: float = REAP_SECONDS
+    send_seconds_max: float = SEND_SECONDS_MAX
+    grace_seconds: float = GRACE_SECONDS
+    backoff_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.heartbeat_seconds * 3 + self.margin_seconds >= self.lease_seconds:
+            raise ValueError("A lease must outlast three heartbeats and the margin.")
+        if not 1 <= self.slots <= SLOTS_MAX:
+            raise ValueError(f"A worker has 1 to {SLOTS_MAX} slots.")

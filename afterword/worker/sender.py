@@ -1,0 +1,320 @@
+"""The dispatch of what was claimed: renders, begins at the channel's point of no return, sends, settles the outcome.
+
+A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
+channel stands at the point of no return, and leaves its slot when its outcome is written.
+"""
+
+import asyncio
+import random
+import time
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Final
+
+import structlog
+
+from afterword import db, errors
+from afterword.channels.base import Channel, Fenced, Message, Outcome, Retry, Unknown
+from afterword.core.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.site import Site
+from afterword.db import Pool
+from afterword.queue import mail
+from afterword.queue.combining import Combiner
+from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.sending import service as sending
+from afterword.queue.sending.outcomes import Waits
+from afterword.queue.sending.service import Dispatch, Lease, Result
+from afterword.queue.sending.store import HoldKey
+from afterword.worker.accounts import Accounts
+from afterword.worker.claimer import Claimer
+from afterword.worker.failures import cause_of
+from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, POLL_CIRCLES, Pace
+from afterword.worker.waiting import first_of, wait
+
+AWAY_SECONDS: Final = 0.1
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Phase(Enum):
+    """How far a slot has come. Only while it is `HELD` may somebody else end it."""
+
+    HELD = auto()  # claimed, being rendered, its connection being opened
+    BEGINNING = auto()  # the intent is being written; the answer may be lost
+    BEGUN = auto()  # from here the outside world may know
+    CLOSING = auto()  # the outcome is being written
+
+
+@dataclass(slots=True)
+class Slot:
+    """One item in flight."""
+
+    dispatch: Dispatch
+    started: float
+    phase: Phase = Phase.HELD
+    task: "asyncio.Task[None] | None" = field(default=None, repr=False)
+
+
+class Sender:
+    """One run of one process: its id is new at each start and never used again."""
+
+    def __init__(self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace) -> None:
+        self.run_id = uuid.uuid4()
+        self._pool = pool
+        self._site = site
+        self._channels = channels
+        self._mail_from = mail_from
+        self._pace = pace
+        self._lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
+        self._cache = SettingsCache()
+        self._accounts = Accounts(pool)
+        self._slots: dict[HoldKey, Slot] = {}
+        self._freed = asyncio.Event()
+        self._background: set[asyncio.Task[None]] = set()
+        self._begins: Combiner[Dispatch, bool] = Combiner(self._begin, batch_max=BATCH_ITEMS_MAX)
+        self._settles: Combiner[Result, None] = Combiner(self._settle, batch_max=BATCH_ITEMS_MAX)
+        self._releases: Combiner[Result, None] = Combiner(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._claimer = Claimer(
+            pool=pool,
+            channel_ids=list(channels),
+            secret=site.secret,
+            lease=self._lease,
+            cache=self._cache,
+            accounts=self._accounts,
+            pace=pace,
+            enter=self._enter,
+        )
+
+    # what the loop and the heartbeat ask --------------------------------------------------------------------------
+
+    @property
+    def in_flight(self) -> int:
+        """How many slots are in use."""
+        return len(self._slots)
+
+    def holds(self) -> list[HoldKey]:
+        """What is to be renewed; safe to call from another thread. After `send_seconds_max` a slot is on its own."""
+        oldest = time.monotonic() - self._pace.send_seconds_max
+        return [hold for hold, slot in list(self._slots.items()) if slot.started > oldest]
+
+    def lose(self, holds: Collection[HoldKey]) -> None:
+        """Somebody else has these items now. What has begun goes on: its answer may still be the late truth."""
+        for hold in holds:
+            slot = self._slots.get(hold)
+            if slot is not None and slot.phase is Phase.HELD and slot.task is not None:
+                logger.warning("lease lost", organization_id=hold[0], item_id=hold[1])
+                slot.task.cancel()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Send until `stop`; then hand back what is only claimed, and let what is being sent finish for its grace."""
+        away = AWAY_SECONDS
+        while not stop.is_set():
+            try:
+                await self._step(stop)
+                away = AWAY_SECONDS
+            except errors.Unavailable:
+                await wait(stop, away * _jitter())
+                away = min(away * 2, AWAY_SECONDS_MAX)
+            except Exception:
+                logger.exception("claiming failed")
+                await wait(stop, AWAY_SECONDS_MAX)
+        await self._finish()
+
+    async def _step(self, stop: asyncio.Event) -> None:
+        """One turn where slots are free, else the wait for one."""
+        free = self._pace.slots - len(self._slots)
+        if free <= 0:
+            self._freed.clear()
+            await first_of(self._freed, stop)
+            return
+        started = time.monotonic()
+        if not await self._claimer.turn(free):
+            circle = time.monotonic() - started
+            await wait(stop, max(self._pace.poll_seconds * _jitter(), POLL_CIRCLES * circle))
+
+    # one slot -----------------------------------------------------------------------------------------------------
+
+    def _enter(self, dispatch: Dispatch, started: float) -> None:
+        slot = Slot(dispatch, started)
+        self._slots[dispatch.item.hold] = slot
+        self._accounts.enter(dispatch.account)
+        slot.task = asyncio.create_task(self._serve(slot))
+        slot.task.add_done_callback(lambda task: self._leave(slot, task))
+
+    def _leave(self, slot: Slot, task: "asyncio.Task[None]") -> None:
+        item = slot.dispatch.item
+        del self._slots[item.hold]
+        self._accounts.leave(slot.dispatch.account)
+        self._freed.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
+
+    async def _serve(self, slot: Slot) -> None:
+        item = slot.dispatch.item
+        try:
+            message = self._compose(slot.dispatch)
+        except Exception as error:
+            logger.exception("rendering failed", organization_id=item.organization_id, item_id=item.item_id)
+            await self._give_up(slot, cause_of("Rendering failed", error, item.responder_channel_identifier))
+            return
+        outcome = await self._send(slot, message)
+        if outcome is not None:
+            await self._conclude(slot, outcome)
+
+    def _compose(self, dispatch: Dispatch) -> Message:
+        settings, responder = dispatch.settings, dispatch.responder
+        return mail.compose(
+            item_id=dispatch.item.item_id,
+            recipient=responder.address or dispatch.item.responder_channel_identifier,
+            pipeline=settings.pipeline,
+            version=dispatch.version,
+            instance=dispatch.instance,
+            responder_metadata=responder.metadata,
+            unsubscribe_id=responder.unsubscribe_id,
+            organization_name=settings.organization_name,
+            postal_address=settings.postal_address,
+            questionnaire_name=settings.questionnaire_name,
+            sender=self._mail_from,
+            site=self._site,
+            now=dispatch.item.database_now,
+        )
+
+    async def _send(self, slot: Slot, message: Message) -> Outcome | None:
+        """What the channel says; None when the item was fenced and nothing was sent."""
+
+        async def begin() -> None:
+            if not await self._has_begun(slot):
+                raise Fenced
+
+        channel = self._channels[slot.dispatch.settings.pipeline.channel_id]
+        try:
+            async with asyncio.timeout(self._pace.send_seconds_max):
+                return await channel.send(message, begin=begin)
+        except Fenced:
+            return None
+        except TimeoutError:
+            return _broken(slot, "no answer in time")
+        except Exception as error:
+            item = slot.dispatch.item
+            logger.exception("channel failed", organization_id=item.organization_id, item_id=item.item_id)
+            return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
+
+    async def _has_begun(self, slot: Slot) -> bool:
+        slot.phase = Phase.BEGINNING
+        if await self._begins.submit(slot.dispatch):
+            slot.phase = Phase.BEGUN
+            return True
+        return False
+
+    async def _conclude(self, slot: Slot, outcome: Outcome) -> None:
+        """Write down what became of the item, then what that says of its account."""
+        result = Result(slot.dispatch, outcome, self._waits())
+        has_begun = slot.phase is Phase.BEGUN
+        if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
+            slot.phase = Phase.CLOSING
+            await self._until_written(self._releases, result)
+        elif has_begun or await self._has_begun(slot):  # an answer to RCPT is an attempt as well
+            slot.phase = Phase.CLOSING
+            await self._until_written(self._settles, result)
+        else:
+            return
+        try:
+            is_closed = await self._accounts.learn(slot.dispatch.account, outcome)
+        except errors.Unavailable:
+            return
+        if is_closed:
+            await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
+
+    async def _until_written(self, combiner: Combiner[Result, None], result: Result) -> None:
+        """Repeat while the database is away: an outcome must not be lost, and writing it twice changes nothing."""
+        away = AWAY_SECONDS
+        while True:
+            try:
+                await combiner.submit(result)
+            except errors.Unavailable:
+                await asyncio.sleep(away * _jitter())
+                away = min(away * 2, AWAY_SECONDS_MAX)
+            else:
+                return
+
+    async def _give_up(self, slot: Slot, cause: str) -> None:
+        slot.phase = Phase.CLOSING
+        async with db.transaction(self._pool) as database:
+            await sending.give_up(
+                database, item=slot.dispatch.item, cause=cause, waits=self._waits(), now=database.clock.now()
+            )
+
+    # the combined statements --------------------------------------------------------------------------------------
+
+    async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
+        """Whether each item is still ours and has begun; when the answer to the commit is lost, reconnect and look."""
+        try:
+            async with db.transaction(self._pool) as database:
+                begun = await sending.begin(database, dispatches=batch, lease=self._lease)
+        except errors.Unavailable:
+            begun = await self._begin_again(batch)
+        return [dispatch.item.hold in begun for dispatch in batch]
+
+    async def _begin_again(self, batch: Sequence[Dispatch]) -> set[HoldKey]:
+        """Until the database answers, or until no lease can have any margin left."""
+        deadline = time.monotonic() + self._pace.lease_seconds
+        while time.monotonic() < deadline:
+            await asyncio.sleep(AWAY_SECONDS * _jitter())
+            try:
+                async with db.transaction(self._pool) as database:
+                    return await sending.begin_again(database, dispatches=batch, lease=self._lease)
+            except errors.Unavailable:
+                continue
+        return set()
+
+    async def _settle(self, batch: Sequence[Result]) -> list[None]:
+        async with db.transaction(self._pool) as database:
+            await sending.settle(database, results=batch, now=database.clock.now())
+        return [None] * len(batch)
+
+    async def _release(self, batch: Sequence[Result]) -> list[None]:
+        async with db.transaction(self._pool) as database:
+            await sending.release(database, results=batch, now=database.clock.now())
+        return [None] * len(batch)
+
+    # stopping -----------------------------------------------------------------------------------------------------
+
+    def _held(self) -> list[Slot]:
+        return [slot for slot in self._slots.values() if slot.phase is Phase.HELD]
+
+    async def _hand_back(self, slots: Sequence[Slot]) -> None:
+        """End slots that only hold their item, and give it back uncounted."""
+        for slot in slots:
+            if slot.task is not None:
+                slot.task.cancel()
+        try:
+            async with db.transaction(self._pool) as database:
+                await sending.hand_back(database, items=[slot.dispatch.item for slot in slots])
+        except errors.Unavailable:
+            logger.warning("claimed items could not be handed back; their leases will run out", items=len(slots))
+
+    async def _finish(self) -> None:
+        """Hand back, wait, and after the grace leave the rest to the reaper."""
+        await self._hand_back(self._held())
+        tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
+        if tasks:
+            _, pending = await asyncio.wait(tasks, timeout=self._pace.grace_seconds)
+            for task in pending:
+                task.cancel()
+            if pending:
+                logger.warning("stopped while sending; the outcome of these items is unknown", items=len(pending))
+                await asyncio.wait(pending)
+
+    def _waits(self) -> Waits:
+        return Waits(_jitter(), self._pace.backoff_factor)
+
+
+def _broken(slot: Slot, reason: str) -> Outcome:
+    """A send that ended without an answer: unknown if it had begun, else it was not sent."""
+    return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
+
+
+def _jitter() -> float:
+    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311  spreads load, guards nothing

@@ -1,0 +1,170 @@
+"""A shop with a questionnaire of every kind of question, served on a loopback port, and a browser to look at it."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.async_api import Browser, async_playwright
+
+from afterword import db
+from afterword.accounts import service as accounts
+from afterword.app import create_app
+from afterword.core.definition import Definition
+from afterword.core.site import Site
+from afterword.instances import service as instances
+from afterword.instances.issuing import Wish
+from afterword.instances.store import Instance
+from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires import store as questionnaires_store
+from afterword.responders import service as responders
+from tests.browser import chromium
+
+SECRET = b"s" * 32
+QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml")
+BRAND = "Kalamata Books"
+EMAIL_CHANNEL_ID = 1
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What the page tests need at hand."""
+
+    pool: db.Pool
+    site: Site
+    url: str
+    organization_id: str
+    questionnaire_id: str
+    definition: Definition
+
+    async def issue(self, *, locale: str = "en", valid_days: int = 30, editable: bool = True) -> Instance:
+        """An instance as a mail would have brought it."""
+        async with db.transaction(self.pool) as database:
+            wish = Wish(locale=locale, valid_days=valid_days, editable=editable)
+            instance, _ = await instances.issue_by_link(
+                database,
+                organization_id=self.organization_id,
+                questionnaire_id=self.questionnaire_id,
+                wish=wish,
+                now=database.clock.now(),
+                secret=SECRET,
+                draw=lambda: 0.0,
+            )
+        return instance
+
+    async def instance(self, instance_id: str) -> dict[str, object]:
+        """The row as it is now."""
+        async with db.connection(self.pool) as database:
+            row = await database.fetch_row("select * from questionnaire_instance where instance_id = $1", instance_id)
+            return dict(row or {})
+
+    async def answers(self, instance_id: str) -> dict[str, object]:
+        """What is stored, by the author's key of the question."""
+        keys = {question.question_id: question.key for question in self.definition.questions()}
+        async with db.connection(self.pool) as database:
+            rows = await database.fetch("select * from answer where instance_id = $1", instance_id)
+        return {str(keys[row["question_id"]]): row["value"] for row in rows}
+
+    async def instances(self) -> list[dict[str, object]]:
+        """All rows."""
+        async with db.connection(self.pool) as database:
+            return [dict(row) for row in await database.fetch("select * from questionnaire_instance")]
+
+    async def unsubscribe_id(self, address: str = "maria@example.com") -> str:
+        """The unsubscribe link's id of a person who gets mails."""
+        async with db.transaction(self.pool) as database:
+            wanted = responders.Wanted(self.organization_id, channel_id=EMAIL_CHANNEL_ID, identifier=address)
+            [found] = await responders.find_or_create(
+                database, wanted=[wanted], now=database.clock.now(), secret=SECRET
+            )
+        assert found.unsubscribe_id is not None
+        return found.unsubscribe_id
+
+    async def count_suppressions(self) -> int:
+        """How many addresses are left alone."""
+        async with db.connection(self.pool) as database:
+            return await database.fetch_value("select count(*) from suppression")
+
+    async def shift(self, instance_id: str, days: int) -> None:
+        """Let days pass: times move back, clocks stay."""
+        async with db.transaction(self.pool) as database:
+            await database.execute(
+                """update questionnaire_instance set created_time = created_time - make_interval(days => $2)
+                   where instance_id = $1""",
+                instance_id,
+                days,
+            )
+
+    def question_id(self, key: str) -> str:
+        """The id of the question with an author's key."""
+        return next(question.question_id for question in self.definition.questions() if question.key == key)
+
+    def name(self, key: str) -> str:
+        """The name of its field."""
+        return f"q_{self.question_id(key)}"
+
+
+@pytest.fixture
+async def shop(pool: db.Pool) -> AsyncIterator[Shop]:
+    """The shop, open for business."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    site = Site(url, SECRET)
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        organization_id, questionnaire_id = await _found(database, now)
+        questionnaire = await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        assert questionnaire is not None
+        assert questionnaire.published_version_id is not None
+        version = await questionnaires_store.get_version(
+            database, organization_id=organization_id, version_id=questionnaire.published_version_id
+        )
+    async with _served(create_app(pool=pool, site=site, show_outbox=True), listener):
+        yield Shop(pool, site, url, organization_id, questionnaire_id, version.definition)
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium; the test is skipped where there is none."""
+    path = chromium.find()
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        yield browser
+        await browser.close()
+
+
+async def _found(database: db.Database, now: datetime) -> tuple[str, str]:
+    organization = await accounts.create_organization(
+        database, domain="kalamata", display_name=BRAND, time_zone="Europe/Athens", now=now - timedelta(days=60)
+    )
+    application = await accounts.create_application(
+        database, organization_id=organization.organization_id, display_name=BRAND, now=now
+    )
+    imported = await questionnaires.import_file(
+        database,
+        organization_id=organization.organization_id,
+        application_id=application.application_id,
+        text=QUESTIONNAIRE.read_text(encoding="utf-8"),
+        slug="delivery",
+        now=now,
+    )
+    return organization.organization_id, imported.questionnaire.questionnaire_id
+
+
+@asynccontextmanager
+async def _served(app: Any, listener: socket.socket) -> AsyncIterator[None]:
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving

@@ -1,0 +1,338 @@
+"""The answer page over HTTP, as a browser without scripts uses it: refusals first, then the way to the end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from afterword import db, ids
+from afterword.instances.pages import SHORT_LINK_MISSES_MAX
+from tests.browser import markup
+from tests.browser.conftest import Shop
+
+NOBODY = "x" * ids.ID_CHARACTERS
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</textarea><svg onload=alert(1)>",
+    "{{ 7 * 7 }}{% for x in y %}",
+    "javascript:alert(1)",
+    "\u202e<iframe srcdoc='<b>'>",
+    "&lt;b&gt;<b/>",
+    "]]><a href=//evil.example>",
+    "%3Cscript%3E",
+)
+
+
+@pytest.fixture
+async def client(shop: Shop) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=shop.url, headers={"Accept": "text/html"}) as client:
+        yield client
+
+
+async def form(client: httpx2.AsyncClient, address: str) -> dict[str, str]:
+    answer = await client.get(address)
+    assert 200 == answer.status_code
+    return markup.read(answer.text).fields
+
+
+async def answer_all(client: httpx2.AsyncClient, shop: Shop, instance_id: str) -> httpx2.Response:
+    address = f"/a/{instance_id}"
+    answer = await client.post(
+        address, data={**await form(client, f"{address}?page=1"), shop.name("nps"): "9", "go": "next"}
+    )
+    assert f"{address}?page=2" == answer.headers["location"]
+    page = await form(client, f"{address}?page=2")
+    await client.post(address, data={**page, shop.name("mood"): "4", "go": "next"})
+    page = await form(client, f"{address}?page=3")
+    return await client.post(address, data={**page, shop.name("easy"): "6", "go": "send"})
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("address", ["/a/no", f"/a/{NOBODY}", f"/p/{NOBODY}", "/u/no", f"/u/{NOBODY}", "/s/no"])
+    async def test_unknown(self, client: httpx2.AsyncClient, address: str) -> None:
+        answer = await client.get(address)
+        assert 404 == answer.status_code
+        assert "This page is not here" in answer.text
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+    async def test_language_of_the_browser(self, client: httpx2.AsyncClient) -> None:
+        answer = await client.get("/a/no", headers={"Accept-Language": "fr, ar;q=0.9, en"})
+        assert '<html lang="ar" dir="rtl">' in answer.text
+
+    async def test_expired(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue(valid_days=5)
+        page = await form(client, f"/a/{instance.instance_id}")
+        await shop.shift(instance.instance_id, 6)
+        for answer in (
+            await client.get(f"/a/{instance.instance_id}"),
+            await client.post(f"/a/{instance.instance_id}", data={**page, shop.name("nps"): "9", "go": "next"}),
+        ):
+            assert 410 == answer.status_code
+            assert "The time to answer is over" in answer.text
+        assert {} == await shop.answers(instance.instance_id)
+
+    async def test_closed(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        await set_active(shop, active=False)
+        for address in (f"/a/{instance.instance_id}", f"/p/{shop.questionnaire_id}"):
+            answer = await client.get(address)
+            assert 410 == answer.status_code
+            assert "This questionnaire is closed" in answer.text
+
+    async def test_form_without_its_token(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        fields = {shop.name("nps"): "3", shop.name("reason"): "kept <b>", "page": "1", "go": "next"}
+        answer = await client.post(f"/a/{instance.instance_id}", data=fields)
+        assert 422 == answer.status_code
+        assert "kept &lt;b&gt;" in answer.text
+        assert {} == await shop.answers(instance.instance_id)
+
+    @pytest.mark.parametrize("body", [b"\xff\xfe", b"page=%ff", b"&".join([b"a=1"] * 1_001)])
+    async def test_no_form(self, client: httpx2.AsyncClient, shop: Shop, body: bytes) -> None:
+        instance = await shop.issue()
+        answer = await client.post(f"/a/{instance.instance_id}", content=body)
+        assert 400 == answer.status_code
+
+    async def test_short_links_are_throttled(self, client: httpx2.AsyncClient) -> None:
+        for _ in range(2 * SHORT_LINK_MISSES_MAX + 2):  # the minute may turn in between
+            answer = await client.get(f"/s/{ids.short_code()}")
+            if answer.status_code == 429:
+                break
+        assert 429 == answer.status_code
+        assert answer.headers["retry-after"]
+
+
+class TestAnswering:
+    async def test_ok(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        answer = await answer_all(client, shop, instance.instance_id)
+        assert (303, f"/a/{instance.instance_id}") == (answer.status_code, answer.headers["location"])
+        row = await shop.instance(instance.instance_id)
+        assert row["finalized"]
+        assert row["completed_time"]
+        assert {"nps": 9, "mood": 4, "easy": 6} == await shop.answers(instance.instance_id)
+        thanks = await client.get(answer.headers["location"])
+        assert "You can change your answers until" in thanks.text
+
+    async def test_missing_answer_keeps_the_rest(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        page = await form(client, f"/a/{instance.instance_id}")
+        answer = await client.post(
+            f"/a/{instance.instance_id}", data={**page, shop.name("reason"): "Fast", "go": "next"}
+        )
+        assert 422 == answer.status_code
+        assert f'href="#q-{shop.question_id("nps")}"' in answer.text
+        assert "Please answer this question." in answer.text
+        assert {"reason": "Fast"} == await shop.answers(instance.instance_id)
+
+    async def test_wrong_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, f"{address}?page=2")
+        wrong = {
+            shop.name("mood"): "9",
+            shop.name("packaging"): "x",
+            shop.name("liked"): ["1", "2", "3"],
+            f"{shop.name('liked')}_other": "Packaging",
+        }
+        answer = await client.post(address, data={**page, **wrong, "go": "next"})
+        assert 422 == answer.status_code
+        text = markup.read(answer.text).text
+        assert "Please choose one of the answers shown." in text
+        assert "This answer does not fit the question." in text
+        assert 'value="Packaging"' in answer.text
+        assert {} == await shop.answers(instance.instance_id)
+
+    async def test_back_keeps_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, f"{address}?page=2")
+        answer = await client.post(address, data={**page, shop.name("mood"): "2", "go": "back"})
+        assert f"{address}?page=1" == answer.headers["location"]
+        assert {"mood": 2} == await shop.answers(instance.instance_id)
+
+    async def test_optional_answer_is_taken_back(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, address)
+        await client.post(address, data={**page, shop.name("nps"): "9", shop.name("reason"): "Fast", "go": "next"})
+        await client.post(address, data={**page, shop.name("reason"): " ", "go": "back"})
+        assert {"nps": 9} == await shop.answers(instance.instance_id)
+
+    async def test_skipped_page_is_asked_for(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, f"{address}?page=3")
+        answer = await client.post(address, data={**page, shop.name("easy"): "6", "go": "send"})
+        assert f"{address}?page=1&check=1" == answer.headers["location"]
+        assert "Please check your answers" in (await client.get(answer.headers["location"])).text
+        assert not (await shop.instance(instance.instance_id))["finalized"]
+
+    async def test_marked_answer_is_not_stored(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        for value, is_marked in (("9", True), ("11", False), ("<b>", False), ("", False)):
+            query = {"q": shop.question_id("nps"), "v": value}
+            answer = await client.get(f"/a/{instance.instance_id}", params=query)
+            assert 200 == answer.status_code
+            assert is_marked == (" checked" in answer.text)
+        assert {} == await shop.answers(instance.instance_id)
+
+    async def test_sent_twice(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue(editable=False)
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, f"{address}?page=3")
+        await answer_all(client, shop, instance.instance_id)
+        again = await client.post(address, data={**page, shop.name("easy"): "1", "go": "send"})
+        assert (303, address) == (again.status_code, again.headers["location"])
+        assert 6 == (await shop.answers(instance.instance_id))["easy"]
+        back = await client.get(f"{address}?page=2")
+        assert (200, True) == (back.status_code, "Thank you" in back.text)
+
+    async def test_sent_by_many_at_once(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue(editable=False)
+        address = f"/a/{instance.instance_id}"
+        last = await form(client, f"{address}?page=3")
+        for number, given in ((1, {shop.name("nps"): "9"}), (2, {shop.name("mood"): "4"})):
+            page = await form(client, f"{address}?page={number}")
+            await client.post(address, data={**page, **given, "go": "next"})
+        fields = {**last, shop.name("easy"): "6", "go": "send"}
+        answers = await asyncio.gather(*(client.post(address, data=fields) for _ in range(20)))
+        assert {303} == {answer.status_code for answer in answers}
+        assert 1 == await count_events(shop, instance.instance_id, "questionnaire_instance.completed")
+
+    async def test_changed_after_the_end(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        await answer_all(client, shop, instance.instance_id)
+        address = f"/a/{instance.instance_id}"
+        last = await client.get(f"{address}?page=3")
+        assert "Save my changes" in last.text
+        page = markup.read(last.text).fields
+        await client.post(address, data={**page, shop.name("easy"): "2", "go": "send"})
+        assert 2 == (await shop.answers(instance.instance_id))["easy"]
+
+    async def test_short_link(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        answer = await client.get(f"/s/{instance.short_code}")
+        assert (302, f"/a/{instance.instance_id}") == (answer.status_code, answer.headers["location"])
+
+
+class TestPublicLink:
+    async def test_sent_twice_makes_one_instance(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/p/{shop.questionnaire_id}?locale=de&transaction_id=1043&responder[email]=a@example.com&x=1"
+        fields = {**await form(client, address), shop.name("nps"): "9", "go": "next"}
+        answers = await asyncio.gather(*(client.post(address, data=fields) for _ in range(8)))
+        assert {303} == {answer.status_code for answer in answers}
+        assert 1 == len({answer.headers["location"].partition("?")[0] for answer in answers})
+        [row] = await shop.instances()
+        assert ("de", {"transaction_id": "1043"}) == (row["locale"], row["metadata"])
+        assert {"nps": 9} == await shop.answers(str(row["instance_id"]))
+
+    async def test_blind_and_wrong_posts_make_none(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/p/{shop.questionnaire_id}"
+        blind = await client.post(address, data={shop.name("nps"): "9", "go": "next"})
+        missing = await client.post(address, data={**await form(client, address), "go": "next"})
+        assert (422, 422) == (blind.status_code, missing.status_code)
+        assert [] == await shop.instances()
+
+    async def test_reference_hides_earlier_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/p/{shop.questionnaire_id}/ref/order-1043"
+        fields = {shop.name("nps"): "9", shop.name("reason"): "a secret reason", "go": "next"}
+        first = await client.post(address, data={**await form(client, address), **fields})
+        instance = first.headers["location"].partition("?")[0]
+        for page in (address, f"{instance}?page=1"):
+            answer = await client.get(page)
+            assert "a secret reason" not in answer.text
+            assert " checked" not in answer.text
+        await client.post(instance, data={**await form(client, f"{instance}?page=1"), "go": "next"})
+        assert {"nps": 9, "reason": "a secret reason"} == await shop.answers(instance.removeprefix("/a/"))
+        await answer_all(client, shop, instance.removeprefix("/a/"))
+        thanks = await client.get(address)
+        assert (200, False) == (thanks.status_code, instance in thanks.text)
+
+    async def test_bad_reference(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        assert 404 == (await client.get(f"/p/{shop.questionnaire_id}/ref/a%20b")).status_code
+        assert 404 == (await client.get(f"/p/{shop.questionnaire_id}/ref/{'a' * 101}")).status_code
+
+
+class TestScanners:
+    async def test_nothing_is_set(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        unsubscribe = f"/u/{await shop.unsubscribe_id()}"
+        address = f"/a/{instance.instance_id}"
+        before = await shop.instance(instance.instance_id)
+        score = f"{address}?q={shop.question_id('nps')}&v=1"
+        for target in (address, score, f"/s/{instance.short_code}", f"/p/{shop.questionnaire_id}", unsubscribe):
+            for method in ("HEAD", "GET", "OPTIONS", "POST"):
+                answer = await client.request(method, target, headers={"Purpose": "prefetch"}, follow_redirects=True)
+                assert 500 > answer.status_code
+        assert 403 == (await client.post(f"{address}/view", data={})).status_code
+        assert before == await shop.instance(instance.instance_id)
+        assert [before] == await shop.instances()
+        assert 0 == await shop.count_suppressions()
+
+    async def test_view(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        data = markup.read((await client.get(f"/a/{instance.instance_id}")).text).data
+        for _ in range(2):
+            assert 204 == (await client.post(data["data-view"], data={"token": data["data-token"]})).status_code
+        assert (await shop.instance(instance.instance_id))["viewed_time"]
+
+
+class TestUnsubscribe:
+    async def test_button(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/u/{await shop.unsubscribe_id()}"
+        page = await client.get(address)
+        assert "m•••@example.com" in markup.read(page.text).text
+        assert "maria@example.com" not in page.text
+        for _ in range(2):
+            done = await client.post(address, data=markup.read(page.text).fields)
+            assert (200, True) == (done.status_code, "You are unsubscribed" in done.text)
+        assert 1 == await shop.count_suppressions()
+        assert "You are unsubscribed" in (await client.get(address)).text
+
+    async def test_one_click(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/u/{await shop.unsubscribe_id()}"
+        for _ in range(2):
+            answer = await client.post(address, content=b"List-Unsubscribe=One-Click", headers={"Accept": "*/*"})
+            assert 200 == answer.status_code
+        assert 1 == await shop.count_suppressions()
+
+
+class TestMarkup:
+    async def test_answers_add_nothing_to_the_page(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        page = await form(client, f"{address}?page=2")
+        skeletons: list[list[tuple[str, tuple[str, ...]]]] = []
+        await client.post(address, data={**page, shop.name("liked"): "1", "go": "back"})  # from now on it was viewed
+        for text in ("harmless", *PAYLOADS):
+            fields = {shop.name("liked"): "3", f"{shop.name('liked')}_other": text, shop.name("mood"): text}
+            answer = await client.post(address, data={**page, **fields, "go": "next"})
+            assert 422 == answer.status_code
+            skeletons.append(markup.read(answer.text).skeleton)
+            stored = await client.get(f"{address}?page=2")
+            assert ("script", ("defer", "src")) in markup.read(stored.text).skeleton
+            assert 1 == stored.text.count("<script")
+        assert 1 == len({tuple(skeleton) for skeleton in skeletons})
+
+    async def test_pages_keep_to_this_site(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        page = markup.read((await client.get(f"/a/{instance.instance_id}")).text)
+        assert [] == [link for link in page.links if not link.startswith(("/a/", "/static/", "#", "data:,"))]
+
+
+async def set_active(shop: Shop, *, active: bool) -> None:
+    async with db.transaction(shop.pool) as database:
+        await database.execute(
+            "update questionnaire set active = $2 where questionnaire_id = $1", shop.questionnaire_id, active
+        )
+
+
+async def count_events(shop: Shop, instance_id: str, event_type: str) -> int:
+    async with db.connection(shop.pool) as database:
+        return await database.fetch_value(
+            "select count(*) from event where subject_id = $1 and type = $2", instance_id, event_type
+        )

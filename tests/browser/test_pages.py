@@ -1,0 +1,257 @@
+"""The public pages in a browser: readable by everyone, usable without script or mouse, light, and nobody else's."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, BrowserContext, Page
+
+from afterword import ids
+from tests.browser.conftest import Shop
+
+FIRST_PAGE_BYTES_MAX = 20_000
+TARGET_PIXELS_MIN = 44
+WAIT_MILLISECONDS_MAX = 10_000
+KEY_PIXELS_MIN = 24  # WCAG 2.2, 2.5.8: eleven keys share the width of a phone
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+Visit = Callable[[Page], Awaitable[Any]]
+NewPage = Callable[..., Awaitable[Page]]
+
+
+@pytest.fixture
+async def new_page(browser: Browser) -> AsyncIterator[NewPage]:
+    """Opens pages; each has a context of its own, and notes the requests that it made."""
+    contexts: list[BrowserContext] = []
+
+    async def open_page(
+        *, width: int = 360, scheme: Literal["dark", "light"] = "light", script: bool = True, **more: Any
+    ) -> Page:
+        context = await browser.new_context(
+            viewport={"width": width, "height": 760},
+            color_scheme=scheme,
+            java_script_enabled=script,
+            reduced_motion="reduce",
+            **more,
+        )
+        context.set_default_timeout(WAIT_MILLISECONDS_MAX)
+        contexts.append(context)
+        return await context.new_page()
+
+    yield open_page
+    for context in contexts:
+        await context.close()
+
+
+async def scenes(shop: Shop, *, locale: str = "en") -> dict[str, Visit]:
+    """Every public page by name, and how to get to it."""
+    started, expired, done, unsubscribe_id = (
+        await shop.issue(locale=locale),
+        await shop.issue(locale=locale, valid_days=5),
+        await shop.issue(locale=locale),
+        await shop.unsubscribe_id(f"{ids.short_code()}@example.com"),
+    )
+    await shop.shift(expired.instance_id, 6)
+    address = f"{shop.url}/a/{started.instance_id}"
+
+    async def with_error(page: Page) -> None:
+        await page.goto(f"{address}?page=2")
+        await follow(page, "button[value=next]")
+
+    async def thanks(page: Page) -> None:
+        await page.goto(f"{shop.url}/a/{done.instance_id}?q={shop.question_id('nps')}&v=9")
+        if not await page.locator("form").count():
+            return  # it was sent before
+        await follow(page, "button[value=next]")
+        await page.locator(".smiley").nth(3).click()
+        await follow(page, "button[value=next]")
+        await page.locator(".key").nth(5).click()
+        await follow(page, "button[value=send]")
+
+    async def unsubscribed(page: Page) -> None:
+        await page.goto(f"{shop.url}/u/{unsubscribe_id}")
+        await follow(page, "form button")
+
+    return {
+        "first page": lambda page: page.goto(f"{address}?q={shop.question_id('nps')}&v=9"),
+        "second page": lambda page: page.goto(f"{address}?page=2"),
+        "third page": lambda page: page.goto(f"{address}?page=3"),
+        "last page": lambda page: page.goto(f"{address}?page=4"),
+        "error": with_error,
+        "thank you": thanks,
+        "expired": lambda page: page.goto(f"{shop.url}/a/{expired.instance_id}"),
+        "not here": lambda page: page.goto(f"{shop.url}/a/nobody"),
+        "public link": lambda page: page.goto(f"{shop.url}/p/{shop.questionnaire_id}?locale={locale}"),
+        "unsubscribe": lambda page: page.goto(f"{shop.url}/u/{unsubscribe_id}"),
+        "unsubscribed": unsubscribed,
+    }
+
+
+@pytest.mark.parametrize(("scheme", "locale"), [("light", "en"), ("dark", "ar")])
+async def test_accessible(shop: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str) -> None:
+    """axe finds nothing, contrast included, on any page."""
+    page = await new_page(scheme=scheme, locale=locale)
+    found: dict[str, Any] = {}
+    for name, visit in (await scenes(shop, locale=locale)).items():
+        await visit(page)
+        results = await Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+        found |= {f"{name}: {one['id']}": one["nodes"][0]["html"] for one in results.response["violations"]}
+    assert {} == found
+
+
+async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage) -> None:
+    """1280 pixels at 400 % are 320: no page scrolls sideways, and eleven keys stand in two rows."""
+    for locale in ("en", "ar"):
+        page = await new_page(width=320, locale=locale)
+        for name, visit in (await scenes(shop, locale=locale)).items():
+            await visit(page)
+            assert (name, True) == (name, await page.evaluate("document.documentElement.scrollWidth <= 320"))
+    instance = await shop.issue()
+    for width, rows in ((320, 2), (360, 1)):
+        page = await new_page(width=width)
+        await page.goto(f"{shop.url}/a/{instance.instance_id}")
+        tops = await page.eval_on_selector_all(".key", "keys => keys.map(key => key.getBoundingClientRect().top)")
+        assert rows == len(set(tops))
+
+
+async def test_targets_are_large(shop: Shop, new_page: NewPage) -> None:
+    """A finger meets every control; keys of a long scale may be narrow, never low."""
+    page = await new_page()
+    for name in ("first page", "second page", "third page", "error", "thank you", "unsubscribe"):
+        await (await scenes(shop))[name](page)
+        boxes = await page.eval_on_selector_all(
+            ".key, .star, .smiley, .choice, .button, textarea, input.text:not([placeholder])",
+            """all => all.filter(one => one.checkVisibility())
+                      .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
+        )
+        for kind, width, height in boxes:
+            assert TARGET_PIXELS_MIN <= height, kind
+            assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= width, kind
+
+
+async def test_text_is_large(shop: Shop, new_page: NewPage) -> None:
+    """Nothing is smaller than 14 pixels."""
+    page = await new_page()
+    for visit in (await scenes(shop)).values():
+        await visit(page)
+        sizes = await page.eval_on_selector_all(
+            "body *", "all => all.filter(one => one.innerText).map(one => parseFloat(getComputedStyle(one).fontSize))"
+        )
+        assert 14 <= min(sizes)
+
+
+async def test_first_page_is_light(shop: Shop, new_page: NewPage) -> None:
+    """The whole first page is 20 kB at most, and nothing comes from anywhere else."""
+    instance = await shop.issue(locale="el")
+    page = await new_page()
+    sizes: dict[str, int] = {}
+
+    async def weigh(response: Any) -> None:
+        sizes[response.url] = len(await response.body())
+
+    page.on("response", weigh)
+    await page.goto(f"{shop.url}/a/{instance.instance_id}", wait_until="networkidle")
+    assert 3 == len(sizes), sizes
+    assert sum(sizes.values()) <= FIRST_PAGE_BYTES_MAX, sizes
+    assert all(url.startswith(shop.url) for url in sizes)
+
+
+async def test_keyboard_only(shop: Shop, new_page: NewPage) -> None:
+    """From the first page to the end with Tab, arrows, space and Enter; the focus is always to be seen."""
+    instance = await shop.issue(editable=False)
+    page = await new_page(width=1280)
+    await page.goto(f"{shop.url}/a/{instance.instance_id}")
+    await press(page, "Tab", "ArrowLeft")  # the last key: radios go round
+    assert 3 <= await outline(page)
+    await press(page, "ArrowLeft", "Tab", *"Fine", "Tab", "Enter")
+    await page.wait_for_url("**page=2")
+    await press(page, "Tab", *["ArrowRight"] * 3, "Tab", "Space", "Tab", "Space")
+    assert 3 <= await outline(page)
+    await press(page, "Tab", "Tab", "Tab", "Tab", "Enter")
+    await page.wait_for_url("**page=3")
+    await press(page, "Tab", "ArrowLeft", "Tab", "Tab", "Enter")
+    await page.wait_for_url(f"**/a/{instance.instance_id}")
+    assert "Thank you" == await page.inner_text("h1")
+    answers = await shop.answers(instance.instance_id)
+    assert {"nps": 9, "reason": "Fine", "mood": 4, "packaging": 1, "liked": [1], "easy": 7} == answers
+
+
+async def test_errors_take_the_focus(shop: Shop, new_page: NewPage) -> None:
+    """The summary is focused, also without script; its link leads to the question; what was typed stays."""
+    instance = await shop.issue()
+    page = await new_page()
+    await page.goto(f"{shop.url}/a/{instance.instance_id}")
+    await page.fill("textarea", "Because.")
+    await follow(page, "button[value=next]")
+    assert "summary" == await page.evaluate("document.activeElement.id")
+    assert "Because." == await page.input_value("textarea")
+    assert (await page.title()).startswith("Error: ")
+    await page.click("#summary a")
+    assert page.url.endswith(f"#q-{shop.question_id('nps')}")
+
+
+async def test_without_script(shop: Shop, new_page: NewPage) -> None:
+    """The whole way works without scripts, and the first answer tells that a person was there."""
+    instance = await shop.issue()
+    page = await new_page(script=False)
+    await page.goto(f"{shop.url}/a/{instance.instance_id}?q={shop.question_id('nps')}&v=9")
+    await follow(page, "button[value=next]")
+    await follow(page, "button[value=back]")
+    assert await page.locator(".key input").nth(9).is_checked()
+    await follow(page, "button[value=next]")
+    await page.locator(".smiley").nth(4).click()
+    await page.locator(".choice").nth(2).click()
+    await page.locator(".other input").fill("The wrapping")
+    await follow(page, "button[value=next]")
+    await page.locator(".key").nth(6).click()
+    await follow(page, "button[value=send]")
+    assert "Thank you" == await page.inner_text("h1")
+    row = await shop.instance(instance.instance_id)
+    assert row["viewed_time"]
+    assert row["completed_time"]
+
+
+async def test_right_to_left(shop: Shop, new_page: NewPage) -> None:
+    """In Arabic the scale begins on the right, and so does the text."""
+    instance = await shop.issue(locale="ar-eg")
+    page = await new_page()
+    await page.goto(f"{shop.url}/a/{instance.instance_id}")
+    assert ("ar", "rtl") == tuple(await page.evaluate("[document.documentElement.lang, document.documentElement.dir]"))
+    lefts = await page.eval_on_selector_all(".key", "keys => keys.map(key => key.getBoundingClientRect().left)")
+    assert sorted(lefts, reverse=True) == lefts
+    assert "التالي" == await page.inner_text("button[value=next]")
+
+
+async def test_a_view_needs_a_person(shop: Shop, new_page: NewPage) -> None:
+    """A browser that only opens the page has not seen it; one that moves has."""
+    instance = await shop.issue()
+    page = await new_page()
+    await page.goto(f"{shop.url}/a/{instance.instance_id}", wait_until="networkidle")
+    await page.evaluate("dispatchEvent(new Event('pointermove'))")
+    assert (await shop.instance(instance.instance_id))["viewed_time"] is None
+    async with page.expect_response("**/view") as response:
+        await page.mouse.move(40, 40)
+    assert 204 == (await response.value).status
+    assert (await shop.instance(instance.instance_id))["viewed_time"]
+
+
+async def follow(page: Page, selector: str) -> None:
+    """Click, and wait for the page that comes."""
+    async with page.expect_navigation():
+        await page.click(selector)
+
+
+async def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        await page.keyboard.press(key)
+
+
+async def outline(page: Page) -> float:
+    """The width of the ring around what has the focus, or around what stands for it."""
+    return await page.evaluate(
+        """() => { const one = document.activeElement;
+                   return Math.max(...[one, one.nextElementSibling, one.parentElement].filter(Boolean).map(each => {
+                     const style = getComputedStyle(each);
+                     return style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth); })); }"""
+    )

@@ -1,0 +1,54 @@
+"""The interface's texts: every one that a page shows is in every catalogue, with the same blanks to fill."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+from afterword import texts
+from afterword.instances import forms
+
+SOURCE = Path(texts.__file__).parent
+CALL = re.compile(r'\bt\("([^"]+)"')
+BLANKS = re.compile(r"\{\w+\}")
+MODULES = ("instances/sheets.py", "instances/pages.py", "instances/forms.py", "responders/pages.py", "web/public.py")
+
+
+def shown() -> set[str]:
+    """The texts that templates and doors ask for."""
+    found = {text for path in (SOURCE / "templates/public").glob("*.html") for text in CALL.findall(path.read_text())}
+    for name in MODULES:
+        tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+        found |= {
+            str(call.args[0].value)
+            for call in calls
+            if isinstance(call.args[0], ast.Constant)
+            and (
+                (isinstance(call.func, ast.Name) and call.func.id in {"t", "texts", "words"})
+                or (isinstance(call.func, ast.Attribute) and call.func.attr == "texts")
+            )
+        }
+    found |= {*forms.SENTENCES.values(), forms.MISFIT, *forms.MOUTHS}
+    found |= {text for pair in forms.END_LABELS.values() for text in pair}
+    return found - {"pages"}
+
+
+@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_complete(language: str) -> None:
+    with (texts.LOCALE_FOLDER / language / "LC_MESSAGES/pages.po").open("rb") as file:
+        catalogue = {str(one.id): str(one.string) for one in read_po(file, locale=language) if one.id}
+    assert set() == shown() - set(catalogue)
+    assert [] == [text for text, said in catalogue.items() if set(BLANKS.findall(text)) != set(BLANKS.findall(said))]
+
+
+def test_languages() -> None:
+    assert ("en", "ar", "de", "el") == texts.LANGUAGES
+    assert "Weiter" == texts.texts("pages", "de-AT")("Next")
+    assert "Next" == texts.texts("pages", "fr")("Next")
+    assert "Next" == texts.texts("pages", "no tag at all")("Next")
+    assert ("rtl", "ltr") == (texts.texts("pages", "ar").direction, texts.texts("pages", "el").direction)
+    assert "el" == texts.accepted("fr;q=1, EL-gr;q=0.8, en")
+    assert "en" == texts.accepted("*, ;;,\x00")

@@ -1,0 +1,191 @@
+"""Real processes of the product for tests: started with an environment of their own, signalled, waited for, weighed."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PREFIX = "AFTERWORD_"
+POLL_SECONDS = 0.01
+READY_SECONDS_MAX = 60.0
+LOG_CHARACTERS_MAX = 4_000
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+Found = TypeVar("Found")
+
+
+async def until(condition: Callable[[], Awaitable[Found]], *, seconds: float, what: str) -> Found:
+    """What `condition` gives as soon as that is true; fails the test when it stays false for so long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = await condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {seconds:g} s: {what}")
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def free_port() -> int:
+    """A port on loopback that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """This process's environment without settings of Afterword, and these instead."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return {**inherited, **{f"{PREFIX}{name.upper()}": str(value) for name, value in settings.items()}}
+
+
+@dataclass
+class Child:
+    """One real process. What it writes goes to `log`."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+    name: str
+    is_paused: bool = field(default=False, init=False)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
+    def send(self, sign: signal.Signals) -> None:
+        """The signal; a child that is gone already takes none."""
+        if self.is_alive:
+            self.process.send_signal(sign)
+
+    async def ended(self, *, seconds: float) -> int:
+        """Its exit code, once it has ended."""
+
+        async def gone() -> bool:
+            return not self.is_alive
+
+        await until(gone, seconds=seconds, what=f"{self.name} ends\n{self.tail()}")
+        code = self.process.poll()
+        assert code is not None
+        return code
+
+    async def stop(self, *, seconds: float = 40.0) -> int:
+        """SIGTERM, and the exit code."""
+        self.send(signal.SIGTERM)
+        return await self.ended(seconds=seconds)
+
+    def tail(self) -> str:
+        """The end of its log."""
+        return self.log.read_text(errors="replace")[-LOG_CHARACTERS_MAX:] if self.log.exists() else ""
+
+    def errors(self) -> list[str]:
+        """Lines of its log that tell of a bug: what it logged as an error, or a bare traceback."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [line for line in lines if '"level":"error"' in line.replace(" ", "") or line.startswith("Traceback")]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system time that it has used until now."""
+        return cpu_seconds(self.pid)
+
+    @property
+    def rss_bytes(self) -> int:
+        """The memory that it holds at the moment."""
+        return rss_bytes(self.pid)
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time that a process has used until now."""
+    values = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(values[11]) + int(values[12])) / TICKS_PER_SECOND
+
+
+def rss_bytes(pid: int) -> int:
+    """The memory that a process holds at the moment."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below this one."""
+    children = [int(word) for path in _child_lists(pid) for word in path.read_text().split()]
+    return [*children, *(below for child in children for below in descendants(child))]
+
+
+def command_of(pid: int) -> list[str]:
+    """How a process was started; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def _child_lists(pid: int) -> Sequence[Path]:
+    return list(Path(f"/proc/{pid}/task").glob("*/children"))
+
+
+def start(arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: str) -> Child:
+    """Start `python …` at the root of the repository."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    return Child(process, log, name)
+
+
+@contextlib.asynccontextmanager
+async def command(name: str, *, folder: Path, **settings: object) -> AsyncIterator[Child]:
+    """`afterword <name>` with these settings while the block lasts; killed at its end if it still runs."""
+    child = start(["-m", "afterword", name], env=environment(**settings), log=folder / f"{name}.log", name=name)
+    try:
+        yield child
+    finally:
+        kill_tree(child)
+
+
+def kill_tree(child: Child) -> None:
+    """End a child and what it started, without waiting for anybody's consent."""
+    if child.is_alive:
+        below = descendants(child.pid)
+        child.process.kill()
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    child.process.wait()
+
+
+async def ready(url: str, child: Child) -> float:
+    """Wait until the web process at `url` is ready; the seconds that it took."""
+    began = time.perf_counter()
+    async with httpx2.AsyncClient(timeout=5) as client:
+
+        async def answers() -> bool:
+            assert child.is_alive, child.tail()
+            try:
+                return (await client.get(f"{url}/readyz")).status_code == 200
+            except httpx2.TransportError:
+                return False
+
+        await until(answers, seconds=READY_SECONDS_MAX, what=f"{child.name} is ready")
+    return time.perf_counter() - began

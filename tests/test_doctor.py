@@ -1,0 +1,294 @@
+"""The doctor: each fault is found, named and met with advice, and no secret is repeated."""
+# ruff: noqa: ASYNC240  files are looked at one at a time
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from afterword import doctor
+from afterword.doctor import Finding
+
+PASSWORD = "Pa55word"
+is_root = os.geteuid() == 0
+
+
+class TestDatabase:
+    async def test_not_running(self, tmp_path: Path) -> None:
+        assert "Start Afterword" in (await look(tmp_path))["database"].advice
+
+    async def test_wrong_password(self, tmp_path: Path, database_url: str) -> None:
+        finding = await only_database(tmp_path, re.sub(r":[^:@]+@", f":{PASSWORD}@", database_url))
+        assert "Check the user and the password" in finding.advice
+
+    async def test_unknown_database(self, tmp_path: Path, database_url: str) -> None:
+        finding = await only_database(tmp_path, re.sub(r"/test_\w+", "/absent", database_url))
+        assert "createdb" in finding.advice
+
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{unused_port}/d")
+        assert "Nothing listens there" in finding.advice
+
+    async def test_no_socket(self, tmp_path: Path) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@/d?host={tmp_path}")
+        assert "Nothing listens there" in finding.advice
+
+    async def test_unknown_host(self, tmp_path: Path) -> None:
+        finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@absent.invalid/d")
+        assert "The host in AFTERWORD_DATABASE_URL is not known" in finding.advice
+
+    @pytest.mark.parametrize("port", ["port", "99999", "-1"])
+    async def test_unreadable_address(self, tmp_path: Path, port: str) -> None:
+        assert not (await only_database(tmp_path, f"postgresql://u:{PASSWORD}@localhost:{port}/d")).ok
+
+    async def test_silent_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("afterword.db.CONNECT_TIMEOUT_SECONDS", 0.2)
+        async with listening("") as port:
+            finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{port}/d")
+        assert "the firewall" in finding.advice
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        found = await look(tmp_path, database_url=database_url)
+        names = ["database", "database version", "migrations", "clock", "time zones"]
+        assert names == list(found)[: len(names)]
+        assert all(found[name].ok for name in names)
+
+    async def test_too_old(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "VERSION_MIN", 99)
+        finding = (await look(tmp_path, database_url=database_url))["database version"]
+        assert (False, "Upgrade the server to PostgreSQL 99 or newer.") == (finding.ok, finding.advice)
+
+
+class TestMigrations:
+    async def test_empty(self, tmp_path: Path, empty_database_url: str) -> None:
+        finding = (await look(tmp_path, database_url=empty_database_url))["migrations"]
+        assert Finding("migrations", False, "The database is empty.", "Run `afterword migrate`.") == finding
+
+    @pytest.mark.parametrize(("revision", "advice"), [("0000", "afterword migrate"), ("9999", "the newer release")])
+    async def test_another_revision(self, tmp_path: Path, database_url: str, revision: str, advice: str) -> None:
+        connection: Any = await asyncpg.connect(database_url)
+        await connection.execute("update alembic_version set version_num = $1", revision)
+        await connection.close()
+        finding = (await look(tmp_path, database_url=database_url))["migrations"]
+        assert not finding.ok
+        assert advice in finding.advice
+
+
+class TestClock:
+    @pytest.mark.parametrize("skew", [timedelta(seconds=-60), timedelta(hours=1), timedelta(seconds=6)])
+    async def test_skewed(self, tmp_path: Path, database_url: str, skew: timedelta) -> None:
+        finding = (await look(tmp_path, database_url=database_url, skew=skew))["clock"]
+        assert not finding.ok
+        assert "time server" in finding.advice
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        assert (await look(tmp_path, database_url=database_url, skew=timedelta(seconds=2)))["clock"].ok
+
+
+class TestZones:
+    async def test_unknown(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "ZONES", ("Europe/Atlantis",))
+        finding = (await look(tmp_path, database_url=database_url))["time zones"]
+        assert (False, "Install the package tzdata into this environment.") == (finding.ok, finding.advice)
+
+    async def test_unknown_to_the_database(
+        self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(doctor, "ZONES", ("Europe/Atlantis",))
+        monkeypatch.setattr(doctor, "ZoneInfo", lambda _: UTC)
+        finding = (await look(tmp_path, database_url=database_url))["time zones"]
+        assert not finding.ok
+        assert "that PostgreSQL uses" in finding.advice
+
+    async def test_disagreement(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "ZoneInfo", lambda _: UTC)
+        finding = (await look(tmp_path, database_url=database_url))["time zones"]
+        assert not finding.ok
+        assert "disagree about Europe/Athens" in finding.detail
+
+
+class TestMail:
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = (await look(tmp_path, smtp_url=f"smtp://u:{PASSWORD}@127.0.0.1:{unused_port}"))["mail server"]
+        assert not finding.ok
+        assert "AFTERWORD_SMTP_URL" in finding.advice
+
+    async def test_unreadable_address(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path, smtp_url=f"ftp://u:{PASSWORD}@127.0.0.1"))["mail server"]
+        assert not finding.ok
+        assert "smtp://user:password@host:587" in finding.advice
+
+    async def test_none(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path))["mail server"]
+        assert (True, "To send, set AFTERWORD_SMTP_URL.") == (finding.ok, finding.advice)
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        async with listening("220 hello\r\n", {"EHLO": "250 hello\r\n", "QUIT": "221 bye\r\n"}) as port:
+            finding = (await look(tmp_path, smtp_url=f"smtp://127.0.0.1:{port}"))["mail server"]
+        assert finding.ok, finding
+
+
+class TestPublicAddress:
+    @pytest.mark.parametrize(
+        "url", ["", "survey.example.com", "ftp://survey.example.com", "https://", "https://h:port", "https://u:p@h"]
+    )
+    async def test_not_an_address(self, tmp_path: Path, url: str) -> None:
+        finding = (await look(tmp_path, public_url=url))["public address"]
+        assert (False, "Write AFTERWORD_PUBLIC_URL as https://survey.example.com.") == (finding.ok, finding.advice)
+
+    async def test_not_encrypted(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path, public_url="http://survey.example.com"))["public address"]
+        assert not finding.ok
+        assert "speaks TLS" in finding.advice
+
+    async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
+        finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{unused_port}"))["public address"]
+        assert not finding.ok
+        assert "Start `afterword serve`" in finding.advice
+
+    async def test_unknown_host(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path, public_url="https://absent.invalid"))["public address"]
+        assert not finding.ok
+        assert "DNS record" in finding.advice
+
+    async def test_silent(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "WEB_SECONDS_MAX", 0.2)
+        async with listening("") as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "firewall" in finding.advice
+
+    async def test_certificate(self, tmp_path: Path) -> None:
+        async with listening("no TLS is spoken here\r\n") as port:
+            finding = (await look(tmp_path, public_url=f"https://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "certificate" in finding.advice
+
+    @pytest.mark.parametrize("status", ["200 OK", "404 Not Found", "302 Found\r\nLocation: https://example.com/"])
+    async def test_another_program(self, tmp_path: Path, status: str) -> None:
+        async with web(status, ours=False) as port:
+            finding = (await look(tmp_path, public_url=f"http://localhost:{port}"))["public address"]
+        assert not finding.ok
+        assert "answered by another program" in finding.detail
+
+    async def test_we_are_ill(self, tmp_path: Path) -> None:
+        async with web("503 Service Unavailable", ours=True) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+        assert "Look into the log" in finding.advice
+
+    @pytest.mark.parametrize("answer", ["nonsense\r\n\r\n", "\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"])
+    async def test_not_http(self, tmp_path: Path, answer: str) -> None:
+        async with listening("", {"GET": answer}) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}"))["public address"]
+        assert not finding.ok
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        async with web("200 OK", ours=True) as port:
+            finding = (await look(tmp_path, public_url=f"http://127.0.0.1:{port}/"))["public address"]
+        assert finding.ok
+        assert "Nobody outside this machine" in finding.advice
+
+
+class TestFolder:
+    @pytest.mark.skipif(is_root, reason="root may write everywhere")
+    async def test_not_ours(self, tmp_path: Path) -> None:
+        tmp_path.chmod(0o500)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert "chown" in finding.advice
+
+    async def test_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "data").write_text("")
+        assert not (await look(tmp_path / "data"))["data folder"].ok
+
+    @pytest.mark.parametrize("name", ["secret", "postgresql/afterword.password"])
+    async def test_open_secret(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / "postgresql").mkdir()
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o640)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert f"chmod 600 {tmp_path / name}" in finding.advice
+
+    async def test_little_room(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
+        finding = (await look(tmp_path))["data folder"]
+        assert not finding.ok
+        assert "Make room" in finding.advice
+
+    async def test_absent(self, tmp_path: Path) -> None:
+        finding = (await look(tmp_path / "a/b"))["data folder"]
+        assert finding.ok
+        assert "is made at the first start" in finding.detail
+        assert not (tmp_path / "a").exists()
+
+    async def test_ok(self, tmp_path: Path) -> None:
+        assert (await look(tmp_path))["data folder"].ok
+
+
+async def look(
+    folder: Path,
+    *,
+    database_url: str | None = None,
+    smtp_url: str | None = None,
+    public_url: str = "",
+    skew: timedelta = timedelta(0),
+) -> dict[str, Finding]:
+    """What is found, by name; whatever it is, it has advice when it is wrong and never says the password."""
+    found = await doctor.examine(
+        database_url=database_url,
+        smtp_url=smtp_url,
+        public_url=public_url,
+        data_folder=folder,
+        clock=lambda: datetime.now(UTC) + skew,
+    )
+    for finding in found:
+        assert finding.ok or finding.advice
+        assert PASSWORD not in finding.detail + finding.advice
+    return {finding.name: finding for finding in found}
+
+
+async def only_database(folder: Path, url: str) -> Finding:
+    finding = (await look(folder, database_url=url))["database"]
+    assert not finding.ok
+    return finding
+
+
+@pytest.fixture
+async def unused_port() -> int:
+    async with listening("") as port:
+        return port
+
+
+@asynccontextmanager
+async def listening(greeting: str, answers: dict[str, str] | None = None) -> AsyncGenerator[int, None]:
+    """A server that greets and answers lines by their first word; with neither it is silent."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(greeting.encode())
+        while line := await reader.readline():
+            if answer := (answers or {}).get(line.decode(errors="replace").split(" ")[0].strip()):
+                writer.write(answer.encode())
+                if answer.startswith(("HTTP", "221", "nonsense", "\r")):
+                    break
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+@asynccontextmanager
+async def web(status: str, *, ours: bool) -> AsyncGenerator[int, None]:
+    header = "X-Request-Id: 1\r\n" if ours else ""
+    answer = f'HTTP/1.1 {status}\r\n{header}Content-Length: 18\r\nConnection: close\r\n\r\n{{"status":"alive"}}'
+    async with listening("", {"GET": answer}) as port:
+        yield port
