@@ -325,6 +325,7 @@ _TYPE: dict[Kind, str] = {
     "time": "timestamptz",
     "date": "date",
 }
+_SHOWN_SECOND = timedelta(seconds=1)
 _OPERATOR = {
     "EQUAL": "=",
     "NOT_EQUAL": "<>",
@@ -345,21 +346,43 @@ def _criteria(criteria: Sequence[Criterion], parameters: list[object]) -> str:
 
 
 def _test(criterion: Criterion, parameters: list[object]) -> str:
-    column = _expression(criterion.column)
+    column, value = criterion.column, criterion.value
+    place = _expression(column)
     match criterion.operator:
-        case "NULL":
-            return f"{column} is null"
-        case "NOT_NULL":
-            return f"{column} is not null"
+        case "NULL" | "NOT_NULL" as operator:
+            return f"{place} is {'not ' if operator == 'NOT_NULL' else ''}null"
+        case operator if column.kind == "time":
+            return _time_test(operator, column, value, parameters)
         case "IN":
-            return f"{column} = any({_bind(criterion.column, criterion.value, parameters)}[])"
+            return f"{place} = any({_bind(column, value, parameters)}[])"
         case "NOT_IN":
-            return f"{column} <> all({_bind(criterion.column, criterion.value, parameters)}[])"
-        case "LIKE" | "NOT_LIKE":  # in the database's collation: in "C" only ASCII letters have two cases
-            place = _bind(criterion.column, criterion.value, parameters)
-            return f"listed.{criterion.column.name} {_OPERATOR[criterion.operator]} {place}"
+            return f"({place} is not null and {place} <> all({_bind(column, value, parameters)}[]))"
+        case "LIKE" | "NOT_LIKE" as operator:  # in the database's collation: in "C" only ASCII letters have two cases
+            return f"listed.{column.name} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
         case operator:
-            return f"{column} {_OPERATOR[operator]} {_bind(criterion.column, criterion.value, parameters)}"
+            return f"{place} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
+
+
+def _time_test(operator: str, column: Column, value: Any, parameters: list[object]) -> str:
+    """Times are shown, and so compared, in whole seconds, but kept finer: a value stands for its whole second.
+
+    Bounds of the bare column, so that indexes serve them; `date_trunc` of it would hide it from them.
+    """
+    place = _expression(column)
+    match operator:
+        case "IN" | "NOT_IN":
+            seconds = " or ".join(_time_test("EQUAL", column, one, parameters) for one in value) or "false"
+            return f"({seconds})" if operator == "IN" else f"({place} is not null and not ({seconds}))"
+        case "EQUAL":
+            return f"({place} >= {_bind(column, value, parameters)} and {place} < {_after(column, value, parameters)})"
+        case "NOT_EQUAL" | "ALT_NOT_EQUAL":
+            return f"({place} < {_bind(column, value, parameters)} or {place} >= {_after(column, value, parameters)})"
+        case "GREATER_THAN":
+            return f"{place} >= {_after(column, value, parameters)}"
+        case "LESS_EQUAL":
+            return f"{place} < {_after(column, value, parameters)}"
+        case _:
+            return f"{place} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
 
 
 def _window(page: Page, after: tuple[object, ...] | None, where: str, parameters: list[object]) -> str:
@@ -403,6 +426,11 @@ def _behind_step(step: Order, value: object, rest: str, parameters: list[object]
 
 def _expression(column: Column) -> str:
     return f'listed.{column.name} collate "C"' if column.kind == "text" else f"listed.{column.name}"
+
+
+def _after(column: Column, value: datetime, parameters: list[object]) -> str:
+    """The first moment that does not look like `value` any more."""
+    return _bind(column, value + _SHOWN_SECOND, parameters)
 
 
 def _bind(column: Column, value: object, parameters: list[object]) -> str:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,9 +79,9 @@ def server_url() -> str:
     return _server_url or _start()
 
 
-@pytest.fixture
-async def database_url(server_url: str) -> AsyncGenerator[str]:
-    """A migrated, empty database of the test's own."""
+@asynccontextmanager
+async def fresh_database(server_url: str) -> AsyncGenerator[str]:
+    """A migrated, empty database for as long as it is used."""
     name = f"test_{uuid.uuid4().hex}"
     admin: Any = await asyncpg.connect(server_url)
     try:
@@ -89,6 +90,13 @@ async def database_url(server_url: str) -> AsyncGenerator[str]:
         await admin.execute(f"drop database {name} with (force)")
     finally:
         await admin.close()
+
+
+@pytest.fixture
+async def database_url(server_url: str) -> AsyncGenerator[str]:
+    """A migrated, empty database of the test's own."""
+    async with fresh_database(server_url) as url:
+        yield url
 
 
 @pytest.fixture

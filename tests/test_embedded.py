@@ -353,6 +353,15 @@ class TestCrash:
         assert "PostgreSQL died; it is started again." == said[0]
         assert not server.is_running()
 
+    async def test_stopped_while_it_is_started_again(self, folder: Path) -> None:
+        server = await _start(folder)
+        keeper = asyncio.create_task(server.keep_running(report=lambda _: None))
+        _kill_postgres(server)
+        await _eventually(lambda: server.is_running() and not server.stopping.is_set())
+        await server.stop()
+        await asyncio.wait_for(keeper, DEADLINE_SECONDS)
+        assert [] == processes.working_in(folder / "postgresql/cluster")
+
     async def test_kept_running_once_there_is_room_again(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("afterword.embedded.server.RESTART_SECONDS", 0.01)
         said: list[str] = []

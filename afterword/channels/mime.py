@@ -13,6 +13,7 @@ from afterword.channels.base import EMAIL, Message
 from afterword.core import addresses
 
 LINE_CHARACTERS_MAX = 76
+BASE64_FROM = 1.15  # bytes a character: where base64 becomes the shorter of the two encodings
 ADDRESS_CHARACTERS_MAX = 254  # RFC 5321 4.5.3.1.3, without the brackets
 HEADER_CHARACTERS_MAX = 2_000  # a longer text is cut: nobody reads such a subject
 _WORD_BYTES_MAX: Final = 45  # =?utf-8?b?…?= stays within 75 characters (RFC 2047 2)
@@ -117,8 +118,9 @@ def _encoded_words(text: str, taken: int) -> str:
 
 def _part(kind: str, text: str) -> bytes:
     """One alternative. Letters beyond ASCII take three bytes each in quoted-printable, so Greek goes as base64."""
-    body = "\r\n".join(text.splitlines()).encode("utf-8", "replace")
-    if len(body) > len(text) * 1.15:
+    lines = "\r\n".join(text.splitlines())
+    body = lines.encode("utf-8", "replace")
+    if len(body) > len(lines) * BASE64_FROM:
         encoding, encoded = "base64", _base64_lines(body)
     else:
         encoding = "quoted-printable"

@@ -1,6 +1,7 @@
 """`afterword demo`: the main job on your own machine, over HTTP alone, as an integrating developer would see it."""
 
 import asyncio
+import html
 import re
 import shlex
 import socket
@@ -41,7 +42,7 @@ async def demo(chosen: Settings, *, once: bool) -> None:
     with _folder() as folder:
         if once:
             chosen = replace(chosen, database_url=None, port=_free_port(), public_url="", data_dir=folder)
-        chosen = replace(chosen, smtp_url=None)
+        chosen = replace(chosen, smtp_url=None, log_level="warning", log_format="text")
         began = time.perf_counter()
         async with _everything(chosen, stop) as (seeded, site):
             async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
@@ -58,7 +59,7 @@ Everything stays up until Ctrl-C."""
 
 @asynccontextmanager
 async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site], None]:
-    async with ground.stand(chosen) as standing:
+    async with ground.stand(chosen, join=False) as standing:
         async with await db.open_pool(standing.database_url, size_max=1) as pool:
             seeded = await seed(pool, standing.site)
         async with serve.running(standing, stop):
@@ -129,12 +130,12 @@ class _Journey:
 
     async def _read_mail(self) -> str:
         outbox = outbox_url(self.site)
-        listed = await self._page(outbox)
+        listed = html.unescape(await self._page(outbox))
         found = re.search(r'href="(/outbox/[0-9A-Za-z]{22}[^"]*)"', listed)
         if found is None:
             raise CommandError("The outbox is empty.")
-        message_url = urljoin(outbox, found[1].replace("&amp;", "&"))
-        shown = await self._page(message_url)
+        message_url = urljoin(outbox, found[1])
+        shown = html.unescape(await self._page(message_url))
         link = re.search(re.escape(f"{self.site.public_url}/a/") + r"[0-9A-Za-z]{22}", shown)
         if link is None:
             raise CommandError("The mail has no answer link.")

@@ -1,5 +1,6 @@
 """The ground that every command stands on: settings, logs, secret, and a migrated database."""
 
+import asyncio
 import os
 import secrets
 from collections.abc import AsyncGenerator
@@ -36,12 +37,13 @@ def read_settings() -> settings.Settings:
 
 
 @asynccontextmanager
-async def stand(chosen: settings.Settings, *, migrate: bool = True) -> AsyncGenerator[Ground, None]:
+async def stand(chosen: settings.Settings, *, migrate: bool = True, join: bool = True) -> AsyncGenerator[Ground, None]:
     """Yield the ground, with an embedded PostgreSQL under it when no database URL is given.
 
-    A server that already runs on the data folder (under `afterword serve`) is used, not started again.
+    With `join`, a server that already runs on the data folder (under `afterword serve`) is used. Whoever stands for
+    long must not: the other server may be that of a short command and vanish with it.
     """
-    async with _database(chosen) as url:
+    async with _database(chosen, join=join) as url:
         revision = await migrations.migrate(url) if migrate else None
         yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen)), revision)
 
@@ -57,11 +59,8 @@ async def pooled(chosen: settings.Settings) -> AsyncGenerator[tuple[Ground, db.P
 
 
 @asynccontextmanager
-async def _database(chosen: settings.Settings) -> AsyncGenerator[str, None]:
-    if chosen.database_url is not None:
-        yield chosen.database_url
-        return
-    running = embedded.running_url(chosen.data_dir)
+async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[str, None]:
+    running = chosen.database_url or (embedded.running_url(chosen.data_dir) if join else None)
     if running is not None:
         yield running
         return
@@ -69,8 +68,12 @@ async def _database(chosen: settings.Settings) -> AsyncGenerator[str, None]:
         server = await embedded.start(chosen.data_dir, bin_folder=chosen.postgres_bin)
     except embedded.EmbeddedError as error:
         raise CommandError(str(error)) from error
-    async with server:
+    keeping = asyncio.create_task(server.keep_running(report=logger.error))
+    try:
         yield server.url
+    finally:
+        await server.stop()
+        await keeping
 
 
 def _secret(chosen: settings.Settings) -> bytes:

@@ -23,7 +23,7 @@ logger = structlog.get_logger(__name__)
 async def serve(chosen: settings.Settings) -> None:
     """Run all of it until SIGTERM or SIGINT; a part that dies is started again."""
     stop = stop_on_signals()
-    async with ground.stand(chosen) as standing, running(standing, stop):
+    async with ground.stand(chosen, join=False) as standing, running(standing, stop):
         await stop.wait()
 
 
@@ -31,13 +31,12 @@ async def serve(chosen: settings.Settings) -> None:
 async def running(standing: ground.Ground, stop: asyncio.Event) -> AsyncGenerator[None, None]:
     """Web and worker on this ground, as processes of their own; leaving sets `stop` and waits for their end."""
     environment = environment_of(standing)
-    async with asyncio.TaskGroup() as group:
-        for name in PARTS:
-            group.create_task(Part(name, environment, stop).keep_running())
-        try:
-            yield
-        finally:
-            stop.set()
+    parts = [asyncio.create_task(Part(name, environment, stop).keep_running()) for name in PARTS]
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*parts)
 
 
 def stop_on_signals() -> asyncio.Event:

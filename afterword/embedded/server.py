@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -63,7 +64,8 @@ class Server:
     settings: Mapping[str, str]
     lock: int
     process: "subprocess.Popen[bytes] | None" = None
-    is_stopping: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # to start or to end the process
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def cluster(self) -> Path:
@@ -81,7 +83,6 @@ class Server:
 
     async def restart(self) -> None:
         """Start it again, after it died or to be sure; its address stays the same. Raises EmbeddedError."""
-        await asyncio.to_thread(self._halt)
         await self.launch()
 
     async def keep_running(self, *, report: Callable[[str], None]) -> None:
@@ -89,21 +90,24 @@ class Server:
         pause = RESTART_SECONDS
         while True:
             await self.ended()
-            if self.is_stopping:
+            if self.stopping.is_set():
                 return
             report("PostgreSQL died; it is started again.")
             try:
                 await self.restart()
                 pause = RESTART_SECONDS
             except EmbeddedError as error:
-                report(str(error))
-                await asyncio.sleep(pause)
+                if not self.stopping.is_set():
+                    report(str(error))
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.stopping.wait(), pause)
                 pause = min(pause * 2, RESTART_SECONDS_MAX)
 
     async def stop(self) -> None:
         """Disconnect everybody, write a checkpoint, end; give the data folder free. Safe to call twice."""
-        self.is_stopping = True
-        await asyncio.to_thread(self._release)
+        self.stopping.set()
+        async with self.turn:
+            await asyncio.to_thread(self._release)
 
     async def __aenter__(self) -> Self:
         return self
@@ -113,7 +117,10 @@ class Server:
 
     async def launch(self) -> None:
         """Start the process and wait until it takes connections; `start` and `restart` call this."""
-        await asyncio.to_thread(self._spawn)
+        async with self.turn:
+            if self.stopping.is_set():
+                raise EmbeddedError("PostgreSQL is being stopped.")
+            await asyncio.to_thread(self._spawn)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not await self._answers():
             if not self.is_running():
@@ -134,6 +141,7 @@ class Server:
         return True
 
     def _spawn(self) -> None:
+        self._halt()
         with disk_faults(self.home):
             clear_leftovers(self.cluster)
             for leftover in self.socket_folder.glob(".s.PGSQL.*"):  # its lock names a process too, perhaps a dead one

@@ -97,11 +97,13 @@ class Sheet:
         return None if given is None else Marked(question.question_id, given)
 
     def first_open(self) -> int:
-        """Where to go on: the first page on the way without any answer; the last one if there is none such."""
-        for number, page in self.walk.way.items():
-            if not any(question.question_id in self.walk.answers for question in page.questions):
+        """Where to go on: the first page on the way that asks and has no answer yet; the last one if none is left."""
+        way, answers = self.walk.way, self.walk.answers
+        for number, page in way.items():
+            asks = not answers or any(question.is_answered for question in page.questions)
+            if asks and not any(question.question_id in answers for question in page.questions):
                 return number
-        return max(self.walk.way, default=self.walk.end)
+        return max(way, default=self.walk.end)
 
     def missing_on(self, number: int) -> dict[str, str]:
         """The required questions of a page that have no answer, each with its sentence."""

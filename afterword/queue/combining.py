@@ -1,4 +1,4 @@
-"""Combines what waits at the same moment into one statement: no timer, so idle adds no delay and load makes the batches."""
+"""Combines what waits at the same moment: no timer, so idle adds no delay and load makes the batches."""
 
 import asyncio
 from collections import deque
@@ -12,7 +12,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Combiner(Generic[Want, Outcome]):
-    """Hands what was submitted to `flush` in batches, a few of them in flight; what gathers meanwhile goes with the next.
+    """Hands what was submitted to `flush` in batches, few of them in flight; what gathers meanwhile goes with the next.
 
     A batch that fails is repeated one by one, so that a single bad entry hurts nobody else; except when the database is
     away, which concerns all of them alike.

@@ -30,11 +30,11 @@ class QueueItemUpdate(fields.Request):
     """What of an item may change while it is Pending; or `status_id` 5, which cancels. Other values do not act."""
 
     responder_channel_identifier: fields.Text320 | UnsetType = UNSET
-    locale: fields.Locale | None | UnsetType = UNSET
+    locale: fields.Locale | UnsetType | None = UNSET
     send_time: fields.Moment | UnsetType = UNSET
     metadata: fields.MetadataGroups | UnsetType = UNSET
     status_id: StatusId | UnsetType = UNSET
-    result: str | None | UnsetType = UNSET
+    result: str | UnsetType | None = UNSET
 
 
 class QueueItem(fields.Answer):

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -160,7 +160,7 @@ async def _found(database: db.Database, now: datetime) -> tuple[str, str]:
 
 
 @asynccontextmanager
-async def _served(app: Any, listener: socket.socket) -> AsyncIterator[None]:
+async def _served(app: Any, listener: socket.socket) -> AsyncGenerator[None, None]:
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:

@@ -97,10 +97,11 @@ class TestRefusals:
         assert 400 == answer.status_code
 
     async def test_short_links_are_throttled(self, client: httpx2.AsyncClient) -> None:
+        answer = await client.get(f"/s/{ids.short_code()}")
         for _ in range(2 * SHORT_LINK_MISSES_MAX + 2):  # the minute may turn in between
-            answer = await client.get(f"/s/{ids.short_code()}")
             if answer.status_code == 429:
                 break
+            answer = await client.get(f"/s/{ids.short_code()}")
         assert 429 == answer.status_code
         assert answer.headers["retry-after"]
 
@@ -145,6 +146,13 @@ class TestAnswering:
         assert "This answer does not fit the question." in text
         assert 'value="Packaging"' in answer.text
         assert {} == await shop.answers(instance.instance_id)
+
+    async def test_goes_on_where_it_stopped(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        address = f"/a/{instance.instance_id}"
+        assert "1 of 3" in (await client.get(address)).text
+        await client.post(address, data={**await form(client, address), shop.name("nps"): "9", "go": "next"})
+        assert "2 of 3" in (await client.get(address)).text
 
     async def test_back_keeps_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         instance = await shop.issue()
@@ -267,7 +275,7 @@ class TestScanners:
         for target in (address, score, f"/s/{instance.short_code}", f"/p/{shop.questionnaire_id}", unsubscribe):
             for method in ("HEAD", "GET", "OPTIONS", "POST"):
                 answer = await client.request(method, target, headers={"Purpose": "prefetch"}, follow_redirects=True)
-                assert 500 > answer.status_code
+                assert answer.status_code in ({200, 405, 422} if method == "POST" else {200, 204}), (method, target)
         assert 403 == (await client.post(f"{address}/view", data={})).status_code
         assert before == await shop.instance(instance.instance_id)
         assert [before] == await shop.instances()

@@ -162,6 +162,7 @@ async def test_keyboard_only(shop: Shop, new_page: NewPage) -> None:
     instance = await shop.issue(editable=False)
     page = await new_page(width=1280)
     await page.goto(f"{shop.url}/a/{instance.instance_id}")
+    assert await page.get_by_role("radiogroup", name="How likely are you").get_by_role("radio", name="10").count() == 1
     await press(page, "Tab", "ArrowLeft")  # the last key: radios go round
     assert 3 <= await outline(page)
     await press(page, "ArrowLeft", "Tab", *"Fine", "Tab", "Enter")
@@ -182,6 +183,8 @@ async def test_errors_take_the_focus(shop: Shop, new_page: NewPage) -> None:
     instance = await shop.issue()
     page = await new_page()
     await page.goto(f"{shop.url}/a/{instance.instance_id}")
+    await page.fill("textarea", "Because." * 23)
+    assert "Characters left: 16" == await page.inner_text("textarea + .note")
     await page.fill("textarea", "Because.")
     await follow(page, "button[value=next]")
     assert "summary" == await page.evaluate("document.activeElement.id")

@@ -83,6 +83,7 @@ class Sink:
     retry: float = 0.0  # shares of mails, drawn from `seed`
     lost: float = 0.0
     seed: int = 1
+    pause: float = 0.0  # seconds that it takes over the answers to DATA and to the dot
     port: int = 0
     keep: bool = True  # the mails, for tests that read them
     mails: list[Mail] = field(default_factory=list[Mail])
@@ -208,6 +209,7 @@ class Session:
             self.recipients.append(text[text.index("<") + 1 : text.rindex(">")])
 
     async def on_data(self, _text: str) -> None:
+        await asyncio.sleep(self.sink.pause)
         if not await self.answer("data", "354 End with a dot"):
             return
         if self.sink.faults.get("body", Fault("drop")).way in {"reply", "garbage", "slow"}:
@@ -224,6 +226,7 @@ class Session:
         fault = self.sink.fault("dot") or self.sink.drawn()
         if fault is None or fault.way in {"lost", "hang", "late"}:
             self.sink.accept(mail)
+        await asyncio.sleep(self.sink.pause)
         if fault is not None and fault.way == "late":
             await self.sink.release.wait()
         if fault is None or fault.way == "late":

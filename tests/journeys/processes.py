@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -93,6 +94,11 @@ class Child:
     def tail(self) -> str:
         """The end of its log."""
         return self.log.read_text(errors="replace")[-LOG_CHARACTERS_MAX:] if self.log.exists() else ""
+
+    def told(self, name: str) -> str:
+        """The first value under this name that it logged; empty when there is none yet."""
+        found = re.search(rf'"{name}": ?"([^"]+)"', self.log.read_text(errors="replace"))
+        return found[1] if found else ""
 
     def errors(self) -> list[str]:
         """Lines of its log that tell of a bug: what it logged as an error, or a bare traceback."""

@@ -41,9 +41,13 @@ async def decide_items(
     for item in items:
         address = _address(item)
         facts = _facts(
-            item, settings[item.lane], rules[item.lane], recipients.get(address), contacts.get(address, ()),
-            _previous_of(item, previous, now),
-        )  # fmt: skip
+            item,
+            settings[item.lane],
+            rules[item.lane],
+            recipient=recipients.get(address),
+            contacts=contacts.get(address, ()),
+            previous=_previous_of(item, previous, now),
+        )
         decision = scheduling.decide(item=_subject(item), facts=facts, now=now)
         decisions[item.key] = decision
         if decision.verdict == "go" and address in contacts and facts.rules.cap:
@@ -150,6 +154,7 @@ def _facts(
     item: Claimed,
     settings: Settings,
     rules: Rules,
+    *,
     recipient: Recipient | None,
     contacts: Sequence[Contact],
     previous: Previous | None,

@@ -1,0 +1,45 @@
+"""`afterword worker`: sends what is due; start as many as you like."""
+
+import asyncio
+from collections.abc import Mapping
+
+import structlog
+
+from afterword import db
+from afterword import worker as work
+from afterword.channels.base import EMAIL, Channel
+from afterword.channels.email import EmailChannel
+from afterword.commands import ground, serve
+from afterword.settings import Settings
+
+logger = structlog.get_logger(__name__)
+
+
+async def worker(chosen: Settings) -> None:
+    """Work until SIGTERM or SIGINT; what is being sent is finished, the rest is handed back."""
+    stop = serve.stop_on_signals()
+    async with ground.stand(chosen, migrate=False) as standing:
+        watching = asyncio.create_task(serve.watch_parent(stop))
+        try:
+            await work.run(
+                database_url=standing.database_url,
+                site=standing.site,
+                channels=lambda pool: _channels(chosen, pool),
+                mail_from=chosen.mail_from,
+                stop=stop,
+                pace=work.Pace(
+                    slots=chosen.worker_slots,
+                    lease_seconds=chosen.worker_lease_seconds,
+                    heartbeat_seconds=chosen.worker_heartbeat_seconds,
+                    poll_seconds=chosen.worker_poll_seconds,
+                ),
+                statement_cache_size=chosen.statement_cache,
+            )
+        finally:
+            watching.cancel()
+
+
+def _channels(chosen: Settings, pool: db.Pool) -> Mapping[int, Channel]:
+    if chosen.smtp_url is None:
+        return work.captured(pool, [EMAIL])
+    return {**work.captured(pool), EMAIL: EmailChannel(chosen.smtp_url, slots=chosen.worker_slots)}

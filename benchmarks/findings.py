@@ -1,0 +1,92 @@
+"""What a measurement found, as a row of the table, and the text of results.md."""
+
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HEAD = "| What | Against | Ratio | Floor | Reached | Absolute, a side note |\n|---|---|---|---|---|---|"
+LIMITS_HEAD = "| What | Value | Limit | Reached |\n|---|---|---|---|"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Rates of the subject and of its ceiling, one pair a round, measured in turn; the median round counts."""
+
+    what: str
+    against: str
+    unit: str
+    rounds: Sequence[tuple[float, float]]
+    floor: float | None = None  # None: for information
+    note: str = ""
+
+    @property
+    def value(self) -> float:
+        """The ratio of the median round."""
+        return statistics.median(subject / ceiling for subject, ceiling in self.rounds)
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it holds its floor."""
+        return self.floor is None or self.value >= self.floor
+
+    def as_row(self) -> str:
+        """A line of the table."""
+        subject, ceiling = (statistics.median(rates) for rates in zip(*self.rounds, strict=True))
+        lowest, *_, highest = sorted(subject / ceiling for subject, ceiling in self.rounds)
+        floor = "–" if self.floor is None else f"≥ {self.floor:.2f}"
+        absolute = f"{subject:,.0f} of {ceiling:,.0f} {self.unit}{self.note}"
+        spread = f"**{self.value:.2f}** ({lowest:.2f}–{highest:.2f})"
+        return f"| {self.what} | {self.against} | {spread} | {floor} | {_mark(self)} | {absolute} |"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number that has a limit of its own, without a ceiling beside it."""
+
+    what: str
+    value: float
+    limit: float
+    unit: str
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether it stays below its limit."""
+        return self.value < self.limit
+
+    def as_row(self) -> str:
+        """A line of the table."""
+        return f"| {self.what} | {self.value:.1f} {self.unit} | < {self.limit:g} {self.unit} | {_mark(self)} |"
+
+
+Finding = Ratio | Figure
+
+
+def table(findings: Sequence[Finding]) -> str:
+    """The findings as two tables in Markdown, which a terminal shows well enough."""
+    ratios = [finding.as_row() for finding in findings if isinstance(finding, Ratio)]
+    figures = [finding.as_row() for finding in findings if isinstance(finding, Figure)]
+    parts = ["\n".join((HEAD, *ratios))] if ratios else []
+    return "\n\n".join([*parts, "\n".join((LIMITS_HEAD, *figures))] if figures else parts)
+
+
+def machine() -> str:
+    """The class of this machine in general words; nothing that names it."""
+    system = f"{platform.system()} on {platform.machine()}"
+    return f"{os.cpu_count()} cores, {_memory_gb()} GB, {system}, Python {platform.python_version()}"
+
+
+def load_average() -> str:
+    """How busy the machine is with everything, as a hint how much to trust the numbers."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def _memory_gb() -> int:
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9)
+
+
+def _mark(finding: Finding) -> str:
+    if isinstance(finding, Ratio) and finding.floor is None:
+        return "–"
+    return "yes" if finding.is_reached else "**no**"

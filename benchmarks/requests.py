@@ -1,0 +1,213 @@
+"""POST of a queue item and a list of fifty of them through one web process, against pgbench and against bare HTTP."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from afterword import db
+from afterword.core.lists import Page
+from afterword.core.metadata import Changes
+from afterword.db import Database
+from afterword.queue import api, service, store
+from afterword.queue.service import NewItem
+from afterword.web.operations import Call
+from benchmarks.findings import Ratio
+from benchmarks.load import Load
+from benchmarks.pgbench import Recording
+from benchmarks.stage import Stage, answers, free_port, running
+
+CONNECTIONS = 32
+REQUESTS_DIFFERENT = 500
+LIST_ITEMS = 50
+LIST_ITEMS_ALL = 1_000
+POST_FLOOR = 0.25
+LIST_FLOOR = 0.10
+WARM_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The three that are measured in turn: our port, the bare server's port, the script of the same SQL."""
+
+    port: int
+    bare_port: int
+    script: str
+
+
+async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
+    """New queue items, one a request, each answered after its commit."""
+    path = _path(stage)
+    bodies = [_body(number) for number in range(REQUESTS_DIFFERENT)]
+    requests = [_request("POST", path, stage.seeded.token, body) for body in bodies]
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
+        answer = await client.post(path, json=bodies[0])
+    async with _bare(len(answer.content), answer.status_code) as bare_port:
+        rivals = Rivals(port, bare_port, await _post_script(stage))
+        return await _compare(stage, rivals, requests, f"POST queue item, {CONNECTIONS} connections", POST_FLOOR, rounds, seconds)
+
+
+async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
+    """The first fifty of a thousand items of a pipeline."""
+    path = f"{_path(stage)}?limit={LIST_ITEMS}"
+    await fill(stage, LIST_ITEMS_ALL)
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
+        answer = await client.get(path)
+    assert LIST_ITEMS == len(answer.json())
+    async with _bare(len(answer.content), answer.status_code) as bare_port:
+        rivals = Rivals(port, bare_port, await _list_script(stage))
+        requests = [_request("GET", path, stage.seeded.token)]
+        return await _compare(stage, rivals, requests, f"List of {LIST_ITEMS}, {CONNECTIONS} connections", LIST_FLOOR, rounds, seconds)
+
+
+async def fill(stage: Stage, count: int) -> None:
+    """Put `count` items into the queue, by the service that POST calls."""
+    batch = 500
+    for start in range(0, count, batch):
+        wanted = [_new(stage, number) for number in range(start, min(start + batch, count))]
+        async with db.transaction(stage.pool) as database:
+            for outcome in await service.schedule_all(database, wanted=wanted, secret=stage.site.secret):
+                assert isinstance(outcome, store.QueueItem), outcome
+
+
+async def _compare(
+    stage: Stage, rivals: Rivals, requests: Sequence[bytes], what: str, floor: float, rounds: int, seconds: float
+) -> list[Ratio]:
+    await load(rivals.port, requests, seconds=WARM_SECONDS)
+    ours: list[Load] = []
+    database: list[float] = []
+    bare: list[float] = []
+    for _ in range(rounds):
+        ours.append(await load(rivals.port, requests, seconds=seconds))
+        database.append(
+            await stage.pgbench.transactions_per_second(rivals.script, clients=CONNECTIONS, seconds=seconds)
+        )
+        bare.append((await load(rivals.bare_port, requests, seconds=seconds)).requests_per_second)
+    rates = [each.requests_per_second for each in ours]
+    waits = sorted(each.p99_ms for each in ours)
+    note = f"; p99 {waits[len(waits) // 2]:.0f} ms"
+    return [
+        Ratio(what, "pgbench, the same SQL", "a second", list(zip(rates, database, strict=True)), floor, note),
+        Ratio(what, "a bare server", "a second", list(zip(rates, bare, strict=True))),
+    ]
+
+
+async def load(port: int, requests: Sequence[bytes], *, seconds: float, connections: int = CONNECTIONS) -> Load:
+    """Run the load as a process of its own; every answer must be good."""
+    order = {
+        "host": "127.0.0.1",
+        "port": port,
+        "requests": [request.decode() for request in requests],
+        "connections": connections,
+        "seconds": seconds,
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.load"), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate(json.dumps(order).encode())
+    found = Load(**json.loads(output))
+    if found.failed:
+        raise RuntimeError(f"{found.failed} of {found.count} answers were refusals.")
+    return found
+
+
+@asynccontextmanager
+async def _bare(size: int, status: int) -> AsyncGenerator[int, None]:
+    port = free_port()
+    order = json.dumps({"port": port, "bytes": size, "status": status})
+    async with running("benchmarks.bare", order, settings={}) as process:
+        if status == httpx2.codes.OK:
+            await answers(f"http://127.0.0.1:{port}/", process)
+        else:
+            await _connects(port)
+        yield port
+
+
+async def _connects(port: int) -> None:
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            await asyncio.sleep(0.02)
+        else:
+            writer.close()
+            return
+
+
+async def _post_script(stage: Stage) -> str:
+    """What one POST does when nobody waits beside it: a transaction of two statements."""
+    async with stage.pool.raw.acquire() as raw, raw.transaction():
+        recording = Recording(raw)
+        [made] = await service.schedule_all(
+            Database(recording, stage.pool.clock), wanted=[_new(stage, 0)], secret=stage.site.secret
+        )
+    assert isinstance(made, store.QueueItem)
+    [document] = next(values[0] for _, values in recording.statements if _is_documents(values[0]))  # type: ignore[misc]
+    return recording.script(in_transaction=True, fresh=(document["item_id"], document["event_id"]))
+
+
+async def _list_script(stage: Stage) -> str:
+    async with stage.pool.raw.acquire() as raw:
+        recording = Recording(raw)
+        call = Call[None](
+            caller=stage.caller,
+            site=stage.site,
+            now=stage.pool.clock.now(),
+            ids={"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id},
+            body=None,
+            headers={},
+            request_id="",
+            requested=Page.first(store.ITEMS, limit=LIST_ITEMS),
+        )
+        await api.list_items(call, Database(recording, stage.pool.clock))
+    return recording.script(in_transaction=False)
+
+
+def _is_documents(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _new(stage: Stage, number: int) -> NewItem:
+    body = _body(number)
+    return NewItem(
+        caller=stage.caller,
+        questionnaire_id=stage.seeded.questionnaire_id,
+        pipeline_id=stage.seeded.pipeline_id,
+        responder_channel_identifier=body["responder_channel_identifier"],
+        locale=body["locale"],
+        metadata=Changes(**body["metadata"]),
+    )
+
+
+def _path(stage: Stage) -> str:
+    seeded = stage.seeded
+    return f"/v3.2/q/questionnaire/{seeded.questionnaire_id}/pipeline/{seeded.pipeline_id}/queue/item"
+
+
+def _body(number: int) -> dict[str, Any]:
+    """What an online shop sends when an order has arrived."""
+    return {
+        "responder_channel_identifier": f"ann.{number}@example.com",
+        "locale": "el",
+        "metadata": {
+            "questionnaire": {"transaction_id": f"{number} (XKBK)", "transaction_date": "2026-11-20 18:02:11"},
+            "responder": {"email": f"ann.{number}@example.com"},
+        },
+    }
+
+
+def _headers(stage: Stage) -> dict[str, str]:
+    return {"Authorization": f"Bearer {stage.seeded.token}"}
+
+
+def _request(method: str, path: str, token: str, body: object = None) -> bytes:
+    content = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+    if body is not None:
+        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+    return f"{head}\r\n".encode() + content

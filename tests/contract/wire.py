@@ -1,0 +1,213 @@
+"""Requests as bytes, without a client that tidies them up, and the schema that every refusal must have."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+
+PUBLIC_URL: Final = "https://answers.example"
+CANARY: Final = "Zq7canary"  # stands in what is sent, and in no answer
+
+DOCUMENTED: Final[Mapping[int, frozenset[str]]] = {
+    400: frozenset(
+        {
+            "malformed_json", "malformed_form", "malformed_query", "malformed_encoding", "malformed_header",
+            "duplicate_member", "too_deep", "too_many_members", "name_too_long", "nul_character", "lone_surrogate",
+            "number_out_of_range",
+        }
+    ),
+    401: frozenset({"unauthenticated", "invalid_token", "token_expired", "token_revoked", "ambiguous_credentials"}),
+    403: frozenset({"insufficient_scope", "domain_mismatch", "forbidden"}),
+    404: frozenset({"not_found", "unknown_route"}),
+    405: frozenset({"method_not_allowed"}),
+    406: frozenset({"not_acceptable"}),
+    408: frozenset({"request_timeout"}),
+    409: frozenset(
+        {
+            "item_in_dispatch", "item_closed", "outcome_unknown", "questionnaire_not_published", "already_exists",
+            "in_use", "not_ready", "idempotency_in_progress", "last_owner", "system_status", "item_not_repeatable",
+            "questionnaire_inactive", "questionnaire_closed",
+        }
+    ),
+    410: frozenset({"gone"}),
+    412: frozenset({"precondition_failed"}),
+    413: frozenset({"body_too_large"}),
+    414: frozenset({"target_too_long"}),
+    415: frozenset({"unsupported_media_type", "unsupported_encoding"}),
+    422: frozenset({"invalid", "idempotency_key_reused"}),
+    429: frozenset({"rate_limited"}),
+    503: frozenset({"unavailable"}),
+}  # fmt: skip
+"""The codes of wire.md 3 and resources.md 3.3. No 500: that is never the answer to an input."""
+
+FIELD_CODES: Final = frozenset(
+    {
+        "required", "wrong_type", "not_nullable", "too_short", "too_long", "too_few", "too_many", "out_of_range",
+        "invalid_format", "invalid_date_time", "leap_second", "invalid_locale", "invalid_address", "unknown_id",
+        "unknown_value", "unknown_column", "unknown_criterion", "unknown_field", "unknown_scope", "unknown_metadata",
+        "unknown_member", "read_only", "exclusive", "invalid_cursor", "cursor_expired", "page_too_deep",
+    }
+)  # fmt: skip
+PLACES: Final = ("pointer", "parameter", "header")
+ERRORS_MAX: Final = 100
+MEMBERS: Final = (
+    "type", "title", "status", "code", "detail", "message", "error", "instance", "request_id", "errors",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def document(self) -> Any:
+        """The body as JSON."""
+        return msgspec.json.decode(self.body)
+
+    @property
+    def code(self) -> str:
+        """The problem's code; empty where there is no problem."""
+        return str(self.document["code"]) if self.status >= 400 else ""
+
+    @property
+    def wrong(self) -> list[tuple[str, str]]:
+        """Place and code of each wrong field."""
+        return [
+            (next(error[place] for place in PLACES if place in error), error["code"])
+            for error in self.document["errors"]
+        ]
+
+
+class Wire:
+    """An ASGI application, spoken to in bytes."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def ask(
+        self,
+        method: str,
+        target: str | bytes,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str | bytes] | None = None,
+        body: bytes | Sequence[bytes] | None = None,
+        document: object = msgspec.UNSET,
+    ) -> Reply:
+        """Send one request. `target` is encoded as it travels; `body` in pieces is sent without its length."""
+        raw = target.encode() if isinstance(target, str) else target
+        path, _, query = raw.partition(b"?")
+        sent = [(name.lower().encode(), _bytes(value)) for name, value in (headers or {}).items()]
+        names = {name for name, _ in sent}
+        if token is not None:
+            sent.append((b"authorization", f"Bearer {token}".encode()))
+        if document is not msgspec.UNSET:
+            body = msgspec.json.encode(document)
+            if b"content-type" not in names:
+                sent.append((b"content-type", b"application/json"))
+        pieces = [body] if isinstance(body, bytes) else list(body or ())
+        if isinstance(body, bytes) and b"content-length" not in names:
+            sent.append((b"content-length", b"%d" % len(body)))
+        elif pieces and not isinstance(body, bytes):
+            sent.append((b"transfer-encoding", b"chunked"))
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "https",
+            "path": unquote_to_bytes(path).decode("utf-8", "replace"),  # as servers do
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": [(b"host", b"answers.example"), *sent],
+            "client": ("192.0.2.1", 4711),
+            "server": ("answers.example", 443),
+            "state": {},
+        }
+        return await self._send(scope, pieces)
+
+    async def _send(self, scope: dict[str, Any], pieces: Sequence[bytes]) -> Reply:
+        waiting = list(pieces)
+        status, more, parts = 0, {}, []
+
+        async def receive() -> dict[str, Any]:
+            piece = waiting.pop(0) if waiting else b""
+            return {"type": "http.request", "body": piece, "more_body": bool(waiting)}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal status, more
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                more = {name.decode().lower(): value.decode("latin-1") for name, value in message["headers"]}
+            else:
+                parts.append(message.get("body", b""))
+
+        await self._app(scope, receive, send)
+        return Reply(status, more, b"".join(parts))
+
+
+def problem_faults(reply: Reply) -> list[str]:
+    """What is wrong with a refusal as such, whatever it was for; nothing for a success."""
+    if reply.status < 400:
+        return []
+    faults: list[str] = []
+    if reply.headers.get("content-type") != "application/problem+json":
+        return [f"{reply.status} is no problem document but {reply.headers.get('content-type')}: {reply.body[:200]!r}"]
+    found: dict[str, Any] = reply.document
+    code = found.get("code", "")
+    expected = (*MEMBERS, "required_scopes") if code == "insufficient_scope" else MEMBERS
+    if set(found) != set(expected):
+        faults.append(f"its members are {sorted(found)}")
+        return faults
+    if code not in DOCUMENTED.get(reply.status, ()):
+        faults.append(f"{reply.status} {code} is not documented")
+    texts = {name: found[name] for name in expected if name not in {"status", "errors", "required_scopes"}}
+    faults += [f"{name} is no text" for name, text in texts.items() if not isinstance(text, str) or not text]
+    if found["status"] != reply.status:
+        faults.append("status differs")
+    if found["type"] != f"{PUBLIC_URL}/problems/{code}":
+        faults.append(f"type is {found['type']}")
+    if not found["detail"] == found["message"] == found["error"]:
+        faults.append("detail, message and error differ")
+    if found["instance"] != f"urn:afterword:request:{found['request_id']}":
+        faults.append("instance does not name the request")
+    if reply.headers.get("x-request-id") != found["request_id"]:
+        faults.append("X-Request-Id differs")
+    if reply.headers.get("cache-control") != "no-store":
+        faults.append("it may be stored")
+    if reply.headers.get("x-content-type-options") != "nosniff":
+        faults.append("its type may be guessed")
+    if CANARY in reply.body.decode() or any(CANARY in value for value in reply.headers.values()):
+        faults.append(f"a sent value is repeated: {reply.body!r}")
+    return [*faults, *_error_faults(found["errors"], code, reply.status)]
+
+
+def _error_faults(errors: Any, code: str, status: int) -> Iterable[str]:
+    if not isinstance(errors, list) or len(errors) > ERRORS_MAX:
+        yield "errors is no list of at most 100"
+        return
+    for error in errors:
+        places = [place for place in PLACES if place in error]
+        if len(places) != 1 or set(error) != {places[0], "code", "message"}:
+            yield f"an error has the members {sorted(error)}"
+        elif not all(isinstance(text, str) for text in error.values()) or not error["message"]:
+            yield f"an error is not made of texts: {error}"
+        elif status == 422 and error["code"] not in FIELD_CODES:
+            yield f"the field code {error['code']} is not documented"
+        elif "pointer" in error and error["pointer"] and not error["pointer"].startswith("/"):
+            yield f"{error['pointer']} is no JSON Pointer"
+    if code == "invalid" and not errors:
+        yield "invalid, but no field is named"
+    if errors and code not in {"invalid", "malformed_header"}:
+        yield f"{code} blames fields"
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value.encode("latin-1") if isinstance(value, str) else value

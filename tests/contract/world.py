@@ -1,0 +1,210 @@
+"""Two organizations with the same shape of data behind one application, and the table of all operations."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+
+from afterword import db
+from afterword.accounts import service as accounts
+from afterword.app import api_routes, create_app
+from afterword.core.access import SCOPES
+from afterword.core.site import Site
+from afterword.instances import service as instances
+from afterword.instances import store as instances_store
+from afterword.instances.service import Given
+from afterword.questionnaires import store as questionnaires_store
+from afterword.responders import store as responders_store
+from afterword.web.limits import Limits
+from afterword.web.operations import Route
+from tests.conftest import House, build_house
+from tests.contract.wire import PUBLIC_URL, Reply, Wire
+
+ABSENT: Final = "zzzzzzzzzzzzzzzzzzzzzz"
+ADDRESS: Final = "ann@example.com"
+ROUTES: Final = [route for group in api_routes() for route in group.all]
+
+
+def name_of(route: Route) -> str:
+    """How a test of the route is called."""
+    return f"{route.method} {route.path}"
+
+
+every_route = pytest.mark.parametrize("route", ROUTES, ids=name_of)
+every_path = pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
+with_body = pytest.mark.parametrize("route", [route for route in ROUTES if route.body is not None], ids=name_of)
+with_ids = pytest.mark.parametrize("route", [route for route in ROUTES if route.parameters], ids=name_of)
+with_list = pytest.mark.parametrize("route", [route for route in ROUTES if route.listing is not None], ids=name_of)
+
+
+@dataclass
+class Tenant:
+    """An organization; `ids` has one of everything that an operation can name, `deleted` what was there once."""
+
+    house: House
+    ids: dict[str, str]
+    deleted: dict[str, str] = field(default_factory=dict[str, str])
+    secrets: dict[str, str] = field(default_factory=dict[str, str])  # what opens a page
+
+    @property
+    def token(self) -> str:
+        """Opens all of it."""
+        return self.house.token
+
+    def path(self, route: Route, **other: str) -> str:
+        """The route's address with this organization's ids, or the `other` ones."""
+        missing = [name for name in route.parameters if name not in self.ids]
+        assert not missing, f"{name_of(route)} has no probe: say in tests/contract/world.py what {missing} are"
+        return "/v3.2" + route.path.format_map({**self.ids, **other})
+
+
+@dataclass
+class World:
+    """Ours asks, theirs must not be reached."""
+
+    pool: db.Pool
+    wire: Wire
+    ours: Tenant
+    theirs: Tenant
+
+    async def ask(self, method: str, target: str, *, token: str | None = "", **options: Any) -> Reply:
+        """Ask as the owner of ours, unless there is another token; None: without one."""
+        return await self.wire.ask(method, target, token=self.ours.token if token == "" else token, **options)
+
+    async def token_for(self, scopes: Collection[str], **options: Any) -> str:
+        """The text of a new token of ours."""
+        async with db.transaction(self.pool) as database:
+            _, text = await accounts.create_token(
+                database,
+                organization_id=self.ours.house.organization_id,
+                title="Probe",
+                scopes=scopes,
+                kind="organization",
+                user_id=None,
+                now=database.clock.now(),
+                **options,
+            )
+        return text
+
+    async def dead_tokens(self) -> Mapping[str, str]:
+        """Tokens that ended, by the code that says how."""
+        async with db.transaction(self.pool) as database:
+            now = database.clock.now()
+            organization_id = self.ours.house.organization_id
+            options: dict[str, Any] = {
+                "organization_id": organization_id, "title": "Ended", "scopes": SCOPES, "kind": "organization",
+                "user_id": None,
+            }  # fmt: skip
+            early = now - timedelta(hours=2)
+            _, expired = await accounts.create_token(
+                database, now=early, expires_time=early + timedelta(hours=1), **options
+            )
+            token, revoked = await accounts.create_token(database, now=now, **options)
+            await accounts.revoke_token(
+                database, organization_id=organization_id, token_id=token.token_id, now=now, by=None
+            )
+        return {"token_expired": expired, "token_revoked": revoked}
+
+    async def rows_of(self, tenant: Tenant) -> dict[str, list[str]]:
+        """Everything that the database holds of an organization, but for the ticks of its tokens."""
+        async with db.connection(self.pool) as database:
+            tables = await database.fetch(
+                """select table_name from information_schema.columns
+                   where table_schema = 'public' and column_name = 'organization_id' and table_name <> 'token'"""
+            )
+            return {
+                row["table_name"]: [
+                    str(each["row"])
+                    for each in await database.fetch(
+                        f"select to_jsonb(t) as row from {row['table_name']} t where organization_id = $1 order by 1",  # type: ignore[arg-type]
+                        tenant.house.organization_id,
+                    )
+                ]
+                for row in tables
+            }
+
+
+async def build(pool: db.Pool) -> World:
+    """Both organizations over a fresh database."""
+    app = create_app(pool=pool, site=Site(PUBLIC_URL, b"k" * 32), limits=Limits(0, 0, 0))
+    wire = Wire(app)
+    ours = await _tenant(pool, wire, domain="demo")
+    theirs = await _tenant(pool, wire, domain="neighbour")
+    return World(pool, wire, ours, theirs)
+
+
+async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
+    house = await build_house(pool, domain=domain)
+    ids = {
+        "organization_id": house.organization_id,
+        "application_id": house.application_id,
+        "user_id": house.user_id,
+        "token_id": house.token_id,
+        "questionnaire_id": house.questionnaire_id,
+        "version_id": house.version_id,
+        "pipeline_id": house.pipeline_id,
+    }
+    tenant = Tenant(house, ids)
+    async with db.connection(pool) as database:
+        version = await questionnaires_store.get_version(
+            database, organization_id=house.organization_id, version_id=house.version_id
+        )
+    ids["group_id"] = version.definition.groups[0].group_id
+    ids["question_id"] = version.definition.groups[0].questions[0].question_id
+    for kept in (tenant.deleted, ids):  # what stays is the newer
+        await _fill(wire, tenant, kept)
+    await _answer(pool, tenant, version)
+    for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
+        reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
+        assert 204 == reply.status, reply
+    return tenant
+
+
+async def _fill(wire: Wire, tenant: Tenant, kept: dict[str, str]) -> None:
+    """An instance and a queue item."""
+    metadata = {"questionnaire": {"transaction_id": "1042"}, "responder": {"email": ADDRESS}}
+    base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
+    reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={"metadata": metadata})
+    assert 201 == reply.status, reply
+    kept |= {name: reply.document[name] for name in ("instance_id", "responder_id")}
+    tenant.secrets["code"] = reply.document["collection_url_short"].rpartition("/")[2]
+    document = {"responder_channel_identifier": ADDRESS, "metadata": metadata}
+    path = f"{base}/pipeline/{tenant.ids['pipeline_id']}/queue/item"
+    reply = await wire.ask("POST", path, token=tenant.token, document=document)
+    assert 201 == reply.status, reply
+    kept["item_id"] = reply.document["item_id"]
+
+
+async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.Version) -> None:
+    """One answer, so that lists of answers have a row."""
+    organization_id, instance_id = tenant.house.organization_id, tenant.ids["instance_id"]
+    async with db.transaction(pool) as database:
+        instance = await instances_store.get_instance(
+            database, organization_id=organization_id, instance_id=instance_id
+        )
+        assert instance is not None
+        await instances.save_answers(
+            database,
+            instance=instance,
+            definition=version.definition,
+            answers={tenant.ids["question_id"]: Given(4)},
+            complete=False,
+            now=database.clock.now(),
+        )
+    async with db.connection(pool) as database:
+        rows = await database.fetch(
+            "select unsubscribe_id from responder_address where organization_id = $1 and responder_id = $2",
+            organization_id,
+            tenant.ids["responder_id"],
+        )
+    if rows:
+        tenant.secrets["unsubscribe_id"] = rows[0]["unsubscribe_id"]
+
+
+__all__ = [
+    "ABSENT", "ADDRESS", "ROUTES", "Tenant", "World", "build", "every_path", "every_route", "name_of", "with_body",
+    "with_ids", "with_list",
+]  # fmt: skip
+_ = responders_store

@@ -1,0 +1,209 @@
+"""A queue on a real PostgreSQL: items by the shortest way, workers that make one move at a time, and what came of it."""
+
+import random
+import uuid
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Unpack
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.app import create_app
+from afterword.channels.base import Outcome
+from afterword.core.lanes import AccountKey, LaneKey
+from afterword.core.metadata import Changes
+from afterword.core.times import Moment
+from afterword.queue import service
+from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.pipelines import service as pipelines
+from afterword.queue.pipelines.service import PipelineFields
+from afterword.queue.sending import service as sending
+from afterword.queue.sending.outcomes import Waits
+from afterword.queue.sending.service import Dispatch, Lease, Result
+from afterword.queue.service import NewItem
+from afterword.queue.store import QueueItem
+from tests.conftest import House
+
+EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
+LEASE_SECONDS = 60.0
+MARGIN_SECONDS = 5.0
+
+
+@dataclass
+class Worker:
+    """One worker process as far as the database can tell: it claims, begins and settles by the services."""
+
+    queue: "Queue"
+    lease: Lease = field(
+        default_factory=lambda: Lease(owner=uuid.uuid4(), seconds=LEASE_SECONDS, margin_seconds=MARGIN_SECONDS)
+    )
+    cache: SettingsCache = field(default_factory=SettingsCache)
+
+    async def claim(
+        self,
+        count: int = 10,
+        *,
+        shares: Mapping[LaneKey, int] | None = None,
+        metered: frozenset[AccountKey] = frozenset(),
+    ) -> list[Dispatch]:
+        async with db.transaction(self.queue.pool) as database:
+            prepared = await sending.claim(
+                database,
+                shares=shares or {self.queue.lane: count},
+                metered=metered,
+                lease=self.lease,
+                cache=self.cache,
+                secret=self.queue.secret,
+                draw=random.random,
+            )
+        return list(prepared.dispatches)
+
+    async def begin(self, *dispatches: Dispatch) -> list[Dispatch]:
+        async with db.transaction(self.queue.pool) as database:
+            begun = await sending.begin(database, dispatches=dispatches, lease=self.lease)
+        return [dispatch for dispatch in dispatches if dispatch.item.hold in begun]
+
+    async def settle(self, outcome: Outcome, *dispatches: Dispatch, waits: Waits = Waits()) -> None:  # noqa: B008
+        async with db.transaction(self.queue.pool) as database:
+            results = [Result(dispatch, outcome, waits) for dispatch in dispatches]
+            await sending.settle(database, results=results, now=database.clock.now())
+
+    async def send(self, outcome: Outcome, count: int = 10) -> list[Dispatch]:
+        """Claim, begin and settle."""
+        dispatches = await self.claim(count)
+        begun = await self.begin(*dispatches)
+        await self.settle(outcome, *begun)
+        return dispatches
+
+    async def hand_back(self, *dispatches: Dispatch) -> None:
+        async with db.transaction(self.queue.pool) as database:
+            await sending.hand_back(database, items=[dispatch.item for dispatch in dispatches])
+
+    async def renew(self, *dispatches: Dispatch) -> int:
+        async with db.transaction(self.queue.pool) as database:
+            holds = [dispatch.item.hold for dispatch in dispatches]
+            return len(await sending.renew(database, holds=holds, lease_seconds=LEASE_SECONDS))
+
+
+@dataclass
+class Queue:
+    """The queue of one house."""
+
+    pool: db.Pool
+    house: House
+    pipeline_id: str
+
+    @property
+    def secret(self) -> bytes:
+        return self.house.site.secret
+
+    @property
+    def lane(self) -> LaneKey:
+        return self.house.organization_id, self.pipeline_id
+
+    def worker(self) -> Worker:
+        return Worker(self)
+
+    async def pipeline(self, **fields: Unpack[PipelineFields]) -> "Queue":
+        """The same house with another pipeline in view."""
+        async with db.transaction(self.pool) as database:
+            made = await pipelines.create_pipeline(
+                database,
+                organization_id=self.house.organization_id,
+                now=database.clock.now(),
+                **{"message_subject": "Well?", "message_body": "Tell us.", **fields},  # pyright: ignore[reportArgumentType]
+            )
+        return replace(self, pipeline_id=made.pipeline_id)
+
+    async def change_pipeline(self, statement: str) -> None:
+        await self.execute(
+            f"update pipeline set version = version + 1, {statement} where organization_id = $1 and pipeline_id = $2",
+            *self.lane,
+        )
+
+    async def schedule(
+        self,
+        address: str = "ann@example.com",
+        *,
+        send_time: datetime | None = None,
+        locale: str | None = None,
+        metadata: Mapping[str, Mapping[str, str | None]] | None = None,
+        external_reference: str | None = None,
+    ) -> QueueItem:
+        groups = metadata or {}
+        async with db.transaction(self.pool) as database:
+            return await service.schedule(
+                database,
+                new=NewItem(
+                    caller=self.house.caller,
+                    questionnaire_id=self.house.questionnaire_id,
+                    pipeline_id=self.pipeline_id,
+                    responder_channel_identifier=address,
+                    locale=locale,
+                    send_time=None if send_time is None else Moment(send_time, 0),
+                    metadata=Changes(dict(groups.get("questionnaire", {})), dict(groups.get("responder", {}))),
+                    external_reference=external_reference,
+                ),
+                secret=self.secret,
+            )
+
+    async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008
+        async with db.transaction(self.pool) as database:
+            return await sending.reap(database, limit=500, waits=waits)
+
+    async def now(self) -> datetime:
+        return await self.value("select now()")
+
+    async def row(self, item: QueueItem | Dispatch) -> Mapping[str, Any]:
+        """Every column of the item."""
+        item_id = item.item_id if isinstance(item, QueueItem) else item.item.item_id
+        [row] = await self.fetch("select * from queue_item where item_id = $1", item_id)
+        return row
+
+    async def status(self, item: QueueItem) -> int:
+        return (await self.row(item))["status"]
+
+    async def attempts(self, item: QueueItem) -> list[str | None]:
+        rows = await self.fetch("select outcome from attempt where item_id = $1 order by epoch", item.item_id)
+        return [row["outcome"] for row in rows]
+
+    async def told(self, item: QueueItem) -> list[str]:
+        """The types of the item's events, the terminal one marked."""
+        rows = await self.fetch("select type, is_terminal from event where subject_id = $1 order by seq", item.item_id)
+        return [row["type"].removeprefix("queue_item.") + ("!" if row["is_terminal"] else "") for row in rows]
+
+    async def shift(self, amount: timedelta) -> None:
+        """Let time pass: everything that is stored moves into the past."""
+        await self.execute(
+            """update queue_item set due_time = due_time - $1::interval, not_after = not_after - $1::interval,
+                 lease_until = lease_until - $1::interval, send_time = send_time - $1::interval""",
+            amount,
+        )
+
+    async def fetch(self, statement: str, *values: object) -> Sequence[Mapping[str, Any]]:
+        async with db.connection(self.pool) as database:
+            return await database._connection.fetch(statement, *values)
+
+    async def value(self, statement: str, *values: object) -> Any:
+        async with db.connection(self.pool) as database:
+            return await database._connection.fetchval(statement, *values)
+
+    async def execute(self, statement: str, *values: object) -> None:
+        async with db.connection(self.pool) as database:
+            await database._connection.execute(statement, *values)
+
+
+@pytest.fixture
+async def queue(pool: db.Pool, house: House) -> Queue:
+    return Queue(pool, house, house.pipeline_id)
+
+
+@pytest.fixture
+async def http(pool: db.Pool, house: House) -> AsyncGenerator[httpx2.AsyncClient]:
+    """A client of the whole application, without a token."""
+    transport = httpx2.ASGITransport(app=create_app(pool=pool, site=house.site))
+    async with httpx2.AsyncClient(transport=transport, base_url="https://answers.example/v3.2") as client:
+        yield client

@@ -1,0 +1,104 @@
+"""A worker that runs inside the test, at the pace of the rig, with a channel that does as it is told."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from afterword import db, worker
+from afterword.channels.base import EMAIL, Begin, Message, Outcome, Sent
+from afterword.worker import Pace
+from tests.conftest import House
+from tests.queue.conftest import Queue
+
+RIG = Pace(
+    slots=4,
+    lease_seconds=3.0,
+    heartbeat_seconds=0.75,
+    margin_seconds=0.25,
+    poll_seconds=0.05,
+    reap_seconds=0.25,
+    send_seconds_max=10.0,
+    grace_seconds=5.0,
+    backoff_factor=0.0005,
+)
+DEADLINE_SECONDS = 20.0
+
+Script = Callable[[Message, Begin], Awaitable[Outcome]]
+
+
+async def accept(message: Message, begin: Begin) -> Outcome:
+    await begin()
+    return Sent(message.item_id, 250, "ok")
+
+
+@dataclass
+class Scripted:
+    """A channel whose answers are the test's; it counts what it accepted by item."""
+
+    script: Script = accept
+    channel_id: int = EMAIL
+    resend_after_seconds: int | None = 600
+    accepted: Counter[str] = field(default_factory=Counter[str])
+    asked: Counter[str] = field(default_factory=Counter[str])
+    messages: dict[str, Message] = field(default_factory=dict[str, Message])
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        self.asked[message.item_id] += 1
+        self.messages[message.item_id] = message
+        outcome = await self.script(message, begin)
+        if isinstance(outcome, Sent):
+            self.accepted[message.item_id] += 1
+        return outcome
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class Bench:
+    """What a worker test works with."""
+
+    queue: Queue
+    database_url: str
+    channel: Scripted = field(default_factory=Scripted)
+
+    @asynccontextmanager
+    async def worker(self, pace: Pace = RIG, database_url: str | None = None) -> AsyncGenerator[asyncio.Event]:
+        """A running worker; leaving stops it and waits for its end."""
+        stop = asyncio.Event()
+        running = asyncio.create_task(
+            worker.run(
+                database_url=database_url or self.database_url,
+                site=self.queue.house.site,
+                channels=self._channels,
+                mail_from="survey@shop.example",
+                stop=stop,
+                pace=pace,
+            )
+        )
+        try:
+            yield stop
+        finally:
+            stop.set()
+            await asyncio.wait_for(running, DEADLINE_SECONDS)
+
+    async def until(self, statement: str, *values: object) -> None:
+        """Wait for a condition on the database, with a deadline."""
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not await self.queue.value(statement, *values):
+                await asyncio.sleep(0.02)
+
+    async def until_done(self) -> None:
+        await self.until("select not exists (select from queue_item where status < 4)")
+
+    def _channels(self, pool: db.Pool) -> dict[int, Scripted]:
+        return {**worker.captured(pool), EMAIL: self.channel}  # pyright: ignore[reportReturnType]
+
+
+@pytest.fixture
+async def bench(pool: db.Pool, house: House, database_url: str) -> Bench:
+    return Bench(Queue(pool, house, house.pipeline_id), database_url)

@@ -1,0 +1,63 @@
+"""One durable cluster for all fault tests of a run, and a rig on a database of its own for each."""
+
+import asyncio
+import os
+import random
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from afterword import db, embedded, migrations
+from tests.worker.faults.rig import Rig, start_cluster
+
+TEMPLATE = "faults_template"
+SEED_VARIABLE = "AFTERWORD_TEST_SEED"
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[embedded.Server]:
+    """The cluster, with a migrated template."""
+    server, folder = start_cluster()
+    try:
+        asyncio.run(_make_template(server))
+        yield server
+    finally:
+        asyncio.run(server.stop())
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncIterator[Rig]:
+    """An empty rig. The seed of its choices is printed; pytest shows it when the test fails."""
+    seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().getrandbits(32))
+    print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
+    if not cluster.is_running():
+        await cluster.restart()
+    name = f"faults_{uuid.uuid4().hex}"
+    await _execute(cluster, f"create database {name} template {TEMPLATE}")
+    url = cluster.url.replace("/afterword?", f"/{name}?")
+    connection: Any = await asyncpg.connect(url)
+    try:
+        async with await db.open_pool(url, size_max=2) as pool:
+            yield Rig(cluster, url, pool, connection, tmp_path, random.Random(seed))  # noqa: S311
+    finally:
+        await connection.close()
+        await _execute(cluster, f"drop database {name} with (force)")
+
+
+async def _make_template(server: embedded.Server) -> None:
+    await _execute(server, f"create database {TEMPLATE}")
+    await migrations.migrate(server.url.replace("/afterword?", f"/{TEMPLATE}?"))
+
+
+async def _execute(server: embedded.Server, statement: str) -> None:
+    admin: Any = await asyncpg.connect(server.url)
+    try:
+        await admin.execute(statement)
+    finally:
+        await admin.close()

@@ -1,0 +1,321 @@
+"""The rig of the fault tests: a durable cluster, real workers that are killed, a sink that remembers what it accepted.
+
+Small here, so that every change can afford it; AFTERWORD_TEST_FAULTS=full gives the volumes of a nightly run. Every
+random choice comes from one seed, printed, and given back with AFTERWORD_TEST_SEED.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from afterword import db, embedded
+from afterword.queue import service as queue
+from afterword.queue.pipelines import service as pipelines
+from tests.channels.sink import Fault, Phase, Sink
+from tests.conftest import EMAIL, House, build_house
+from tests.journeys import processes
+from tests.journeys.processes import Child, until
+from tests.worker.faults.reconciler import Figures, reconcile
+from tests.worker.faults.runner import LEASE_SECONDS, SLOTS, Orders
+
+__all__ = ["FULL", "LEASE_SECONDS", "SLOTS", "Crew", "Lossy", "Rig", "Web", "size"]
+
+FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
+WORKERS: Final = 4
+SECRET: Final = "k" * 32
+STOP_SECONDS_MAX: Final = 30.0
+UNLIMITED: Final = 1_000_000  # requests a minute
+BATCH: Final = 200
+
+
+def size(here: int, full: int) -> int:
+    """A volume: in every change, and at full size."""
+    return full if FULL else here
+
+
+@dataclass
+class Lossy(Sink):
+    """A sink that counts the answers which it kept to itself."""
+
+    lost_answers: int = 0
+
+    def drawn(self) -> Fault | None:
+        fault = super().drawn()
+        if fault is not None and fault.way == "lost":
+            self.lost_answers += 1
+        return fault
+
+    def accepted(self) -> list[str]:
+        """The item of each mail that it took, in order."""
+        assert self.file is not None
+        return self.file.read_text().splitlines()
+
+
+@dataclass
+class Rig:
+    """One test's database on the run's cluster, and everything that the test starts on it."""
+
+    server: embedded.Server
+    database_url: str
+    pool: db.Pool
+    connection: Any  # asyncpg's; a superuser's, for what no product process may see or do
+    folder: Path
+    draw: random.Random
+    acknowledged: set[str] = field(default_factory=set[str])
+    aborted: set[str] = field(default_factory=set[str])
+    houses: list[House] = field(default_factory=list[House])
+    hits: int = 0  # kills and pauses
+    public_url: str = "http://localhost:8080"
+    crew: "Crew | None" = None
+    target: Lossy | None = None
+
+    async def fill(self, *, organizations: int, lanes: int, items: int) -> None:
+        """Organizations with so many pipelines each, and items that are due, dealt out among them all."""
+        for number in range(organizations):
+            house = await build_house(self.pool, domain=f"shop{number}")
+            self.houses.append(house)
+            for _ in range(1, lanes):
+                await self.add_lane(house)
+        await self.schedule(items)
+
+    async def schedule(self, items: int) -> None:
+        """More of them, through the product's own service."""
+        lanes = await self.lanes()
+        for first in range(0, items, BATCH):
+            wanted = [self._new(lanes, number) for number in range(first, min(first + BATCH, items))]
+            async with db.transaction(self.pool) as database:
+                outcomes = await queue.schedule_all(database, wanted=wanted, secret=SECRET.encode())
+            for outcome in outcomes:
+                assert isinstance(outcome, queue.QueueItem), outcome
+                self.acknowledged.add(outcome.item_id)
+
+    async def add_lane(self, house: House) -> None:
+        """One more pipeline."""
+        async with db.transaction(self.pool) as database:
+            await pipelines.create_pipeline(
+                database,
+                organization_id=house.organization_id,
+                now=database.clock.now(),
+                questionnaire_id=house.questionnaire_id,
+                channel_id=EMAIL,
+                title="Another",
+                message_subject="How was your delivery?",
+                message_body="Hello,\n\nyour order has arrived. How did it go?",
+            )
+
+    async def lanes(self) -> list[tuple[House, str]]:
+        """Every pipeline beside its organization."""
+        houses = {house.organization_id: house for house in self.houses}
+        rows = await self.connection.fetch("select organization_id, pipeline_id from pipeline order by 1, 2")
+        return [(houses[row["organization_id"]], row["pipeline_id"]) for row in rows]
+
+    @contextlib.asynccontextmanager
+    async def sink(
+        self, *, lost: float = 0.0, retry: float = 0.0, pause: float = 0.0, faults: dict[Phase, Fault] | None = None
+    ) -> AsyncIterator[Lossy]:
+        """The outside world, until the end of the block."""
+        seed = self.draw.getrandbits(32)
+        file = self.folder / "accepted"
+        sink = Lossy(faults or {}, file, lost=lost, retry=retry, pause=pause, seed=seed, keep=False)
+        async with sink:
+            self.target = sink
+            yield sink
+
+    @contextlib.asynccontextmanager
+    async def workers(self, count: int = WORKERS, *, mutant: str | None = None, **pace: Any) -> AsyncIterator["Crew"]:
+        """Workers that send to the sink; SIGTERM at the end of the block, and they must end well."""
+        assert self.target is not None, "workers need a sink"
+        orders = Orders(
+            database_url=self.database_url,
+            smtp_url=self.target.url,
+            public_url=self.public_url,
+            secret=SECRET,
+            mutant=mutant,
+        )
+        self.crew = crew = Crew(self, replace(orders, **pace))
+        try:
+            for _ in range(count):
+                crew.start_one()
+            yield crew
+            await crew.stop()
+        finally:
+            crew.bury()
+
+    @contextlib.asynccontextmanager
+    async def web(self, count: int = 1) -> AsyncIterator[list["Web"]]:
+        """Web processes on the test's database."""
+        sites: list[Web] = []
+        try:
+            for number in range(count):
+                port = processes.free_port()
+                environment = processes.environment(
+                    database_url=self.database_url,
+                    port=port,
+                    secret=SECRET,
+                    token_requests_per_minute=UNLIMITED,
+                    organization_requests_per_minute=UNLIMITED,
+                )
+                log = self.folder / f"web-{number}.log"
+                child = processes.start(["-m", "afterword", "web"], env=environment, log=log, name="web")
+                sites.append(Web(child, f"http://localhost:{port}"))
+            for site in sites:
+                await processes.ready(site.url, site.child)
+            yield sites
+            for site in sites:
+                assert 0 == await site.child.stop(), site.child.tail()
+        finally:
+            for site in sites:
+                processes.kill_tree(site.child)
+
+    async def gap(self, mails: float) -> None:
+        """Wait until some more mails were accepted: a number drawn from the seed, so many in the mean."""
+        sink = self.target
+        assert sink is not None
+        goal = sink.count + self.draw.expovariate(1 / mails)
+
+        async def passed() -> bool:
+            return sink.count >= goal or await self.nothing_open()
+
+        await self.until(passed, seconds=60, what=f"{goal:.0f} mails")
+
+    async def until(self, condition: Any, *, seconds: float, what: str = "") -> None:
+        """Wait for a condition; on failure the workers' logs help."""
+        began = time.perf_counter()
+        try:
+            await until(condition, seconds=seconds, what=what or condition.__name__)
+        except BaseException:
+            if self.crew is not None:
+                print(f"after {time.perf_counter() - began:.1f} s:", await self.states(), *self.crew.tails())  # noqa: T201
+            raise
+
+    async def nothing_open(self) -> bool:
+        """Whether every item has come to its end."""
+        return not await self.connection.fetchval("select exists(select from queue_item where status < 4)")
+
+    async def states(self) -> dict[int, int]:
+        """How many items there are by status."""
+        rows = await self.connection.fetch("select status, count(*) as n from queue_item group by status order by 1")
+        return {row["status"]: row["n"] for row in rows}
+
+    async def reconcile(self, *, unknown_max: int) -> Figures:
+        """Assert that nothing was lost, doubled without a note, or told twice; and give the figures."""
+        assert self.target is not None
+        figures = await self.count()
+        print(figures, f"hits={self.hits} lost_answers={self.target.lost_answers}")  # noqa: T201
+        assert {} == figures.wrong
+        assert figures.unknown <= unknown_max
+        return figures
+
+    async def count(self) -> Figures:
+        """The reconciler's figures, unjudged."""
+        assert self.target is not None
+        return await reconcile(
+            self.connection, accepted=self.target.accepted(), acknowledged=self.acknowledged, aborted=self.aborted
+        )
+
+    def _new(self, lanes: Sequence[tuple[House, str]], number: int) -> queue.NewItem:
+        house, pipeline_id = lanes[number % len(lanes)]
+        return queue.NewItem(
+            caller=house.caller,
+            questionnaire_id=house.questionnaire_id,
+            pipeline_id=pipeline_id,
+            responder_channel_identifier=f"person{number}@example.com",
+        )
+
+
+@dataclass(frozen=True)
+class Web:
+    """A web process and its address."""
+
+    child: Child
+    url: str
+
+
+@dataclass
+class Crew:
+    """The workers of a test."""
+
+    rig: Rig
+    orders: Orders
+    children: list[Child] = field(default_factory=list[Child])
+
+    @property
+    def working(self) -> list[Child]:
+        """Those that live and were not stopped in their tracks."""
+        return [child for child in self.children if child.is_alive and not child.is_paused]
+
+    def start_one(self) -> Child:
+        """One more."""
+        number = len(self.children)
+        child = processes.start(
+            ["-m", "tests.worker.faults.runner", self.orders.text],
+            env=processes.environment(),
+            log=self.rig.folder / f"worker-{number}.log",
+            name=f"worker {number}",
+        )
+        self.children.append(child)
+        return child
+
+    def one(self) -> Child:
+        """Any of those that work."""
+        return self.rig.draw.choice(self.working)
+
+    def kill(self, child: Child) -> None:
+        """SIGKILL: it has no last word."""
+        self.rig.hits += 1
+        child.send(signal.SIGKILL)
+
+    def pause(self, child: Child) -> None:
+        """SIGSTOP: it sleeps and does not know."""
+        self.rig.hits += 1
+        child.is_paused = True
+        child.send(signal.SIGSTOP)
+
+    def wake(self, child: Child) -> None:
+        """SIGCONT: it goes on where it was."""
+        child.send(signal.SIGCONT)
+        child.is_paused = False
+
+    async def owner_of(self, child: Child) -> str:
+        """The run id under which it claims, once it has begun to work."""
+
+        async def told() -> str:
+            assert child.is_alive, child.tail()
+            return child.told("run_id")
+
+        return await until(told, seconds=30, what=f"{child.name} works")
+
+    async def stop(self) -> None:
+        """SIGTERM to all that live; each must end with 0, and none may have logged an error."""
+        left = [child for child in self.children if child.is_alive]
+        for child in left:
+            child.send(signal.SIGTERM)
+        for child in left:
+            assert 0 == await child.ended(seconds=STOP_SECONDS_MAX), child.tail()
+        wrong = [line for child in self.children for line in child.errors()]
+        assert [] == wrong
+
+    def bury(self) -> None:
+        """End what is left."""
+        for child in self.children:
+            processes.kill_tree(child)
+
+    def tails(self) -> list[str]:
+        """The ends of all logs."""
+        return [f"\n{child.name}: {child.tail()}" for child in self.children]
+
+
+def start_cluster() -> tuple[embedded.Server, Path]:
+    """A cluster with checksums and fsync, on a disk, in a folder that its user can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="afterword-faults-"))
+    folder.chmod(0o711)
+    settings = {"max_connections": "300", "shared_buffers": "128MB"}
+    return asyncio.run(embedded.start(folder, settings=settings)), folder
