@@ -102,9 +102,7 @@ class World:
                 database, now=early, expires_time=early + timedelta(hours=1), **options
             )
             token, revoked = await accounts.create_token(database, now=now, **options)
-            await accounts.revoke_token(
-                database, organization_id=organization_id, token_id=token.token_id, now=now, by=None
-            )
+            await accounts.revoke_token(database, organization_id=organization_id, token_id=token.token_id, now=now)
         return {"token_expired": expired, "token_revoked": revoked}
 
     async def rows_of(self, tenant: Tenant) -> dict[str, list[str]]:
@@ -153,8 +151,9 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         )
     ids["group_id"] = version.definition.groups[0].group_id
     ids["question_id"] = version.definition.groups[0].questions[0].question_id
-    for kept in (tenant.deleted, ids):  # what stays is the newer
-        await _fill(wire, tenant, kept)
+    for kept in (tenant.deleted, ids):
+        kept |= await _things(wire, tenant)
+    del tenant.deleted["responder_id"]  # of both
     await _answer(pool, tenant, version)
     for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
         reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
@@ -162,19 +161,19 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
     return tenant
 
 
-async def _fill(wire: Wire, tenant: Tenant, kept: dict[str, str]) -> None:
-    """An instance and a queue item."""
+async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
+    """An instance, its responder and a queue item, by the names of their ids."""
     metadata = {"questionnaire": {"transaction_id": "1042"}, "responder": {"email": ADDRESS}}
     base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
     reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={"metadata": metadata})
     assert 201 == reply.status, reply
-    kept |= {name: reply.document[name] for name in ("instance_id", "responder_id")}
+    made = {name: reply.document[name] for name in ("instance_id", "responder_id")}
     tenant.secrets["code"] = reply.document["collection_url_short"].rpartition("/")[2]
     document = {"responder_channel_identifier": ADDRESS, "metadata": metadata}
     path = f"{base}/pipeline/{tenant.ids['pipeline_id']}/queue/item"
     reply = await wire.ask("POST", path, token=tenant.token, document=document)
     assert 201 == reply.status, reply
-    kept["item_id"] = reply.document["item_id"]
+    return {**made, "item_id": reply.document["item_id"]}
 
 
 async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.Version) -> None:
@@ -194,17 +193,8 @@ async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.V
             now=database.clock.now(),
         )
     async with db.connection(pool) as database:
-        rows = await database.fetch(
-            "select unsubscribe_id from responder_address where organization_id = $1 and responder_id = $2",
-            organization_id,
-            tenant.ids["responder_id"],
+        addresses = await responders_store.list_addresses(
+            database, organization_id=organization_id, responder_id=tenant.ids["responder_id"]
         )
-    if rows:
-        tenant.secrets["unsubscribe_id"] = rows[0]["unsubscribe_id"]
+    tenant.secrets["unsubscribe_id"] = addresses[0].unsubscribe_id
 
-
-__all__ = [
-    "ABSENT", "ADDRESS", "ROUTES", "Tenant", "World", "build", "every_path", "every_route", "name_of", "with_body",
-    "with_ids", "with_list",
-]  # fmt: skip
-_ = responders_store

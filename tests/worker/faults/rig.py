@@ -299,7 +299,8 @@ class Crew:
         for child in left:
             child.send(signal.SIGTERM)
         for child in left:
-            assert 0 == await child.ended(seconds=STOP_SECONDS_MAX), child.tail()
+            code = await child.ended(seconds=STOP_SECONDS_MAX)
+            assert code == 0 or not child.told("run_id"), (code, child.tail())  # one that was still starting just ends
         wrong = [line for child in self.children for line in child.errors()]
         assert [] == wrong
 

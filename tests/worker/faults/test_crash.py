@@ -22,3 +22,20 @@ async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
         await rig.until(rig.nothing_open, seconds=60)
     figures = await rig.reconcile(unknown_max=rig.hits * SLOTS + sink.lost_answers)
     assert items == figures.items
+
+
+async def test_zombies(rig: Rig) -> None:
+    """T05: workers that sleep longer than their lease and then go on as if nothing had happened."""
+    items, rounds = size(1_000, 20_000), size(1, 20)
+    await rig.fill(organizations=size(4, 20), lanes=2, items=items)
+    async with rig.sink(pause=0.01) as sink, rig.workers() as workers:
+        for _ in range(rounds):
+            await rig.gap(mails=items / (rounds * 3))
+            zombies = [workers.one() for _ in range(1)]
+            for zombie in zombies:
+                workers.pause(zombie)
+            await rig.until(Overslept(rig, zombies), seconds=30, what="the leases of the sleepers run out")
+            for zombie in zombies:
+                workers.wake(zombie)
+        await rig.until(rig.nothing_open, seconds=60)
+    await rig.reconcile(unknown_max=rig.hits * SLOTS + sink.lost_answers)
