@@ -9,6 +9,7 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # i
 SHORT_CODE_CHARACTERS = 12
 _PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
 _RANDOM_BITS = 80
+_PAIRS = tuple(f"{first}{second}" for first in ALPHABET for second in ALPHABET)  # two digits a division
 
 
 def ordered(now: datetime) -> str:
@@ -24,7 +25,7 @@ def secret() -> str:
 
 def short_code() -> str:
     """12 random letters and digits for short links; guessing is throttled besides."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(SHORT_CODE_CHARACTERS))
+    return base62(secrets.randbelow(len(ALPHABET) ** SHORT_CODE_CHARACTERS), SHORT_CODE_CHARACTERS)
 
 
 def is_id(text: str) -> bool:
@@ -36,6 +37,6 @@ def base62(number: int, width: int) -> str:
     """`number` in base 62, padded on the left with `0` to `width` characters."""
     digits: list[str] = []
     while number:
-        number, digit = divmod(number, 62)
-        digits.append(ALPHABET[digit])
-    return "".join(reversed(digits)).rjust(width, "0")
+        number, pair = divmod(number, len(_PAIRS))
+        digits.append(_PAIRS[pair])
+    return "".join(reversed(digits)).rjust(width, "0")[-width:]

@@ -1,7 +1,6 @@
 """The events of instances: which ones a change tells, and what stands in them (the row, for doors to render)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 from afterword import ids
@@ -10,6 +9,8 @@ from afterword.core.access import Caller
 from afterword.core.instances import Edit
 from afterword.events.service import NewEvent
 from afterword.instances.store import Instance
+
+_COLUMNS = tuple(Instance.__dataclass_fields__)
 
 
 def of_update(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
@@ -28,7 +29,7 @@ def event(
     answers: Sequence[Mapping[str, object]] | None = None,
 ) -> NewEvent:
     """One event; of the caller, else of `actor_kind`."""
-    data = asdict(instance)
+    data = {name: getattr(instance, name) for name in _COLUMNS}  # asdict would copy deeply: most of an event's cost
     values = data.pop("metadata")
     if answers is not None:  # the one event that carries what people wrote
         data |= {"answers": answers, "metadata": values}

@@ -1,13 +1,14 @@
 """What stands before all routes: the path's spelling, HEAD and OPTIONS, the request id, headers of every answer."""
 
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from typing import Any, Final
 
 import structlog
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.core.site import API_PREFIX, Site
 from afterword.web import headers, problems
 from afterword.web.metrics import Metrics
@@ -21,6 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 ALIASES: Final = ("/v3.0", "/v3.1")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 CORS_SECONDS = 600
+REQUEST_ID_BYTES = 11
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 EXPOSED: Final = (
@@ -58,7 +60,7 @@ class Front:
         start = time.perf_counter()
         method: str = scope["method"]
         scope = {**scope, "method": "GET"} if method == "HEAD" else scope  # a copy: the server goes by its own
-        request_id = headers.read_request_id(scope["headers"]) or ids.secret()
+        request_id = headers.read_request_id(scope["headers"]) or secrets.token_hex(REQUEST_ID_BYTES)
         scope["afterword.request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
         scope["path"] = canonical_path(scope["path"], scope.get("raw_path"))

@@ -1,9 +1,12 @@
-"""Figures for operators, in Prometheus' text format: requests here, whatever the collectors of the slices add."""
+"""Figures for operators, in Prometheus' text format: requests here, and whatever the collectors add."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
 BUCKETS_SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -23,32 +26,57 @@ class Sample:
 Collect = Callable[[], Awaitable[Iterable[Sample]]]
 
 
+@dataclass(slots=True)
+class _Series:
+    """How often answers took how long; one place more than there are bounds, for those beyond."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_SECONDS) + 1))
+    seconds: float = 0.0
+
+
+class _Requests(Collector):
+    """A histogram whose counting costs less than the library's, since every request pays for it."""
+
+    def __init__(self) -> None:
+        self._series: dict[tuple[str, str, int], _Series] = {}
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        key = (method, route, status)
+        series = self._series.get(key)
+        if series is None:
+            if len(self._series) >= SERIES_MAX:
+                return
+            series = self._series[key] = _Series()
+        series.counts[bisect_left(BUCKETS_SECONDS, seconds)] += 1
+        series.seconds += seconds
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        family = HistogramMetricFamily(
+            "afterword_http_request_seconds",
+            "Time to answer a request, by the route's template.",
+            labels=("method", "route", "status"),
+        )
+        for (method, route, status), series in self._series.items():
+            total = 0
+            buckets: list[tuple[str, float]] = []
+            for bound, count in zip([*map(str, BUCKETS_SECONDS), "+Inf"], series.counts, strict=True):
+                total += count
+                buckets.append((bound, total))
+            family.add_metric((method, route, str(status)), buckets, series.seconds)
+        yield family
+
+
 class Metrics:
     """The registry of one web process."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._requests = Histogram(
-            "afterword_http_request_seconds",
-            "Time to answer a request, by the route's template.",
-            ("method", "route", "status"),
-            registry=self._registry,
-            buckets=BUCKETS_SECONDS,
-        )
-        self._collector_failures = Counter(
+        self._requests = _Requests()
+        self._registry.register(self._requests)
+        self._failures = Counter(
             "afterword_metrics_failures", "Collectors that could not be read.", registry=self._registry
         )
-        self._children: dict[tuple[str, str, int], Histogram] = {}
-
-    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One more answer."""
-        key = (method, route, status)
-        child = self._children.get(key)
-        if child is None:
-            if len(self._children) >= SERIES_MAX:
-                return
-            child = self._children[key] = self._requests.labels(method, route, str(status))
-        child.observe(seconds)
+        self.count_request = self._requests.count
 
     async def text(self, collectors: Iterable[Collect] = ()) -> bytes:
         """Everything, as Prometheus reads it; a collector that fails is counted and left out."""
@@ -58,7 +86,7 @@ class Metrics:
             try:
                 samples = list(await collect())
             except Exception:  # noqa: BLE001  figures must not fail with the database; the failure is a figure itself
-                self._collector_failures.inc()
+                self._failures.inc()
                 continue
             for sample in samples:
                 names = [name for name, _ in sample.labels]

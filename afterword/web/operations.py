@@ -69,11 +69,11 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
 import msgspec
 
 from afterword import errors
-from afterword.core import times
 from afterword.core.access import Caller
 from afterword.core.lists import Listing, Page, Rows
 from afterword.core.site import Site
 from afterword.db import Database, Pool
+from afterword.web import headers
 
 Body = TypeVar("Body")
 Shape = Literal["one", "array", "envelope", "cursor"]
@@ -83,7 +83,6 @@ SharedHandler = Callable[["Call[Any]", Pool], Awaitable["Answer"]]
 
 DEPTH_MAX = 16
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
-_TAG = re.compile(r'\s*(?:W/)?("[^"]*"|\*)\s*(?:,|\Z)')
 _STATUS: dict[Method, int] = {"GET": 200, "POST": 201, "PATCH": 200, "PUT": 200, "DELETE": 204}
 
 
@@ -94,6 +93,7 @@ class Call(Generic[Body]):
     caller: Caller
     site: Site
     now: datetime  # the database's clock, read once
+    zone: tzinfo  # the organization's, in which recorded times are shown
     ids: Mapping[str, str]  # the path's parameters; those that are ids have the shape of one
     body: Body  # the body (POST, PATCH, PUT) or the route's own query parameters (GET, DELETE), validated
     headers: Mapping[str, str]  # names in lower case
@@ -102,7 +102,6 @@ class Call(Generic[Body]):
     if_match: str | None = None
     requested: Page | None = None
     document: Mapping[str, object] = field(default_factory=dict[str, object])  # the body as it was read
-    present: frozenset[str] = frozenset()  # the members that the body has, for PATCH
 
     @property
     def page(self) -> Page:
@@ -110,17 +109,11 @@ class Call(Generic[Body]):
         assert self.requested is not None, "the route declares no listing"  # noqa: S101
         return self.requested
 
-    @property
-    def zone(self) -> tzinfo:
-        """The organization's time zone, in which recorded times are shown."""
-        return times.zone_of(self.caller.time_zone)
-
     def check_version(self, version: int) -> None:
         """Raise Stale (412) when `If-Match` was sent and names another version than this one."""
         if self.if_match is None:
             return
-        tags = [match[1] for match in _TAG.finditer(self.if_match)]
-        if "*" not in tags and etag_of(version) not in tags:
+        if not headers.matches(self.if_match, etag_of(version)):
             raise errors.Stale("It was changed since you read it; read it again.")
 
 

@@ -250,6 +250,7 @@ class Operation:
             caller=caller,
             site=self._ground.site,
             now=now,
+            zone=zone,
             ids=request.scope["path_params"],
             body=found,
             headers=request.headers,

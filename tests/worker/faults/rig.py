@@ -11,7 +11,7 @@ import random
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -273,11 +273,35 @@ class Crew:
         self.rig.hits += 1
         child.send(signal.SIGKILL)
 
-    def pause(self, child: Child) -> None:
-        """SIGSTOP: it sleeps and does not know."""
-        self.rig.hits += 1
-        child.is_paused = True
-        child.send(signal.SIGSTOP)
+    async def pause_with_items(self) -> Child:
+        """Stop one in its tracks while it is sending."""
+
+        async def caught() -> Child | None:
+            child = self.one()
+            owner = await self.owner_of(child)
+            child.send(signal.SIGSTOP)
+            if await self.held(owner):
+                self.rig.hits += 1
+                child.is_paused = True
+                return child
+            child.send(signal.SIGCONT)
+            return None
+
+        found = await until(caught, seconds=30, what="a worker is caught with items")
+        assert found is not None
+        return found
+
+    async def held(self, owner: str) -> int:
+        """How many items this run holds, as the database sees it."""
+        return await self.rig.connection.fetchval("select count(*) from queue_item where owner = $1::text::uuid", owner)
+
+    def is_bereft(self, child: Child) -> Callable[[], Awaitable[bool]]:
+        """A condition: the reaper has taken everything that it held."""
+
+        async def bereft() -> bool:
+            return not await self.held(child.told("run_id"))
+
+        return bereft
 
     def wake(self, child: Child) -> None:
         """SIGCONT: it goes on where it was."""
