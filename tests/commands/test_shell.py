@@ -1,0 +1,160 @@
+"""The commands that do one thing and end: seed, token, questionnaire import; and how a refusal looks in a shell."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from afterword import db, errors
+from afterword.accounts import access
+from afterword.commands import imports, tokens
+from afterword.commands.demo import Form
+from afterword.commands.seed import Seeded, seed
+from afterword.core.access import SCOPES
+from afterword.core.site import Site
+from afterword.questionnaires.service import InvalidFile
+from tests.conftest import House
+
+SITE = Site("https://survey.example.com", b"k" * 32)
+SECONDS_MAX = 60
+
+
+async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
+    async with db.connection(pool) as database:
+        caller = await access.authenticate(
+            database, authorization=f"Bearer {token}", esat_auth=None, esat_domain=None, query_names=()
+        )
+    return caller.scopes
+
+
+def shell(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
+    environment |= {"AFTERWORD_DATABASE_URL": url, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+    return subprocess.run(
+        [sys.executable, "-m", "afterword", *words],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+
+
+class TestSeed:
+    async def test_prints_what_the_first_request_needs(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "seed", "--json")
+        assert 0 == ended.returncode, ended.stderr
+        assert set(Seeded.__dataclass_fields__) == set(json.loads(ended.stdout))
+
+    async def test_lines_for_a_shell(self, database_url: str, tmp_path: Path) -> None:
+        lines = dict(line.split("=", 1) for line in shell(database_url, tmp_path, "seed").stdout.splitlines())
+        assert "http://localhost:8080/v3.2" == lines["BASE_URL"]
+        assert access.is_token(lines["TOKEN"])
+
+    async def test_the_token_has_every_scope(self, pool: db.Pool) -> None:
+        seeded = await seed(pool, SITE)
+        assert await opened_by(pool, seeded.token) == SCOPES
+
+    async def test_again_makes_a_token_and_nothing_else(self, pool: db.Pool) -> None:
+        first, second = await seed(pool, SITE), await seed(pool, SITE)
+        assert first.token != second.token
+        differing = {name for name, value in first.as_document().items() if second.as_document()[name] != value}
+        assert {"token"} == differing
+
+
+class TestToken:
+    async def test_no_organization(self, pool: db.Pool) -> None:
+        with pytest.raises(errors.NotFound, match="afterword seed"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+
+    async def test_several_organizations(self, pool: db.Pool, house: House, neighbour: House) -> None:
+        with pytest.raises(errors.NotFound, match="--organization"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+
+    async def test_unknown_organization(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="nobody"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain="nobody", title="x", days=None)
+
+    @pytest.mark.parametrize("scope", ["Queue", "queue.create", "Queue.Create ", "*", ""])
+    async def test_unknown_scope(self, pool: db.Pool, house: House, scope: str) -> None:
+        with pytest.raises(errors.Invalid) as caught:
+            await tokens.create(pool, scopes=["Queue.Create", scope], domain=None, title="x", days=None)
+        assert ["unknown_scope"] == [wrong.code for wrong in caught.value.errors]
+
+    async def test_ok(self, pool: db.Pool, house: House) -> None:
+        scopes = ["Queue.Create", "Questionnaire Instance.Update"]
+        token, text = await tokens.create(pool, scopes=scopes, domain=house.domain, title="x", days=1)
+        assert frozenset(scopes) == await opened_by(pool, text)
+        assert token.expires_time is not None
+
+    async def test_refusal_is_a_sentence(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "token", "create", "--scope", "Queue.Create")
+        assert 1 == ended.returncode
+        assert "afterword: There is no organization yet." in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+    async def test_bad_setting_is_a_sentence(self, tmp_path: Path) -> None:
+        ended = shell("mysql://user:hunter2@host/x", tmp_path, "migrate")
+        assert 2 == ended.returncode
+        assert "AFTERWORD_DATABASE_URL" in ended.stderr
+        assert "hunter2" not in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+class TestImport:
+    async def test_no_file(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        with pytest.raises(errors.Invalid, match="cannot be read"):
+            await imports.import_questionnaire(pool, file=tmp_path / "no.yaml", domain=None, application_id=None)
+
+    async def test_not_text(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "picture.yaml"
+        file.write_bytes(b"\xff\xd8\xff")
+        with pytest.raises(errors.Invalid, match="UTF-8"):
+            await imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+
+    async def test_too_large(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "large.yaml"
+        file.write_bytes(b"#" * (imports.FILE_BYTES_MAX + 1))
+        with pytest.raises(errors.Invalid, match="1,048,576"):
+            await imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+
+    async def test_faults_name_line_and_field(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "faulty.yaml"
+        file.write_text("display_name: X\ndefault_locale: en\ngroups:\n  - key: a\n    questions:\n      - key: b\n")
+        with pytest.raises(InvalidFile) as caught:
+            await imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+        assert any("line 6" in str(one) and "questions[0].type" in str(one) for one in caught.value.problems)
+
+    async def test_an_edited_file_is_the_next_version(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "mine.yaml"
+        text = imports.read(Path("relationship"))
+        versions: list[tuple[int, bool]] = []
+        for content in (text, text, text.replace("valid_days: ", "valid_days: 1"), f"{text}\n# nothing new"):
+            file.write_text(content)
+            imported = await imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+            versions.append((imported.version.number, imported.created))
+        assert (1, True) == versions[0]
+        assert (1, False) == versions[1]
+        assert versions[2] == versions[3]
+
+
+class TestForm:
+    """What the demonstration posts in place of a browser."""
+
+    def test_page_without_form(self) -> None:
+        assert Form.of("<p>Thank you</p>") is None
+
+    def test_best_of_a_scale_and_first_choice(self) -> None:
+        form = Form.of(
+            '<form action="/a/x"><input type=hidden name=page value=1><input type=radio name=q value=1>'
+            "<input type=radio name=q value=5><input type=checkbox name=c value=a><input type=checkbox name=c value=b>"
+            "<textarea name=t></textarea><button name=go value=back></button><button name=go value=next></button></form>"
+        )
+        assert form is not None
+        assert "/a/x" == form.action
+        filled = form.filled()
+        assert (["1"], ["5"], ["a"], "next") == (filled["page"], filled["q"], filled["c"], filled["go"])
