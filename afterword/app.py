@@ -1,8 +1,7 @@
 """The composition root of a web process: which routes there are, what they stand on, how refusals look."""
 
-import importlib
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -14,11 +13,17 @@ from litestar.types import ASGIApp, Method
 
 from afterword import db, errors, migrations
 from afterword.accounts import access
-from afterword.accounts import service as accounts
+from afterword.accounts import api as accounts_api
+from afterword.accounts.idempotency import service as idempotency
 from afterword.core.access import Caller
 from afterword.core.site import API_PREFIX, Site
+from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
+from afterword.questionnaires import api as questionnaires_api
+from afterword.queue import api as queue_api
 from afterword.queue import pages as queue_pages
+from afterword.queue import store as queue_store
+from afterword.responders import pages as responder_pages
 from afterword.web import edge, headers, problems, static
 from afterword.web.front import Front
 from afterword.web.limits import Limiter, Limits
@@ -28,7 +33,6 @@ from afterword.web.probes import Probes
 from afterword.web.reference import Reference
 from afterword.web.runner import Ground, Operation
 
-SLICES = ("accounts", "questionnaires", "responders", "instances", "queue")
 FIGURES_SECONDS = 5.0
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -64,13 +68,13 @@ def create_app(
         pool=pool,
         is_migrated=_is_migrated,
         metrics=metrics,
-        collectors=[*collectors, *_queue_figures(pool)],
+        collectors=[*collectors, _queue_figures(pool)],
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
     litestar = Litestar(
         route_handlers=[
-            *(_mounted(route, ground) for route in table),
+            *(_mounted(path, routes_there, ground) for path, routes_there in _by_path(table).items()),
             *(page_routes() if pages is None else pages),
             *(queue_pages.outbox_routes if show_outbox else ()),
             *probes.routes,
@@ -89,33 +93,40 @@ def create_app(
 
 def api_routes() -> list[Routes]:
     """The tables of all slices."""
-    return [module.routes for name in SLICES if (module := _module(name, "api")) is not None]
+    return [accounts_api.routes, questionnaires_api.routes, instances_api.routes, queue_api.routes]
 
 
 def page_routes() -> list[HTTPRouteHandler]:
     """The pages of all slices."""
-    return [page for name in SLICES if (module := _module(name, "pages")) is not None for page in module.routes]
+    return [*instance_pages.routes, *responder_pages.routes, *queue_pages.routes]
 
 
-def _module(name: str, door: str) -> Any:
-    try:
-        return importlib.import_module(f"afterword.{name}.{door}")
-    except ModuleNotFoundError as error:
-        if error.name != f"afterword.{name}.{door}":
-            raise
-        return None
+class _Operations:
+    """The operations of one path, by method: one handler for litestar, so that its OPTIONS knows all of them."""
+
+    def __init__(self, routes: Sequence[Route], ground: Ground) -> None:
+        self._by_method = {route.method: Operation(route, ground) for route in routes}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._by_method[scope["method"]](scope, receive, send)
 
 
-def _mounted(route: Route, ground: Ground) -> HTTPRouteHandler:
-    """The route as litestar's router knows it; the operation itself is the answer, so litestar adds nothing."""
-    operation: Any = Operation(route, ground)
+def _mounted(path: str, routes: Sequence[Route], ground: Ground) -> HTTPRouteHandler:
+    """The path as litestar's router knows it; the operation itself is the answer, so litestar adds nothing."""
+    operations: Any = _Operations(routes, ground)
 
     def answer() -> ASGIApp:
-        return operation
+        return operations
 
-    path = API_PREFIX + route.path.replace("}", ":str}")
-    methods: list[Method] = [route.method]
+    methods: list[Method] = [route.method for route in routes]
     return HTTPRouteHandler(path, http_method=methods, status_code=200, sync_to_thread=False)(answer)
+
+
+def _by_path(table: Sequence[Route]) -> dict[str, list[Route]]:
+    found: dict[str, list[Route]] = {}
+    for route in table:
+        found.setdefault(API_PREFIX + route.path.replace("}", ":str}"), []).append(route)
+    return found
 
 
 # Errors --------------------------------------------------------------------------------------------------------------
@@ -185,8 +196,8 @@ class _Idempotency:
 
     async def claim(
         self, database: db.Database, /, *, organization_id: str, key: str, digest: bytes
-    ) -> accounts.Replay | None:
-        return await accounts.claim_idempotency_key(
+    ) -> idempotency.Replay | None:
+        return await idempotency.claim_idempotency_key(
             database, organization_id=organization_id, key=key, digest=digest, now=self._clock.now()
         )
 
@@ -201,7 +212,7 @@ class _Idempotency:
         headers: Mapping[str, str],
         body: bytes,
     ) -> None:
-        await accounts.keep_idempotent_answer(
+        await idempotency.keep_idempotent_answer(
             database, organization_id=organization_id, key=key, status=status, headers=headers, body=body
         )
 
@@ -210,12 +221,8 @@ async def _is_migrated(database: db.Database) -> bool:
     return await migrations.current(database) == migrations.head()
 
 
-def _queue_figures(pool: db.Pool) -> list[Collect]:
-    """The queue's own figures, where it has them; asked for at most every `FIGURES_SECONDS`."""
-    store = _module("queue", "store")
-    read: Callable[[db.Database], Awaitable[Iterable[Sample]]] | None = getattr(store, "list_figures", None)
-    if read is None:
-        return []
+def _queue_figures(pool: db.Pool) -> Collect:
+    """The queue's own figures, asked for at most every `FIGURES_SECONDS`."""
     last: list[Sample] = []
     read_at = -FIGURES_SECONDS
 
@@ -223,8 +230,8 @@ def _queue_figures(pool: db.Pool) -> list[Collect]:
         nonlocal last, read_at
         if time.monotonic() - read_at >= FIGURES_SECONDS:
             async with db.connection(pool) as database:
-                last = list(await read(database))
+                last = await queue_store.list_figures(database)
             read_at = time.monotonic()
         return last
 
-    return [collect]
+    return collect

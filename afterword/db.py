@@ -215,13 +215,20 @@ async def open_pool(
 @asynccontextmanager
 async def connection(pool: Pool) -> AsyncGenerator[Database, None]:
     """A connection without a transaction, for reads: each statement sees its own moment."""
-    with refusals():
-        raw = await pool.raw.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)
+    raw = await _acquired(pool)
     try:
         await _read_clock(raw, pool.clock)
         yield Database(raw, pool.clock)
     finally:
         await pool.raw.release(raw)
+
+
+async def _acquired(pool: Pool) -> Any:
+    try:
+        with refusals():
+            return await pool.raw.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)
+    except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
+        raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
 
 
 def on_demand(pool: Pool) -> Database:

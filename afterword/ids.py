@@ -8,6 +8,7 @@ ID_CHARACTERS = 22
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in byte order, so that ids sort by time
 SHORT_CODE_CHARACTERS = 12
 _PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
+_SHORT_CODE = re.compile(r"[0-9A-Za-z]{12}\Z")
 _RANDOM_BITS = 80
 _PAIRS = tuple(f"{first}{second}" for first in ALPHABET for second in ALPHABET)  # two digits a division
 
@@ -31,6 +32,11 @@ def short_code() -> str:
 def is_id(text: str) -> bool:
     """Whether this has the shape of an id; whether it names anything is the database's to say."""
     return _PATTERN.match(text) is not None
+
+
+def is_short_code(text: str) -> bool:
+    """Whether this has the shape of a short link's code."""
+    return _SHORT_CODE.match(text) is not None
 
 
 def base62(number: int, width: int) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import uvloop
 
-from benchmarks import findings, requests
+from benchmarks import findings, mail, queue, requests
 from benchmarks.findings import Finding
 from benchmarks.stage import Stage, stage, web
 
-PARTS = ("post", "list")
+PARTS = ("post", "list", "queue", "mail")
 RESULTS = Path(__file__).with_name("results.md")
 
 
@@ -20,10 +20,14 @@ async def measure(parts: set[str], *, rounds: int, seconds: float) -> list[Findi
     async with stage() as ground:
         if parts & {"post", "list", "memory"}:
             async with web(ground) as (process, port):
-                if "post" in parts:
-                    found += await requests.post(ground, port, rounds=rounds, seconds=seconds)
                 if "list" in parts:
                     found += await requests.read_list(ground, port, rounds=rounds, seconds=seconds)
+                if "post" in parts:
+                    found += await requests.post(ground, port, rounds=rounds, seconds=seconds)
+        if "queue" in parts:
+            found += await queue.claim_and_settle(ground, rounds=rounds, seconds=seconds)
+        if "mail" in parts:
+            found += await mail.compose_and_send(ground, rounds=rounds, seconds=seconds)
     return found
 
 

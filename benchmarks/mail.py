@@ -1,105 +1,123 @@
-"""Mails a second of compose, MIME and channel, against a bare aiosmtplib client that sends ready bytes likewise.
-
-`python -m benchmarks.mail [mails] [connections]`. The server is `tests.channels.sink`, a process of its own that writes
-each mail down. Rounds alternate, so that a busy machine hits both; medians are compared.
-"""
+"""Composing and sending mails by the e-mail channel, against a bare client that sends a ready message."""
 
 import asyncio
-import statistics
-import sys
-import tempfile
 import time
-from pathlib import Path
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import aiosmtplib
 
+from afterword import ids
 from afterword.channels import mime
 from afterword.channels.base import Message, Sent
 from afterword.channels.email import EmailChannel
 from afterword.queue import mail
-from tests.queue.test_mail import NOW, SITE, Pipeline, instance_of, version_of
+from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.sending.service import Dispatch, Lease
+from benchmarks import queue
+from benchmarks.findings import Ratio
+from benchmarks.queue import Worker
+from benchmarks.requests import connects, fill
+from benchmarks.stage import Stage, free_port, running
 
-ROUNDS = 5
-BODY = "Dear {{ responder.first_name | customer }},\n\nyour order is here.\n\n{{ link }}\n\n{{ organization }}"
-PIPELINE = Pipeline(message_body=BODY)
-VERSION = version_of({})
-INSTANCE = instance_of(VERSION, "en", {})
-
-
-async def main(mails: int, connections: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "accepted"
-        sink = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.channels.sink", "--file", str(file), stdout=asyncio.subprocess.PIPE
-        )
-        assert sink.stdout is not None
-        port = int(await sink.stdout.readline())
-        try:
-            rates: dict[str, list[float]] = {"ours": [], "bare": []}
-            busy = {"ours": 0.0, "bare": 0.0}
-            for _ in range(ROUNDS):
-                for name, run in (("bare", bare), ("ours", ours)):
-                    started, used = time.perf_counter(), time.process_time()
-                    await run(port, mails, connections)
-                    rates[name].append(mails / (time.perf_counter() - started))
-                    busy[name] += time.process_time() - used
-            accepted = len(file.read_text().split())
-        finally:
-            sink.kill()
-            await sink.wait()
-    assert accepted == 2 * ROUNDS * mails
-    size = len(mime.build(compose(0)))
-    print(f"{size} bytes a mail, {connections} connections, {mails} mails a round, {ROUNDS} rounds")
-    for name, found in rates.items():
-        cpu = busy[name] / ROUNDS / mails * 1e6
-        print(f"{name}: {statistics.median(found):.0f} mails a second, {cpu:.0f} µs of client CPU a mail")
-    print(f"ratio {statistics.median(rates['ours']) / statistics.median(rates['bare']):.2f}")
+CONNECTIONS: Final = 10
+MESSAGES_PEOPLE: Final = 100
+FLOOR: Final = 0.3
+SENDER: Final = "survey@example.org"
 
 
-def compose(number: int) -> Message:
-    return mail.compose(
-        item_id=f"{number:022d}",
-        recipient="ann@example.org",
-        pipeline=PIPELINE,
-        version=VERSION,
-        instance=INSTANCE,
-        responder_metadata={"first_name": "Ann"},
-        unsubscribe_id="u" * 22,
-        organization_name="Northwind",
-        postal_address="12 Harbour Street\nDublin",
-        questionnaire_name="Delivery",
-        sender="survey@shop.example",
-        site=SITE,
-        now=NOW,
+async def compose_and_send(stage: Stage, *, rounds: int, seconds: float) -> list[Ratio]:
+    """Mails a second over ten connections to one sink: rendered, built and handed over; against handed over alone."""
+    dispatches = await _dispatches(stage)
+    message = _compose(stage, dispatches[0])
+    port = free_port()
+    rates: list[tuple[float, float]] = []
+    async with running("benchmarks.sink", str(port), settings={}):
+        await connects(port)
+        channel = EmailChannel(f"smtp://127.0.0.1:{port}?starttls=never", slots=CONNECTIONS)
+        for _ in range(rounds):
+            ours = await _ours(stage, channel, dispatches, seconds)
+            rates.append((ours, await _bare(port, message, seconds)))
+        await channel.close()
+    what = f"Compose and send mail, {CONNECTIONS} connections"
+    size = f"; {len(mime.build(message)) / 1000:.0f} kB each"
+    return [Ratio(what, "aiosmtplib, a ready message", "a second", rates, FLOOR, size)]
+
+
+async def _dispatches(stage: Stage) -> list[Dispatch]:
+    """Real items that are ready to go."""
+    await queue.empty(stage)
+    await fill(stage, MESSAGES_PEOPLE)
+    worker = Worker(
+        pool=stage.pool,
+        lane=(stage.seeded.organization_id, stage.seeded.pipeline_id),
+        lease=Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0),
+        cache=SettingsCache(),
+        secret=stage.site.secret,
     )
+    return list((await queue.claim(worker)).dispatches)
 
 
-async def bare(port: int, mails: int, connections: int) -> None:
-    """Ready bytes through `SMTP.sendmail`, a connection each for as long as it lasts."""
-    content = mime.build(compose(0))
-
-    async def one(count: int) -> None:
-        async with aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) as client:
-            for _ in range(count):
-                await client.sendmail("survey@localhost.example", ["ann@example.org"], content)
-
-    await asyncio.gather(*[one(mails // connections) for _ in range(connections)])
-
-
-async def ours(port: int, mails: int, connections: int) -> None:
-    """Each mail composed for its person, built, and sent with a begin that yields once."""
-    channel = EmailChannel(f"smtp://127.0.0.1:{port}", connections)
-
+async def _ours(stage: Stage, channel: EmailChannel, dispatches: list[Dispatch], seconds: float) -> float:
     async def begin() -> None:
-        await asyncio.sleep(0)
+        """Nobody else wants these."""
 
-    async def one(count: int) -> None:
-        for number in range(count):
-            assert isinstance(await channel.send(compose(number), begin=begin), Sent)
+    async def send(number: int) -> None:
+        message = _compose(stage, dispatches[number % len(dispatches)])
+        outcome = await channel.send(message, begin=begin)
+        assert isinstance(outcome, Sent), outcome
 
-    await asyncio.gather(*[one(mails // connections) for _ in range(connections)])
-    await channel.close()
+    return await _rate(send, seconds)
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*[int(word) for word in sys.argv[1:]] or [2_000, 10]))
+async def _bare(port: int, message: Message, seconds: float) -> float:
+    content = mime.build(message)
+    clients = [aiosmtplib.SMTP(hostname="127.0.0.1", port=port, start_tls=False) for _ in range(CONNECTIONS)]
+    for client in clients:
+        await client.connect()
+    free = list(clients)
+
+    async def send(_number: int) -> None:
+        client = free.pop()
+        await client.sendmail(SENDER, [message.recipient], content)
+        free.append(client)
+
+    rate = await _rate(send, seconds)
+    for client in clients:
+        await client.quit()
+    return rate
+
+
+async def _rate(send: Callable[[int], Awaitable[None]], seconds: float) -> float:
+    """How often a second `send` ends, `CONNECTIONS` at a time."""
+    count = 0
+    begun = time.perf_counter()
+
+    async def keep_sending() -> None:
+        nonlocal count
+        while time.perf_counter() - begun < seconds:
+            count += 1
+            await send(count)
+
+    await asyncio.gather(*(keep_sending() for _ in range(CONNECTIONS)))
+    return count / (time.perf_counter() - begun)
+
+
+def _compose(stage: Stage, dispatch: Dispatch) -> Message:
+    settings, responder = dispatch.settings, dispatch.responder
+    return mail.compose(
+        item_id=ids.ordered(dispatch.item.database_now),
+        recipient=responder.address or dispatch.item.responder_channel_identifier,
+        pipeline=settings.pipeline,
+        version=dispatch.version,
+        instance=dispatch.instance,
+        responder_metadata=responder.metadata,
+        unsubscribe_id=responder.unsubscribe_id,
+        organization_name=settings.organization_name,
+        postal_address=settings.postal_address,
+        questionnaire_name=settings.questionnaire_name,
+        sender=SENDER,
+        site=stage.site,
+        now=dispatch.item.database_now,
+    )

@@ -98,6 +98,8 @@ def _literal(value: object, fresh: Sequence[str]) -> str:
             return _json(value, fresh)
         case list() if value and isinstance(value[0], Mapping):
             return _json(value, fresh)
+        case [] | ():
+            return "'{}'"
         case list() | tuple():
             return f"array[{', '.join(_literal(entry, fresh) for entry in value)}]"  # pyright: ignore[reportUnknownVariableType]
         case _:

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 
 from afterword import db
+from afterword.core import times
 from afterword.core.lists import Page
 from afterword.core.metadata import Changes
 from afterword.db import Database
@@ -65,11 +66,11 @@ async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> 
         return await _compare(stage, rivals, requests, f"List of {LIST_ITEMS}, {CONNECTIONS} connections", LIST_FLOOR, rounds, seconds)
 
 
-async def fill(stage: Stage, count: int) -> None:
-    """Put `count` items into the queue, by the service that POST calls."""
+async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
+    """Put items for `count` people, numbered from `first`, into the queue by the service that POST calls."""
     batch = 500
-    for start in range(0, count, batch):
-        wanted = [_new(stage, number) for number in range(start, min(start + batch, count))]
+    for start in range(first, first + count, batch):
+        wanted = [_new(stage, number) for number in range(start, min(start + batch, first + count))]
         async with db.transaction(stage.pool) as database:
             for outcome in await service.schedule_all(database, wanted=wanted, secret=stage.site.secret):
                 assert isinstance(outcome, store.QueueItem), outcome
@@ -124,11 +125,12 @@ async def _bare(size: int, status: int) -> AsyncGenerator[int, None]:
         if status == httpx2.codes.OK:
             await answers(f"http://127.0.0.1:{port}/", process)
         else:
-            await _connects(port)
+            await connects(port)
         yield port
 
 
-async def _connects(port: int) -> None:
+async def connects(port: int) -> None:
+    """Wait until somebody listens there."""
     while True:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -162,6 +164,7 @@ async def _list_script(stage: Stage) -> str:
             body=None,
             headers={},
             request_id="",
+            zone=times.zone_of(stage.caller.time_zone),
             requested=Page.first(store.ITEMS, limit=LIST_ITEMS),
         )
         await api.list_items(call, Database(recording, stage.pool.clock))

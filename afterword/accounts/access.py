@@ -100,7 +100,7 @@ async def authenticate(
     query_names: Iterable[str] = (),
     cache: TokenCache | None = None,
 ) -> Caller:
-    """Say who calls: the rules of wire.md, section 2, with one query at most.
+    """Say who calls, with one query at most.
 
     `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so it refuses the request.
     Raises Unauthorized `unauthenticated`, `invalid_token`, `token_expired`, `token_revoked`, `ambiguous_credentials`;

@@ -1,50 +1,45 @@
-"""Organizations, applications, users and tokens come into being and end here; so do the kept answers of POSTs."""
+"""Organizations, applications, users and tokens come into being here, and tokens end."""
 
-import hmac
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Final, Literal
-from zoneinfo import ZoneInfo
 
 from afterword import db as database
 from afterword import errors, ids
 from afterword.accounts import access, store
+from afterword.accounts.idempotency.service import (
+    Replay,
+    claim_idempotency_key,
+    keep_idempotent_answer,
+    prune_idempotency_keys,
+)
 from afterword.accounts.store import CUSTOM_APPLICATION_TYPE_ID, Application, Organization, Token, User
-from afterword.core import locales
+from afterword.core import addresses, locales, times
 from afterword.core.access import ROLE_SCOPES, SCOPES
 from afterword.errors import FieldError
 
-IDEMPOTENCY_HOURS: Final = 24
-IDEMPOTENCY_WAIT_SECONDS: Final = 2
-IDEMPOTENCY_PRUNE_ROWS_MAX: Final = 1000
+__all__ = [
+    "Replay",
+    "claim_idempotency_key",
+    "create_application",
+    "create_organization",
+    "create_token",
+    "create_user",
+    "keep_idempotent_answer",
+    "prune_idempotency_keys",
+    "revoke_token",
+]
+
+NAME_CHARACTERS_MAX: Final = 200
+PERSON_NAME_CHARACTERS_MAX: Final = 100
+POSTAL_ADDRESS_CHARACTERS_MAX: Final = 500
+DESCRIPTION_CHARACTERS_MAX: Final = 2000
+WEBSITE_URLS_MAX: Final = 50
 SCOPES_MAX: Final = 200
 APPLICATIONS_MAX: Final = 100
 
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
-_EMAIL: Final = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}\Z")
-
-
-class IdempotencyKeyReused(errors.Invalid):
-    """The key belongs to another request."""
-
-    code_default = "idempotency_key_reused"
-
-
-class IdempotencyInProgress(errors.Conflict):
-    """The first request with this key has no answer yet."""
-
-    code_default = "idempotency_in_progress"
-
-
-@dataclass(frozen=True, slots=True)
-class Replay:
-    """The first answer to a request that was sent again."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 async def create_organization(
@@ -64,8 +59,10 @@ async def create_organization(
     if not _DOMAIN.match(domain):
         message = "1 to 63 lower-case letters, digits and hyphens, neither first nor last a hyphen."
         wrong.append(FieldError("invalid_format", message, pointer="/domain"))
-    wrong += _zone_errors(time_zone) + _locale_errors(default_locale)
-    wrong += _length_errors("display_name", display_name, 200)
+    wrong += _zone_errors(time_zone) + _locale_errors("default_locale", default_locale)
+    wrong += _length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
+    wrong += _length_errors("legal_name", legal_name, NAME_CHARACTERS_MAX)
+    wrong += _length_errors("postal_address", postal_address, POSTAL_ADDRESS_CHARACTERS_MAX)
     _refuse(wrong)
     return await store.insert_organization(
         db,
@@ -95,11 +92,12 @@ async def create_application(
     created_by: str | None = None,
 ) -> Application:
     """Add an application. Raises Invalid, and Dangling when the type does not exist."""
-    _refuse(
-        _length_errors("display_name", display_name, 200)
-        + (_zone_errors(time_zone) if time_zone is not None else [])
-        + (_locale_errors(default_locale) if default_locale is not None else [])
-    )
+    wrong = _length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
+    wrong += _length_errors("description", description, DESCRIPTION_CHARACTERS_MAX, least=0)
+    wrong += _zone_errors(time_zone) + _locale_errors("default_locale", default_locale)
+    if len(website_urls) > WEBSITE_URLS_MAX:
+        wrong.append(FieldError("too_many", f"At most {WEBSITE_URLS_MAX} addresses.", pointer="/website_urls"))
+    _refuse(wrong)
     return await store.insert_application(
         db,
         organization_id=organization_id,
@@ -129,9 +127,8 @@ async def create_user(
     created_by: str | None = None,
 ) -> User:
     """Invite a person. Raises Invalid, and Taken when the organization has one with this e-mail address."""
-    wrong: list[FieldError] = []
-    if not _EMAIL.match(email):
-        wrong.append(FieldError("invalid_address", "This is not an e-mail address.", pointer="/email"))
+    wrong = _email_errors(email) + _zone_errors(time_zone) + _locale_errors("locale", locale)
+    wrong += _length_errors("display_name", display_name, PERSON_NAME_CHARACTERS_MAX)
     if role not in ROLE_SCOPES:
         wrong.append(FieldError("unknown_value", f"One of {', '.join(ROLE_SCOPES)}.", pointer="/role"))
     wrong += await _application_errors(db, organization_id, application_ids)
@@ -171,7 +168,7 @@ async def create_token(
     `maker_scopes` are those that whoever makes it holds: nobody hands out more. Raises Invalid (`unknown_scope`,
     `unknown_id`, …).
     """
-    wrong = _length_errors("title", title, 200) + _scope_errors(scopes, maker_scopes)
+    wrong = _length_errors("title", title, NAME_CHARACTERS_MAX) + _scope_errors(scopes, maker_scopes)
     if (kind == "user") != (user_id is not None):
         wrong.append(FieldError("required", "A user's token has a user, an organization's has none.", pointer="/kind"))
     elif user_id is not None and await store.get_user(db, organization_id=organization_id, user_id=user_id) is None:
@@ -208,61 +205,6 @@ async def revoke_token(db: database.Database, *, organization_id: str, token_id:
     return token
 
 
-async def claim_idempotency_key(
-    db: database.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
-) -> Replay | None:
-    """Take the key for the request whose digest this is, or give the answer that it got when it was sent before.
-
-    Comes first in the request's transaction: the row is the lock. A second request waits for the first one's end,
-    `IDEMPOTENCY_WAIT_SECONDS` at most. Raises IdempotencyKeyReused, IdempotencyInProgress.
-    """
-    stale_time = now - timedelta(hours=IDEMPOTENCY_HOURS)
-    await store.update_lock_timeout(db, seconds=IDEMPOTENCY_WAIT_SECONDS)
-    try:
-        is_ours = await store.claim_idempotency_key(
-            db, organization_id=organization_id, key=key, request_digest=digest, now=now, stale_time=stale_time
-        )
-    except database.LockTimeout:
-        raise _in_progress() from None
-    await store.update_lock_timeout(db, seconds=database.LOCK_TIMEOUT_SECONDS)
-    if is_ours:
-        return None
-    kept = await store.get_kept_answer(db, organization_id=organization_id, key=key)
-    if kept is not None and not hmac.compare_digest(kept.request_digest, digest):
-        raise IdempotencyKeyReused(
-            "This Idempotency-Key belongs to another request.",
-            errors=[FieldError("idempotency_key_reused", "Use a new key for a new request.", header="Idempotency-Key")],
-        )
-    if kept is None or kept.status is None:
-        raise _in_progress()
-    return Replay(kept.status, kept.headers or {}, kept.body or b"")
-
-
-async def keep_idempotent_answer(
-    db: database.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
-) -> None:
-    """Keep a 2xx answer with its change, in one transaction.
-
-    A refusal is not for keeping: it rolls the key back with everything else, so the request may be tried again.
-    """
-    await store.update_kept_answer(
-        db, organization_id=organization_id, key=key, status=status, headers=headers, body=body
-    )
-
-
-async def prune_idempotency_keys(
-    db: database.Database, *, now: datetime, limit: int = IDEMPOTENCY_PRUNE_ROWS_MAX
-) -> int:
-    """Forget answers older than `IDEMPOTENCY_HOURS`, at most `limit`; how many there were."""
-    return await store.prune_idempotency_keys(db, stale_time=now - timedelta(hours=IDEMPOTENCY_HOURS), limit=limit)
-
-
-def _in_progress() -> IdempotencyInProgress:
-    return IdempotencyInProgress(
-        "The first request with this Idempotency-Key is still running.", headers={"Retry-After": "1"}
-    )
-
-
 def _scope_errors(scopes: Collection[str], maker_scopes: Collection[str]) -> list[FieldError]:
     if isinstance(scopes, str) or not 1 <= len(scopes) <= SCOPES_MAX:
         return [FieldError("too_few" if not scopes else "too_many", f"1 to {SCOPES_MAX} scopes.", pointer="/scopes")]
@@ -288,26 +230,38 @@ async def _application_errors(
     ]
 
 
-def _length_errors(name: str, text: str, characters_max: int) -> list[FieldError]:
-    if 1 <= len(text) <= characters_max:
+def _length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
+    if text is None or least <= len(text) <= characters_max:
         return []
     code = "too_long" if text else "too_short"
-    return [FieldError(code, f"1 to {characters_max} characters.", pointer=f"/{name}")]
+    return [FieldError(code, f"{least} to {characters_max} characters.", pointer=f"/{name}")]
 
 
-def _zone_errors(time_zone: str) -> list[FieldError]:
+def _email_errors(email: str) -> list[FieldError]:
     try:
-        ZoneInfo(time_zone)
-    except (KeyError, ValueError, OSError):
-        return [FieldError("unknown_value", "An IANA time zone, such as Europe/Athens.", pointer="/time_zone")]
+        addresses.normalise(addresses.CHANNEL_EMAIL, email)
+    except addresses.InvalidAddress as error:
+        return [FieldError("invalid_address", str(error), pointer="/email")]
     return []
 
 
-def _locale_errors(locale: str) -> list[FieldError]:
+def _zone_errors(time_zone: str | None) -> list[FieldError]:
+    if time_zone is None:
+        return []
+    try:
+        times.zone_of(time_zone)
+    except ValueError as error:
+        return [FieldError("unknown_value", str(error), pointer="/time_zone")]
+    return []
+
+
+def _locale_errors(name: str, locale: str | None) -> list[FieldError]:
+    if locale is None:
+        return []
     try:
         locales.normalise(locale)
     except locales.InvalidLocale as error:
-        return [FieldError("invalid_locale", str(error), pointer="/default_locale")]
+        return [FieldError("invalid_locale", str(error), pointer=f"/{name}")]
     return []
 
 

@@ -1,6 +1,6 @@
-"""SQL of organizations, applications, users, tokens and kept answers, with their records."""
+"""SQL of organizations, applications, users and tokens, with their records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -135,16 +135,6 @@ class Credential:
     user_role: str | None
     user_active: bool | None
     user_application_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeptAnswer:
-    """The row of an idempotency key. Without a status the first request is still under way."""
-
-    request_digest: bytes
-    status: int | None
-    headers: dict[str, str] | None
-    body: bytes | None
 
 
 # organizations ---------------------------------------------------------------------------------------------------
@@ -400,73 +390,6 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
     values = _values(row, "application_ids", "user_application_ids")
     values["scopes"] = frozenset(values["scopes"])
     return Credential(**values)
-
-
-# kept answers ----------------------------------------------------------------------------------------------------
-async def claim_idempotency_key(
-    db: Database, *, organization_id: str, key: str, request_digest: bytes, now: datetime, stale_time: datetime
-) -> bool:
-    """Take the key for this transaction. Waits while another one holds it; False when an answer is kept already.
-
-    A row older than `stale_time` counts as gone.
-    """
-    taken = await db.fetch_value(
-        """insert into idempotency_key as k (organization_id, key, request_digest, created_time)
-           values ($1, $2, $3, $4)
-           on conflict (organization_id, key) do update
-             set request_digest = excluded.request_digest, created_time = excluded.created_time,
-                 status = null, headers = null, body = null
-             where k.created_time <= $5
-           returning true""",
-        organization_id,
-        key,
-        request_digest,
-        now,
-        stale_time,
-    )
-    return bool(taken)
-
-
-async def update_lock_timeout(db: Database, *, seconds: float) -> None:  # any tenant: of this transaction only
-    """Wait for locks at most so long, until the end of the transaction."""
-    await db.execute("select set_config('lock_timeout', ($1::float8 * 1000)::bigint || 'ms', true)", seconds)
-
-
-async def get_kept_answer(db: Database, *, organization_id: str, key: str) -> KeptAnswer | None:
-    """What the key holds, or None."""
-    row = await db.fetch_row(
-        """select request_digest, status, headers, body from idempotency_key
-           where organization_id = $1 and key = $2""",
-        organization_id,
-        key,
-    )
-    return KeptAnswer(**dict(row)) if row else None
-
-
-async def update_kept_answer(
-    db: Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
-) -> None:
-    """Write the answer to the key that this transaction took."""
-    await db.execute(
-        """update idempotency_key set status = $3, headers = $4, body = $5
-           where organization_id = $1 and key = $2""",
-        organization_id,
-        key,
-        status,
-        headers,
-        body,
-    )
-
-
-async def prune_idempotency_keys(db: Database, *, stale_time: datetime, limit: int) -> int:
-    """Delete rows older than `stale_time`, at most `limit`; how many there were."""
-    return await db.execute(
-        """delete from idempotency_key where (organization_id, key) in (
-             select organization_id, key from idempotency_key where created_time <= $1
-             order by created_time limit $2 for update skip locked)""",
-        stale_time,
-        limit,
-    )
 
 
 def _organization(row: Row) -> Organization:

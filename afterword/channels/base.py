@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-EMAIL, SMS, WEBHOOK, LINK, OUTBOX = 1, 2, 3, 4, 5  # channel_id, resources.md 3.1
+from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX
+
+EMAIL, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX
 
 Cause = Literal["recipient", "throttle", "account", "connection"]
 Begin = Callable[[], Awaitable[None]]
@@ -86,7 +88,7 @@ class Channel(Protocol):
 
     @property
     def channel_id(self) -> int:
-        """Which channel of resources.md 3.1 this is."""
+        """Which channel this is, by its number on the wire."""
         ...
 
     @property

@@ -19,6 +19,7 @@ KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the p
 
 async def web(chosen: Settings) -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished."""
+    gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
     async with (
         ground.stand(chosen, migrate=False) as standing,
         await db.open_pool(
@@ -29,9 +30,8 @@ async def web(chosen: Settings) -> None:
         ) as pool,
     ):
         server = uvicorn.Server(_config(chosen, standing, pool))
-        gone = asyncio.Event()
         watching = asyncio.create_task(serve.watch_parent(gone))
-        ending = asyncio.create_task(_end_with_parent(server, gone))
+        ending = asyncio.create_task(_end_when(gone, server))
         try:
             await server.serve()
         finally:
@@ -70,6 +70,6 @@ def _config(chosen: Settings, standing: ground.Ground, pool: db.Pool) -> uvicorn
     )
 
 
-async def _end_with_parent(server: uvicorn.Server, gone: asyncio.Event) -> None:
+async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     await gone.wait()
     server.should_exit = True

@@ -1,6 +1,7 @@
 """`afterword worker`: sends what is due; start as many as you like."""
 
 import asyncio
+import signal
 from collections.abc import Mapping
 
 import structlog
@@ -16,10 +17,11 @@ logger = structlog.get_logger(__name__)
 
 
 async def worker(chosen: Settings) -> None:
-    """Work until SIGTERM or SIGINT; what is being sent is finished, the rest is handed back."""
+    """Work until SIGTERM or SIGINT; what is being sent is finished, the rest is handed back. A second signal skips that."""
     stop = serve.stop_on_signals()
     async with ground.stand(chosen, migrate=False) as standing:
         watching = asyncio.create_task(serve.watch_parent(stop))
+        hurrying = asyncio.create_task(_give_way(stop))
         try:
             await work.run(
                 database_url=standing.database_url,
@@ -37,6 +39,16 @@ async def worker(chosen: Settings) -> None:
             )
         finally:
             watching.cancel()
+            hurrying.cancel()
+
+
+async def _give_way(stop: asyncio.Event) -> None:
+    """After the first signal, let the next one end the process as signals do."""
+    await stop.wait()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.remove_signal_handler(number)
+    logger.info("stopping; another signal ends it at once")
 
 
 def _channels(chosen: Settings, pool: db.Pool) -> Mapping[int, Channel]:

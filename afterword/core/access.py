@@ -7,8 +7,8 @@ from typing import Final
 
 from afterword import errors
 
-ACTIONS = ("Read", "Create", "Update", "Delete")
-ENTITIES = (
+ACTIONS: Final = ("Read", "Create", "Update", "Delete")
+AGENT_ENTITIES: Final = (  # what agents read: all that a case in their hands is about
     "Application",
     "Questionnaire",
     "Questionnaire Group",
@@ -23,14 +23,17 @@ ENTITIES = (
     "Alert Instance",
     "Alert Status",
     "User",
+    "Tag",
+    "Metadata",
+    "Notification",
+)
+ENTITIES: Final = (
+    *AGENT_ENTITIES,
     "Organization",
     "Questionnaire Visual",
-    "Tag",
     "Report",
     "Plan",
     "Questionnaire Export",
-    "Metadata",
-    "Notification",
     "Webhook",
     "Event",
     "Suppression",
@@ -40,28 +43,9 @@ ENTITIES = (
     "Sequence",
     "Contact Policy",
 )
-SCOPES = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
+SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
 _REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression"}
-_AGENT_READS: Final = (
-    "Application",
-    "Questionnaire",
-    "Questionnaire Group",
-    "Question",
-    "Questionnaire Instance",
-    "Questionnaire Value",
-    "Responder",
-    "Responder Value",
-    "Pipeline",
-    "Queue",
-    "Alert",
-    "Alert Instance",
-    "Alert Status",
-    "User",
-    "Tag",
-    "Metadata",
-    "Notification",
-)
 _EVERYDAY: Final = frozenset({"Alert Instance.Update", "Tag.Create", "Tag.Delete", "Notification.Update"})
 ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
@@ -71,7 +55,7 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         | frozenset(f"{entity}.{a}" for entity in ("Report", "Questionnaire Visual") for a in ACTIONS[1:])
         | {"Questionnaire Export.Create", "Alert.Create"}
         | _EVERYDAY,
-        "agent": frozenset(f"{entity}.Read" for entity in _AGENT_READS) | _EVERYDAY,
+        "agent": frozenset(f"{entity}.Read" for entity in AGENT_ENTITIES) | _EVERYDAY,
     }
 )
 

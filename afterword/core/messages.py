@@ -106,10 +106,10 @@ def check(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> list[Probl
         problems.append(Problem("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
     unknown = [match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1)) is None]
     problems += [
-        Problem("unknown_variable", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
+        Problem("unknown_value", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
     ]
     if "{{" in _PLACEHOLDER.sub("", text):
-        problems.append(Problem("unknown_variable", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
+        problems.append(Problem("unknown_value", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
     return problems
 
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal
 
+from afterword.core.reading import escape
 from afterword.errors import FieldError
 
 NAMES_MAX: Final = 200
@@ -101,7 +102,7 @@ def read_grouped(
         if kind:
             reader.read_map(kind, value, f"{pointer}/{kind}")
         elif strict:
-            reader.wrong("unknown_member", "There is no such member.", f"{pointer}/{_escaped(name)}")
+            reader.wrong("unknown_member", "There is no such member.", f"{pointer}/{escape(name)}")
     return reader.changes, reader.errors
 
 
@@ -124,7 +125,7 @@ def read_flat(
         reader.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
         return reader.changes, reader.errors
     for name, value in flat.items():
-        reader.read_value(declared.kind_of(name), name, value, f"{pointer}/{_escaped(name)}")
+        reader.read_value(declared.kind_of(name), name, value, f"{pointer}/{escape(name)}")
     return reader.changes, reader.errors
 
 
@@ -173,7 +174,7 @@ class _Reader:
             self.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
         else:
             for name, one in value.items():
-                self.read_value(kind, str(name), one, f"{pointer}/{_escaped(str(name))}")
+                self.read_value(kind, str(name), one, f"{pointer}/{escape(str(name))}")
 
     def read_value(self, kind: Kind, name: str, value: object, pointer: str) -> None:
         if not _is_name(name):
@@ -209,11 +210,6 @@ def _text(value: str | float | None) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def _escaped(name: str) -> str:
-    """One step of a JSON Pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _date(text: str) -> date | None:

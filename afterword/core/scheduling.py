@@ -20,6 +20,7 @@ from afterword.core.windows import WEEKDAYS_ALL, Calendar, Hours
 RESULT_CHARACTERS_MAX: Final = 500
 CONTACTS_MAX: Final = 32
 PREVIOUS_WAIT_MINUTES: Final = 15
+_CLOCK_SAMPLES: Final = tuple(datetime(year, month, 1) for year in (2024, 2030) for month in (1, 7))  # noqa: DTZ001  local
 Verdict = Literal["go", "hold", "skip"]
 
 
@@ -175,13 +176,14 @@ def zone_name_for(
 
 @lru_cache(maxsize=4096)
 def zone_of_phone(number: str) -> str | None:
-    """The zone of a phone number's country, if that country has exactly one."""
+    """The zone of a phone number's country, if one clock rules that country now."""
     try:
         region = phonenumbers.region_code_for_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:
         return None
     zones = get_global("territory_zones").get(region or "", [])
-    return zones[0] if len(zones) == 1 else None
+    clocks = {tuple(zone_of(zone).utcoffset(day) for day in _CLOCK_SAMPLES) for zone in zones if _is_zone(zone)}
+    return min(zones, key=len) if len(clocks) == 1 else None
 
 
 @lru_cache(maxsize=1024)

@@ -117,7 +117,7 @@ def _offset_of(match: re.Match[str]) -> int | None:
 
 
 def instant_of(wall: datetime, zone: tzinfo) -> datetime:
-    """The instant (aware, UTC) that clocks in `zone` show as `wall`; gap: the first after it; fold: the first of two."""
+    """The instant (aware, UTC) that clocks in `zone` show as `wall`: after the gap of spring, first in the fold."""
     return _instant_in(wall, zone).replace(tzinfo=UTC)
 
 

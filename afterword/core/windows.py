@@ -4,9 +4,9 @@ Local boundaries become instants (`times.instant_of`): in a gap the first instan
 two. So a window that lies in a gap is empty on that day, and no hour of a fold is sent in twice.
 """
 
-import zlib
+import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final
@@ -17,7 +17,7 @@ SPREAD_MINUTES_MAX: Final = 10
 SEARCH_DAYS_MAX: Final = 16  # a week, and a week more for windows that vanish on the day of a clock change
 WEEKDAYS_ALL: Final = frozenset(range(1, 8))
 _DAY: Final = timedelta(days=1)
-_CRC_VALUES: Final = 1 << 32
+_HASH_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,8 @@ def next_opening(calendar: Calendar, at: datetime) -> Opening | None:
 
 def is_quiet(calendar: Calendar, at: datetime) -> bool:
     """Whether the quiet hours alone forbid this moment."""
-    without = Calendar(calendar.zone, calendar.window, calendar.weekdays)
-    opening = next_opening(without, at)
-    return calendar.quiet is not None and opening is not None and opening.start <= at
+    without_quiet = replace(calendar, quiet=None)
+    return not _is_open(calendar, at) and _is_open(without_quiet, at)
 
 
 def spread_start(opening: Opening, item_id: str) -> datetime:
@@ -94,7 +93,13 @@ def spread_start(opening: Opening, item_id: str) -> datetime:
     span = timedelta(minutes=SPREAD_MINUTES_MAX)
     if opening.end is not None:
         span = min(span, (opening.end - opening.start) / 2)
-    return opening.start + span * (zlib.crc32(item_id.encode()) / _CRC_VALUES)
+    drawn = int.from_bytes(hashlib.blake2b(item_id.encode(), digest_size=_HASH_BYTES).digest())
+    return opening.start + span * (drawn / 256**_HASH_BYTES)
+
+
+def _is_open(calendar: Calendar, at: datetime) -> bool:
+    opening = next_opening(calendar, at)
+    return opening is not None and opening.start <= at
 
 
 def _openings_of(calendar: Calendar, day: date) -> Iterator[Opening]:

@@ -1,6 +1,6 @@
 """The events of instances: which ones a change tells, and what stands in them (the row, for doors to render)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from afterword import ids
@@ -26,13 +26,11 @@ def event(
     now: datetime,
     caller: Caller | None = None,
     actor_kind: str = "responder",
-    answers: Sequence[Mapping[str, object]] | None = None,
+    response: Mapping[str, object] | None = None,
 ) -> NewEvent:
-    """One event; of the caller, else of `actor_kind`."""
+    """One event, of the caller, else of `actor_kind`; `response` is what people wrote."""
     data = {name: getattr(instance, name) for name in _COLUMNS}  # asdict would copy deeply: most of an event's cost
-    values = data.pop("metadata")
-    if answers is not None:  # the one event that carries what people wrote
-        data |= {"answers": answers, "metadata": values}
+    del data["metadata"]
     return NewEvent(
         organization_id=instance.organization_id,
         event_id=ids.ordered(now),
@@ -42,13 +40,15 @@ def event(
         questionnaire_id=instance.questionnaire_id,
         actor_kind=caller.actor_kind if caller else actor_kind,
         actor_id=caller.actor_id if caller else instance.responder_id if actor_kind == "responder" else None,
-        data=data,
+        data={**data, **(response or {})},
         test=instance.test,
     )
 
 
-def of_answers(before: Instance, after: Instance, edit: Edit, *, now: datetime) -> list[NewEvent]:
-    """What became true by this change, in the order in which it did."""
+def of_answers(
+    before: Instance, after: Instance, edit: Edit, *, now: datetime, responder_metadata: Mapping[str, str]
+) -> list[NewEvent]:
+    """What became true by this change, in the order in which it did; the completion alone carries the response."""
     told: list[NewEvent] = []
     if before.viewed_time is None:
         told.append(event(after, "viewed", now=now))
@@ -57,5 +57,7 @@ def of_answers(before: Instance, after: Instance, edit: Edit, *, now: datetime) 
     if before.finalized:
         told.append(event(after, "updated", now=now))
     elif after.finalized:
-        told.append(event(after, "completed", now=now, answers=core_instances.documents(edit.after)))
+        metadata = {"questionnaire": after.metadata, "responder": responder_metadata}
+        response = {"answers": core_instances.documents(edit.after), "metadata": metadata}
+        told.append(event(after, "completed", now=now, response=response))
     return told

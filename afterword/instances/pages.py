@@ -102,8 +102,10 @@ async def short_link(request: Request[Any, Any, Any], code: str) -> Response[Non
     misses, source = _misses(request), source_key(request.client.host if request.client else "")
     if misses.is_used_up(source):
         raise errors.TooMany("Too many short links were tried.", headers={"Retry-After": str(misses.reset_seconds)})
-    async with db.connection(request.app.state.pool) as database:
-        instance = await store.get_instance_by_short_code(database, short_code=code)
+    instance = None
+    if ids.is_short_code(code):
+        async with db.connection(request.app.state.pool) as database:
+            instance = await store.get_instance_by_short_code(database, short_code=code)
     if instance is None:
         misses.add(source)
         raise errors.NotFound("There is no such page.")

@@ -175,10 +175,7 @@ async def mark_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datet
 
 async def facts(db: Database, *, instance: Instance) -> Facts:
     """What jumps may ask about the instance besides its answers: the metadata of both sides."""
-    responder = await responders_store.get_responder(
-        db, organization_id=instance.organization_id, responder_id=instance.responder_id
-    )
-    return core_instances.facts_of(instance.metadata, responder.metadata if responder else {})
+    return core_instances.facts_of(instance.metadata, await _responder_metadata(db, instance=instance))
 
 
 async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> bool:
@@ -239,9 +236,11 @@ async def save_answers(
     issuable = await require_open(db, instance=before, now=now)
     stored = {a.question_id: Given(a.value, a.other_text) for a in await store.list_answers(db, **key)}
     edit = core_instances.edit(definition, stored, answers)
-    wrong = edit.wrong
+    wrong, metadata = edit.wrong, dict[str, str]()
     if (complete or before.finalized) and not wrong:
-        wrong = core_instances.missing(definition, before.question_ids, edit.after, await facts(db, instance=before))
+        metadata = await _responder_metadata(db, instance=before)
+        facts_now = core_instances.facts_of(before.metadata, metadata)
+        wrong = core_instances.missing(definition, before.question_ids, edit.after, facts_now)
     completes = complete and not wrong and not before.finalized
     # A response that was complete stays complete: it takes a page as a whole, or not.
     if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
@@ -250,7 +249,7 @@ async def save_answers(
         await _take_seat(db, instance=before, issuable=issuable)
     await _write(db, instance=before, edit=edit, now=now)
     after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
-    await events.record(db, events=news.of_answers(before, after, edit, now=now))
+    await events.record(db, events=news.of_answers(before, after, edit, now=now, responder_metadata=metadata))
     return Saved(after, wrong)
 
 
@@ -351,6 +350,13 @@ async def _require_responder(db: Database, *, before: Instance, responder_id: st
         is None
     ):
         raise errors.Invalid.of(errors.FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
+
+
+async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, str]:
+    responder = await responders_store.get_responder(
+        db, organization_id=instance.organization_id, responder_id=instance.responder_id
+    )
+    return responder.metadata if responder else {}
 
 
 async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, caller: Caller | None = None) -> Instance:

@@ -16,14 +16,16 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
+from afterword.instances import service as instances
 from afterword.queue import store
 from afterword.queue.deciding import service as deciding
 from afterword.queue.pipelines.service import create_pipeline
 from afterword.queue.store import Intake, QueueItem
 
 __all__ = [
-    "InDispatch", "ItemChange", "ItemClosed", "NewItem", "NotPublished", "OutcomeUnknown", "Place", "ReferenceTaken",
-    "change", "create_pipeline", "delete", "get", "schedule", "schedule_all",
+    "InDispatch", "ItemChange", "ItemClosed", "NewItem", "NotPublished", "NotUncertain", "OutcomeUnknown", "Place",
+    "ReferenceTaken", "capture", "change", "create_pipeline", "delete", "get", "prune_outbox", "resolve", "schedule",
+    "schedule_all",
 ]  # fmt: skip
 
 ABORTED_DEFAULT: Final = "aborted"
@@ -60,6 +62,12 @@ class InDispatch(errors.Conflict):
 
 class ItemClosed(errors.Conflict):
     """The item has come to its end."""
+
+    code_default = "item_closed"
+
+
+class NotUncertain(errors.Conflict):
+    """Only an item of unknown outcome wants a person's word."""
 
     code_default = "item_closed"
 
@@ -213,6 +221,30 @@ async def delete(db: Database, *, caller: Caller, place: Place, check_version: C
     if deleted is None:
         raise AssertionError("the locked item changed under us")
     await _tell(db, caller=caller, item=deleted, kind="deleted")
+
+
+async def resolve(db: Database, *, caller: Caller, place: Place, is_sent: bool) -> QueueItem:
+    """A person knows what became of an uncertain item: sent, which corrects what was told, or failed for good.
+
+    Raises NotFound, NotUncertain.
+    """
+    item = await _locked(db, caller=caller, place=place)
+    verdict = "it was sent" if is_sent else "it was not sent"
+    resolved = await store.update_item_to_resolved(
+        db,
+        organization_id=item.organization_id,
+        item_id=item.item_id,
+        is_sent=is_sent,
+        result=f"Resolved by a person: {verdict}",
+        updated_by=caller.actor_id,
+    )
+    if resolved is None:
+        raise NotUncertain("What became of this item is known.")
+    if is_sent and resolved.questionnaire_instance_id is not None:
+        sent = [(item.organization_id, resolved.questionnaire_instance_id)]
+        await instances.mark_sent(db, sent=sent, now=resolved.updated_time)
+    await _tell(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
+    return resolved
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

@@ -309,6 +309,26 @@ async def update_item_to_aborted(
     return None if row is None else _item(row)
 
 
+async def update_item_to_resolved(
+    db: Database, *, organization_id: str, item_id: str, is_sent: bool, result: str, updated_by: str
+) -> QueueItem | None:
+    """End the doubt about an uncertain item; None when there is none."""
+    row = await db.fetch_row(
+        """update queue_item
+           set status = case when $3 then 4 else 5 end, epoch = epoch + 1, reason = 'resolved', result = $4,
+             dispatched_time = case when $3 then now() end, version = version + 1,
+             updated_time = greatest(updated_time, now()), updated_by = $5
+           where organization_id = $1 and item_id = $2 and status = 6 and deleted_time is null
+           returning *""",
+        organization_id,
+        item_id,
+        is_sent,
+        result,
+        updated_by,
+    )
+    return None if row is None else _item(row)
+
+
 async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItem | None:
     """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
     row = await db.fetch_row(

@@ -9,7 +9,7 @@ from afterword import errors, ids
 from afterword.core import locales
 from afterword.core import metadata as rules
 from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
-from afterword.db import Database
+from afterword.db import RETRY_AFTER_SECONDS, Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
@@ -85,7 +85,8 @@ async def find_or_create(
     """The responder of each Wanted, in their order, for a batch of any organizations with a handful of statements.
 
     Two transactions that meet the same new address end with one responder: the second waits for the first's commit.
-    Raises Invalid `unknown_id` when a given `responder_id` does not exist in its organization.
+    Raises Invalid `unknown_id` when a given `responder_id` does not exist in its organization, Unavailable when others
+    were faster `ROUNDS_MAX` times.
     """
     search = _Search(wanted, [_keys(one, secret) for one in wanted], now, actor or Actor())
     if given := [(one.organization_id, one.responder_id) for one in wanted if one.responder_id]:
@@ -101,9 +102,11 @@ async def find_or_create(
             search.learn(planned)
         lost = search.give_up_lost(planned)
         if not lost:
-            break
+            return await _finish(db, search)
         await store.delete_responders(db, wanted=lost)
-    return await _finish(db, search)
+    raise errors.Unavailable(
+        "Others are adding the same responders at the same moment.", headers={"Retry-After": str(RETRY_AFTER_SECONDS)}
+    )
 
 
 async def update_metadata(

@@ -120,6 +120,12 @@ An earlier attempt to send this item may have reached the person, so its record 
 409 questionnaire_not_published: Questionnaire not published
 The questionnaire has no published version, so nothing can be issued. Publish it first.
 
+409 questionnaire_inactive: Questionnaire inactive
+The questionnaire is switched off or archived, so nothing is issued. Activate it first.
+
+409 questionnaire_closed: Questionnaire closed
+The questionnaire has all the responses that it was to have, so nothing more is issued.
+
 409 finalized: Finalized
 The questionnaire was completed and takes no further answers.
 

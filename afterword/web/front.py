@@ -71,13 +71,12 @@ class Front:
             await self._pass(scope, receive, answer)
         finally:
             template = str(scope.get("path_template") or "unknown")
-            self._metrics.count_request(answer.method, template, answer.status, time.perf_counter() - start)
+            label = method if method in METHODS else "other"  # else strangers make as many series as they like
+            self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
 
     async def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         try:
-            if answer.method not in METHODS:
-                await self._refuse(errors.MethodNotAllowed("There is no such method here."), answer)
-            elif answer.is_preflight:
+            if answer.is_preflight:
                 await answer.send_preflight()
             else:
                 await self._app(scope, receive, answer)

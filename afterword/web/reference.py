@@ -75,12 +75,7 @@ class Reference:
         ).encode()
 
     def _problem(self, code: str) -> Response[str]:
-        explanation = EXPLANATIONS.get(code)
-        known = next((route for route in self._routes if code in route.refusals), None)
-        if explanation is None and known is not None:
-            explanation = Explanation(
-                409, code.replace("_", " ").capitalize(), f"See “{known.summary}” in the reference."
-            )
+        explanation = _explanation(code, self._routes)
         if explanation is None:
             raise errors.NotFound("There is no such code.", "unknown_route")
         return html.page(
@@ -106,7 +101,7 @@ class Reference:
             "method": route.method,
             "path": route.path,
             "summary": route.summary,
-            "description": route.description,
+            "description": _with_code(route.description),
             "scopes": [*([route.scope] if route.scope else []), *route.more_scopes],
             "query": query,
             "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
@@ -115,7 +110,7 @@ class Reference:
             "status": route.status,
             "shape": route.shape,
             "refusals": [
-                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else 409, _title(code))
+                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else _status(code), _title(code))
                 for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
             ],
             "curl": curl_of(route, self._site),
@@ -131,6 +126,19 @@ class Reference:
         if headers.matches(request.headers.get("if-none-match", ""), etag):
             return Response(b"", status_code=304, headers=sent, media_type=media_type)
         return Response(content, media_type=media_type, headers=sent)
+
+
+def _explanation(code: str, routes: Sequence[Route]) -> Explanation | None:
+    if code in EXPLANATIONS:
+        return EXPLANATIONS[code]
+    if code in FIELD_CODES:
+        return Explanation(_status(code), _title(code), FIELD_CODES[code])
+    route = next((route for route in routes if code in route.refusals), None)
+    return Explanation(_status(code), _title(code), f"See “{route.summary}” in the reference.") if route else None
+
+
+def _status(code: str) -> int:
+    return 422 if code in FIELD_CODES else 409
 
 
 def curl_of(route: Route, site: Site) -> str:
@@ -167,6 +175,11 @@ def _frame(title: str) -> dict[str, Any]:
 
 def _title(code: str) -> str:
     return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
+
+
+def _with_code(text: str) -> list[tuple[str, bool]]:
+    """A text and its `quoted` parts, which are shown as code."""
+    return [(part, index % 2 == 1) for index, part in enumerate(text.split("`")) if part]
 
 
 def _anchor(text: str) -> str:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
+from urllib.parse import unquote_plus
 
 import msgspec
 
@@ -105,7 +106,7 @@ class _Request:
     strict: bool = False
     standing: limits.Standing | None = None
     parameters: query.Parameters = field(default_factory=query.Parameters)
-    document: Any = None
+    document: Any = msgspec.UNSET  # no body; null is one
     members: frozenset[str] | None = None  # response_fields
     wanted: paging.Wanted | None = None
     key: str | None = None  # Idempotency-Key
@@ -188,8 +189,9 @@ class Operation:
                 esat_domain=sent.get("esat-domain"),
                 query_names=_names_of(raw_query) if raw_query else (),
             )
-        except errors.Unauthorized:
-            ground.limiter.count_failure(source)
+        except errors.Unauthorized as refusal:
+            if refusal.code != errors.Unauthorized.code_default:  # nothing was tried without a token
+                ground.limiter.count_failure(source)
             raise
         for scope in self._scopes:
             caller.require(scope)
@@ -206,7 +208,8 @@ class Operation:
         scope, sent = request.scope, request.headers
         raw_query: bytes = scope["query_string"]
         edge.check_target(scope.get("raw_path") or b"", raw_query)
-        edge.check_accept(sent.get("accept"))
+        if self.route.answer is not None:
+            edge.check_accept(sent.get("accept"))
         if "prefer" in sent:
             request.strict = headers.wants_strict(sent["prefer"])
         if raw_query:
@@ -242,7 +245,7 @@ class Operation:
             request.members = paging.response_fields(document, self._members, context)
         if self.route.body is not None:
             in_body = Context(now, zone, partial=self.route.method == "PATCH", strict=request.strict, wrong=wrong)
-            given = _NOTHING if request.document is None else request.document
+            given = _NOTHING if request.document is msgspec.UNSET else request.document
             found = body.read(self.route.body, given, in_body, read_only=self._members)
         if wrong:
             raise errors.Invalid.of(*wrong)
@@ -382,7 +385,7 @@ def _names(struct: type[msgspec.Struct] | None) -> list[str]:
 
 
 def _names_of(raw_query: bytes) -> list[str]:
-    return [part.partition(b"=")[0].decode("latin-1").lower() for part in raw_query.split(b"&")]
+    return [unquote_plus(part.partition(b"=")[0].decode("latin-1")).lower() for part in raw_query.split(b"&")]
 
 
 def _path_of(scope: Scope) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import time
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -15,12 +15,6 @@ from afterword.accounts import access, service, store
 from afterword.core.access import ROLE_SCOPES, SCOPES, Caller
 
 SCOPE = "Queue.Create"
-
-
-@pytest.fixture
-async def database(pool: db.Pool) -> AsyncIterator[db.Database]:
-    async with db.connection(pool) as database:
-        yield database
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
-"""Organizations, users, tokens; the kept answers of POSTs."""
+"""Organizations, applications, users and tokens: what is refused, and what comes of the rest."""
 
-import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -9,22 +7,6 @@ import pytest
 from afterword import db, errors
 from afterword.accounts import access, service, store
 from afterword.core.access import SCOPES
-
-KEY = "order-1042"
-
-
-@pytest.fixture
-async def database(pool: db.Pool) -> AsyncIterator[db.Database]:
-    async with db.connection(pool) as database:
-        yield database
-
-
-@pytest.fixture
-async def organization_id(database: db.Database) -> str:
-    organization = await service.create_organization(
-        database, domain="demo", display_name="Demo", now=database.clock.now()
-    )
-    return organization.organization_id
 
 
 def codes(refused: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:
@@ -40,6 +22,8 @@ class TestCreateOrganization:
                 display_name="",
                 time_zone="Mars/Olympus",
                 default_locale="!",
+                legal_name="x" * 201,
+                postal_address="x" * 501,
                 now=database.clock.now(),
             )
         assert [
@@ -47,6 +31,8 @@ class TestCreateOrganization:
             ("/time_zone", "unknown_value"),
             ("/default_locale", "invalid_locale"),
             ("/display_name", "too_short"),
+            ("/legal_name", "too_long"),
+            ("/postal_address", "too_long"),
         ] == codes(refused)
 
     @pytest.mark.parametrize("time_zone", ["", "/etc/passwd", "../UTC", "Europe/Athens\0", "Europe"])
@@ -89,10 +75,19 @@ class TestCreateApplication:
                 database,
                 organization_id=organization_id,
                 display_name="x" * 201,
+                description="x" * 2001,
                 time_zone="Nowhere",
+                default_locale="!",
+                website_urls=["https://example.com"] * 51,
                 now=database.clock.now(),
             )
-        assert [("/display_name", "too_long"), ("/time_zone", "unknown_value")] == codes(refused)
+        assert [
+            ("/display_name", "too_long"),
+            ("/description", "too_long"),
+            ("/time_zone", "unknown_value"),
+            ("/default_locale", "invalid_locale"),
+            ("/website_urls", "too_many"),
+        ] == codes(refused)
 
     async def test_other_organization(self, database: db.Database, organization_id: str) -> None:
         application = await service.create_application(
@@ -115,6 +110,46 @@ class TestCreateApplication:
             assert application == await store.get_application(
                 database, organization_id=organization_id, application_id=application.application_id, among=among
             )
+
+
+class TestCreateUser:
+    async def test_everything_wrong(self, database: db.Database, organization_id: str) -> None:
+        with pytest.raises(errors.Invalid) as refused:
+            await service.create_user(
+                database,
+                organization_id=organization_id,
+                email="ann@example.com\r\nBcc: eve@example.com",
+                role="god",
+                display_name="x" * 101,
+                locale="!",
+                time_zone="Nowhere",
+                application_ids=["a" * 22],
+                now=database.clock.now(),
+            )
+        assert [
+            ("/email", "invalid_address"),
+            ("/time_zone", "unknown_value"),
+            ("/locale", "invalid_locale"),
+            ("/display_name", "too_long"),
+            ("/role", "unknown_value"),
+            ("/application_ids/0", "unknown_id"),
+        ] == codes(refused)
+
+    async def test_address_is_taken(self, database: db.Database, organization_id: str) -> None:
+        now = database.clock.now()
+        await service.create_user(
+            database, organization_id=organization_id, email="ann@example.com", role="owner", now=now
+        )
+        with pytest.raises(db.Taken):
+            await service.create_user(
+                database, organization_id=organization_id, email="Ann@Example.com", role="agent", now=now
+            )
+
+    async def test_ok(self, database: db.Database, organization_id: str) -> None:
+        user = await service.create_user(
+            database, organization_id=organization_id, email="ann@example.com", role="agent", now=database.clock.now()
+        )
+        assert user == await store.get_user(database, organization_id=organization_id, user_id=user.user_id)
 
 
 class TestCreateToken:
@@ -203,112 +238,3 @@ class TestRevokeToken:
                 database, organization_id=organization_id, token_id=token.token_id, now=later
             )
             assert now == revoked.revoked_time
-
-
-class TestIdempotency:
-    async def claim(
-        self, database: db.Database, organization_id: str, *, digest: bytes = b"1"
-    ) -> service.Replay | None:
-        return await service.claim_idempotency_key(
-            database, organization_id=organization_id, key=KEY, digest=digest, now=database.clock.now()
-        )
-
-    async def keep(self, database: db.Database, organization_id: str, *, body: bytes = b'{"a": 1}') -> None:
-        await service.keep_idempotent_answer(
-            database,
-            organization_id=organization_id,
-            key=KEY,
-            status=201,
-            headers={"ETag": '"1"', "Location": "/x"},
-            body=body,
-        )
-
-    async def test_other_request(self, pool: db.Pool, organization_id: str) -> None:
-        async with db.transaction(pool) as database:
-            assert await self.claim(database, organization_id) is None
-            await self.keep(database, organization_id)
-        async with db.connection(pool) as database:
-            with pytest.raises(service.IdempotencyKeyReused) as refused:
-                await self.claim(database, organization_id, digest=b"2")
-        assert (422, "idempotency_key_reused") == (refused.value.status, refused.value.code)
-        assert ["Idempotency-Key"] == [error.header for error in refused.value.errors]
-
-    async def test_first_takes_too_long(
-        self, pool: db.Pool, organization_id: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(service, "IDEMPOTENCY_WAIT_SECONDS", 0.05)
-        async with db.transaction(pool) as first:
-            assert await self.claim(first, organization_id) is None
-            with pytest.raises(service.IdempotencyInProgress) as refused:
-                async with db.transaction(pool) as second:
-                    await self.claim(second, organization_id)
-        assert (409, "idempotency_in_progress") == (refused.value.status, refused.value.code)
-        assert {"Retry-After": "1"} == refused.value.headers
-
-    async def test_row_without_an_answer(self, database: db.Database, organization_id: str) -> None:
-        assert await self.claim(database, organization_id) is None
-        with pytest.raises(service.IdempotencyInProgress):
-            await self.claim(database, organization_id)
-
-    async def test_waits_for_the_first(self, pool: db.Pool, organization_id: str) -> None:
-        async def again() -> service.Replay | None:
-            async with db.transaction(pool) as database:
-                return await self.claim(database, organization_id)
-
-        async with db.transaction(pool) as first:
-            assert await self.claim(first, organization_id) is None
-            second = asyncio.create_task(again())
-            await self.until_waiting(pool)
-            await self.keep(first, organization_id)
-        replay = await second
-        assert service.Replay(201, {"ETag": '"1"', "Location": "/x"}, b'{"a": 1}') == replay
-
-    async def test_first_was_refused(self, pool: db.Pool, organization_id: str) -> None:
-        async def refuse() -> None:
-            async with db.transaction(pool) as database:
-                assert await self.claim(database, organization_id) is None
-                raise errors.NotFound("There is no such thing.")
-
-        with pytest.raises(errors.NotFound):
-            await refuse()
-        async with db.transaction(pool) as database:
-            assert await self.claim(database, organization_id) is None
-
-    async def test_other_organization_has_its_own_keys(self, database: db.Database, organization_id: str) -> None:
-        other = await service.create_organization(
-            database, domain="other", display_name="Other", now=database.clock.now()
-        )
-        assert await self.claim(database, organization_id) is None
-        assert await self.claim(database, other.organization_id, digest=b"2") is None
-
-    async def test_a_day_later_it_is_a_new_key(self, database: db.Database, organization_id: str) -> None:
-        assert await self.claim(database, organization_id) is None
-        await self.keep(database, organization_id)
-        await self.age(database, hours=23)
-        assert await self.claim(database, organization_id) is not None
-        await self.age(database, hours=1)
-        assert await self.claim(database, organization_id, digest=b"2") is None
-        assert [None, None] == list(await database.fetch_row("select status, body from idempotency_key") or ())
-
-    async def test_other_locks_wait_as_before(self, pool: db.Pool, organization_id: str) -> None:
-        async with db.transaction(pool) as database:
-            await self.claim(database, organization_id)
-            assert "1s" == await database.fetch_value("show lock_timeout")
-
-    async def test_prune(self, database: db.Database, organization_id: str) -> None:
-        await self.claim(database, organization_id)
-        assert 0 == await service.prune_idempotency_keys(database, now=database.clock.now())
-        await self.age(database, hours=24)
-        assert 0 == await service.prune_idempotency_keys(database, now=database.clock.now(), limit=0)
-        assert 1 == await service.prune_idempotency_keys(database, now=database.clock.now())
-
-    async def age(self, database: db.Database, *, hours: int) -> None:
-        await database.execute(
-            "update idempotency_key set created_time = created_time - make_interval(hours => $1)", hours
-        )
-
-    async def until_waiting(self, pool: db.Pool) -> None:
-        async with db.connection(pool) as database, asyncio.timeout(5):
-            query = "select count(*) from pg_locks where not granted"
-            while not await database.fetch_value(query):  # noqa: ASYNC110  the event is the database's
-                await asyncio.sleep(0)

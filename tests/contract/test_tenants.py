@@ -1,12 +1,386 @@
+"""T31: nothing of another organization can be reached, by any operation; foreign, deleted and absent look the same."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Self
+from urllib.parse import quote, urlencode
+
 import pytest
-from tests.contract.world import *
-from tests.contract.wire import *
-import time
-pytestmark = pytest.mark.asyncio(loop_scope="module")
-@every_route
-async def test_x(world: World, route) -> None:
-    t=time.perf_counter()
-    reply = await world.ask(route.method, world.ours.path(route))
-    print(route.path, reply.status, time.perf_counter()-t)
-    assert problem_faults(reply)==[]
-    print(world.ours.ids, world.theirs.ids)
+
+from afterword.app import page_routes
+from afterword.core.form_tokens import token_of
+from afterword.instances.pages import PAGE_PURPOSE, START_PURPOSE, VIEW_PURPOSE
+from afterword.web.operations import Route
+from tests.contract import probes
+from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, rows_of
+from tests.contract.wire import PUBLIC_URL, Reply
+from tests.contract.world import (
+    ABSENT,
+    Tenant,
+    World,
+    name_of,
+    with_body,
+    with_ids,
+    with_list,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PER_REQUEST: Final = ("request_id", "instance")
+FORM: Final = {"content-type": "application/x-www-form-urlencoded"}
+
+
+def same(reply: Reply) -> tuple[int, Mapping[str, str], Mapping[str, Any]]:
+    """All of a refusal that may not differ between a foreign and an absent thing."""
+    headers = {name: value for name, value in reply.headers.items() if name != "x-request-id"}
+    document = {name: value for name, value in reply.document.items() if name not in PER_REQUEST}
+    return reply.status, headers, document
+
+
+class Guard:
+    """Asks as ours, and sees that theirs is neither shown nor touched."""
+
+    def __init__(self, world: World, route: Route) -> None:
+        self.world, self.route = world, route
+        self.findings = Findings(world, route)
+        self.before: dict[str, list[str]] = {}
+
+    async def __aenter__(self) -> Self:
+        self.before = await self.world.rows_of(self.world.theirs)
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            assert self.before == await self.world.rows_of(self.world.theirs)
+            self.findings.report()
+
+    async def ask(self, target: str, **options: Any) -> Reply:
+        """Ask, and look for what is theirs in the answer."""
+        options = {**good_body(self.world, self.route), **options}
+        reply = await self.world.ask(self.route.method, target, **options)
+        sent = target + str(options)
+        for name, value in leaks_of(self.world.theirs).items():
+            if value in reply.body.decode() and value not in sent:
+                self.findings.found.append(f"{target}: their {name} is in {reply.body[:300]!r}")
+        return reply
+
+
+def leaks_of(tenant: Tenant) -> dict[str, str]:
+    """What stands in an answer only if it is this organization's."""
+    house = tenant.house
+    ids = {name: value for name, value in tenant.ids.items() if name != "reference_id"}
+    return {**ids, "domain": f'"{house.domain}"', "name": house.domain.title()}
+
+
+class TestPath:
+    @with_ids
+    async def test_foreign_is_as_absent(self, world: World, route: Route) -> None:
+        """Each id alone, then all of them: the same answer as for an id that never was, but for the request's id."""
+        async with Guard(world, route) as guard:
+            for names in [*((name,) for name in route.parameters), route.parameters]:
+                foreign = {name: world.theirs.ids[name] for name in names}
+                absent = dict.fromkeys(names, ABSENT)
+                found = await guard.ask(world.ours.path(route, **foreign))
+                expected = await guard.ask(world.ours.path(route, **absent))
+                await guard.findings.expect(str(names), found, NOT_FOUND)
+                assert same(expected) == same(found), names
+
+    @with_ids
+    async def test_deleted_is_as_absent(self, world: World, route: Route) -> None:
+        async with Guard(world, route) as guard:
+            for name in route.parameters:
+                if name in world.ours.deleted:
+                    found = await guard.ask(world.ours.path(route, **{name: world.ours.deleted[name]}))
+                    await guard.findings.expect(name, found, NOT_FOUND)
+                    assert same(await guard.ask(world.ours.path(route, **{name: ABSENT}))) == same(found)
+
+    @with_ids
+    async def test_ours_below_a_parent_of_ours_that_is_not_its_own(self, world: World, route: Route) -> None:
+        """The ids of a path must belong together, and not only to the same organization."""
+        async with Guard(world, route) as guard:
+            for name in route.parameters:
+                others = {other: world.theirs.ids[other] for other in route.parameters if other != name}
+                if others:
+                    found = await guard.ask(world.ours.path(route, **others))
+                    await guard.findings.expect(f"only {name} is ours", found, NOT_FOUND)
+
+    @with_ids
+    async def test_tricks(self, world: World, route: Route) -> None:
+        """No other spelling of the address, and no header, leads to it."""
+        path = world.theirs.path(route)
+        ours, theirs = (tenant.ids[route.parameters[0]] for tenant in (world.ours, world.theirs))
+        mixed = world.ours.path(route)
+        async with Guard(world, route) as guard:
+            for target in (
+                path.replace("/", "//"), f"{path}/", path.replace("/v3.2", "/v3.0"), f"{path}?esat-domain=neighbour",
+                mixed.replace(ours, f"{ours}%2F..%2F{theirs}"), mixed.replace(ours, f"{ours}/../{theirs}"),
+                mixed.replace(ours, f"{ours}/..;/{theirs}"), mixed.replace(ours, f"{ours};/{theirs}"),
+                mixed.replace(ours, f"{theirs}%00{ours}"), mixed.replace(ours, f"{theirs}%0A"),
+                mixed.replace(ours, f"*,{theirs}"),
+                path.replace(theirs, "".join(f"%{ord(letter):02x}" for letter in theirs)),
+            ):  # fmt: skip
+                reply = await guard.ask(target)
+                await guard.findings.expect(
+                    target, reply, NOT_FOUND, (404, "unknown_route"), (405, "method_not_allowed")
+                )
+            for headers in TRICK_HEADERS:
+                await guard.findings.expect(str(headers), await guard.ask(path, headers=headers), NOT_FOUND)
+            reply = await guard.ask(path, headers={"esat-domain": world.theirs.house.domain})
+            await guard.findings.expect("esat-domain", reply, (403, "domain_mismatch"))
+
+    @with_ids
+    async def test_conditional_requests(self, world: World, route: Route) -> None:
+        """No header that asks about a version tells that there is one."""
+        async with Guard(world, route) as guard:
+            for name in ("If-Match", "If-None-Match"):
+                for tag in ("*", '"1"', '"2"'):
+                    reply = await guard.ask(world.theirs.path(route), headers={name: tag})
+                    await guard.findings.expect(f"{name}: {tag}", reply, NOT_FOUND)
+
+
+class TestBody:
+    @with_body
+    async def test_foreign_ids(self, world: World, route: Route) -> None:
+        """An id in a body is 422 `unknown_id`, whether it is theirs or nobody's."""
+        assert route.body is not None
+        async with Guard(world, route) as guard:
+            for name in probes.ids_of(route.body):
+                document = probes.valid(route.body, world.ours)
+                found, expected = [
+                    await guard.ask(world.ours.path(route), document={**document, name: value})
+                    for value in (world.theirs.ids[name], ABSENT)
+                ]
+                await guard.findings.expect_field(name, found, f"/{name}", ["unknown_id"])
+                assert same(expected) == same(found)
+
+    @with_body
+    async def test_ids_that_nobody_may_set(self, world: World, route: Route) -> None:
+        """Tenant and place of a thing come from the token and the path; a body that names others is not heard."""
+        assert route.body is not None
+        assert route.answer is not None
+        settable = probes.filled(route.body, world.ours)
+        document = {
+            **probes.valid(route.body, world.ours),
+            **{name: value for name, value in world.theirs.ids.items() if name not in settable},
+            "previous_item_id": world.theirs.ids["item_id"],
+            "questionnaire_instance_id": world.theirs.ids["instance_id"],
+            "previous_questionnaire_instance_id": world.theirs.ids["instance_id"],
+            "created_by": world.theirs.ids["token_id"],
+        }
+        async with Guard(world, route) as guard:
+            reply = await guard.ask(world.ours.path(route), document=document)
+            assert reply.status in {200, 201}, reply
+            for name in route.answer.__struct_fields__:
+                if name in world.ours.ids and name not in settable and name in route.parameters:
+                    assert world.ours.ids[name] == reply.document[name]
+
+    @with_body
+    async def test_idempotency_keys_are_each_ones_own(self, world: World, route: Route) -> None:
+        if route.method != "POST":
+            return
+        headers = {"Idempotency-Key": f"shared-{name_of(route)}".replace(" ", "")}
+        document = probes.valid(route.body, world.ours) if route.body else {}
+        theirs = await world.ask(
+            "POST", world.theirs.path(route), token=world.theirs.token, document=document, headers=headers
+        )
+        async with Guard(world, route) as guard:
+            ours = await guard.ask(world.ours.path(route), document=document, headers=headers)
+            assert (201, 201) == (theirs.status, ours.status)
+            assert "idempotency-replayed" not in ours.headers
+            assert theirs.document != ours.document
+            again = await guard.ask(world.ours.path(route), document=document, headers=headers)
+            assert (ours.body, "true") == (again.body, again.headers["idempotency-replayed"])
+            reply = await guard.ask(world.theirs.path(route), document=document, headers=headers)
+            assert reply.code in {"not_found", "idempotency_key_reused"}
+
+
+class TestLists:
+    @with_list
+    async def test_only_ours(self, world: World, route: Route) -> None:
+        """All rows are ours and none of theirs; the counts count ours."""
+        async with Guard(world, route) as guard:
+            path = world.ours.path(route)
+            ours = await guard.ask(f"{path}?limit=500")
+            theirs = await world.ask("GET", world.theirs.path(route) + "?limit=500", token=world.theirs.token)
+            assert rows_of(ours)
+            assert rows_of(theirs)
+            assert not {row_id(route, row) for row in rows_of(ours)} & {row_id(route, row) for row in rows_of(theirs)}
+            if route.shape == "envelope":
+                counted = await guard.ask(f"{path}?pagination[max_per_page]=1")
+                assert len(rows_of(ours)) == counted.document["total_results"]
+
+    @with_list
+    async def test_filters_do_not_reach_theirs(self, world: World, route: Route) -> None:
+        async with Guard(world, route) as guard:
+            path = world.ours.path(route)
+            everything = {row_id(route, row) for row in rows_of(await guard.ask(f"{path}?limit=500"))}
+            for query in foreign_filters(route, world.theirs):
+                reply = await guard.ask(f"{path}?limit=500&{query}")
+                await guard.findings.expect(query, reply, (200, ""))
+                found = {row_id(route, row) for row in rows_of(reply)}
+                assert found <= everything, query
+                if "[EQUAL]" in query or "[IN]" in query:
+                    assert not found, query
+
+    @with_list
+    async def test_orders_and_pages(self, world: World, route: Route) -> None:
+        """Walked through in every order, by pages and by cursors, a list is the same set of rows of ours."""
+        async with Guard(world, route) as guard:
+            path = world.ours.path(route)
+            everything = sorted(row_id(route, row) for row in rows_of(await guard.ask(f"{path}?limit=500")))
+            for name in columns_of(route):
+                for direction in ("ASC", "DESC"):
+                    target: str | None = f"{path}?limit=2&order_by[{direction}][]={name}"
+                    found: list[str] = []
+                    while target is not None and len(found) <= len(everything):
+                        reply = await guard.ask(target)
+                        found += [row_id(route, row) for row in rows_of(reply)]
+                        target = next_of(reply)
+                    assert everything == sorted(found), (name, direction)
+
+    @with_list
+    async def test_their_cursor(self, world: World, route: Route) -> None:
+        """A cursor holds a place, not a right: on our list it finds our rows or is refused."""
+        theirs = await world.ask("GET", f"{world.theirs.path(route)}?limit=1", token=world.theirs.token)
+        target = next_of(theirs)
+        if target is None:
+            return
+        cursor = target.partition("cursor=")[2].partition("&")[0]
+        async with Guard(world, route) as guard:
+            reply = await guard.ask(f"{world.ours.path(route)}?limit=1&cursor={cursor}")
+            await guard.findings.expect("cursor", reply, (200, ""), (422, "invalid"))
+
+
+PAGES: Final = [
+    (method, path)
+    for page in page_routes()
+    for method in sorted(page.http_methods or ())
+    for path in sorted(page.paths)
+]
+every_page = pytest.mark.parametrize(("method", "path"), PAGES)
+
+
+def page_of(path: str, tenant: Tenant, **other: str) -> str:
+    """The page's address with this organization's keys, or the `other` ones."""
+    missing = [name for name in names_in(path) if name not in tenant.ids]
+    assert not missing, f"{path} has no probe: say in tests/contract/world.py what {missing} are"
+    return path.replace(":str", "").format_map({**tenant.ids, **other})
+
+
+def names_in(path: str) -> list[str]:
+    """The parameters of a page's path."""
+    return re.findall(r"{(\w+)", path)
+
+
+class TestPages:
+    """The public pages have no login: a link is the key, and it opens one door."""
+
+    @every_page
+    async def test_nothing_of_theirs(self, world: World, method: str, path: str) -> None:
+        """What our link opens shows ours; a GET changes nothing at all, and a POST without the form's token neither."""
+        before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+        reply = await world.ask(method, page_of(path, world.ours), token=None, headers=FORM, body=b"go=send&page=1")
+        assert reply.status in ({200, 302} if method == "GET" else {403, 422}), reply
+        shown = reply.body.decode() + str(reply.headers)
+        assert not [name for name, value in leaks_of(world.theirs).items() if value in shown]
+        assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+
+    @every_page
+    async def test_absent_and_deleted(self, world: World, method: str, path: str) -> None:
+        """What never was, what is deleted and what is no key at all look the same."""
+        for name in names_in(path):
+            if name == "reference_id":
+                continue  # a client's own word: a new one starts anew
+            keys = [
+                ABSENT,
+                world.ours.deleted.get(name, ABSENT),
+                "x",
+                "%00",
+                "0" * 5000,
+                world.theirs.deleted.get(name, "-"),
+            ]
+            found = [
+                await world.ask(method, page_of(path, world.ours, **{name: key}), token=None, headers=FORM, body=b"")
+                for key in keys
+            ]
+            assert {404 if method == "GET" or not path.endswith("/view") else 403} == {reply.status for reply in found}
+            assert 1 == len({reply.body for reply in found})
+
+    @every_page
+    async def test_their_key_does_not_fit_our_door(self, world: World, method: str, path: str) -> None:
+        """A form's token is good for the one thing that it was given out for."""
+        if method == "GET":
+            return
+        before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+        theirs = world.theirs.ids
+        subjects = [
+            (PAGE_PURPOSE, f"{theirs['instance_id']}/1"), (VIEW_PURPOSE, theirs["instance_id"]),
+            (VIEW_PURPOSE, world.ours.ids["instance_id"] + "/1"), ("unsubscribe", theirs["unsubscribe_id"]),
+            (START_PURPOSE, f"{theirs['questionnaire_id']}//{ABSENT}"), ("", ""),
+        ]  # fmt: skip
+        for purpose, subject in subjects:
+            token = token_of(world.site.secret, purpose, subject)
+            fields = {"token": token, "page": "1", "start": ABSENT, "go": "send", theirs["question_id"]: "5"}
+            reply = await world.ask(
+                method, page_of(path, world.ours), token=None, headers=FORM, body=urlencode(fields).encode()
+            )
+            assert reply.status in {403, 422}, (purpose, reply)
+        assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+
+    async def test_our_form_takes_our_questions_alone(self, world: World) -> None:
+        """With the right token: a field that is named after a question of theirs is nobody's."""
+        before = await world.rows_of(world.theirs)
+        instance_id, question_id = world.ours.ids["instance_id"], world.theirs.ids["question_id"]
+        token = token_of(world.site.secret, PAGE_PURPOSE, f"{instance_id}/1")
+        names = (question_id, f"q_{question_id}", f"q-{question_id}", f"answer[{question_id}]")
+        fields = {"token": token, "page": "1", "go": "next", **dict.fromkeys(names, "5")}
+        reply = await world.ask("POST", f"/a/{instance_id}", token=None, headers=FORM, body=urlencode(fields).encode())
+        assert reply.status in {303, 422}, reply
+        rows = await world.rows_of(world.ours)
+        assert not [row for row in rows["answer"] if question_id in row]
+        assert before == await world.rows_of(world.theirs)
+
+    async def test_one_reference_in_two_organizations(self, world: World) -> None:
+        """The same reference below two questionnaires is two instances."""
+        found: list[str] = []
+        for tenant in (world.ours, world.theirs):
+            path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}/instance"
+            reply = await world.ask("POST", path, token=tenant.token, document={"reference_id": "order-1"})
+            assert 201 == reply.status
+            found.append(reply.document["instance_id"])
+        assert 2 == len(set(found))
+
+
+def row_id(route: Route, row: Mapping[str, Any]) -> str:
+    """What tells the rows of a list apart."""
+    assert route.listing is not None
+    assert route.listing.id in row, f"{name_of(route)} has no probe: its rows do not show {route.listing.id}"
+    return str(row[route.listing.id])
+
+
+def next_of(reply: Reply) -> str | None:
+    """The address of the next page."""
+    link = reply.headers.get("link")
+    return None if link is None else link.partition(">")[0].removeprefix(f"<{PUBLIC_URL}")
+
+
+def foreign_filters(route: Route, theirs: Tenant) -> list[str]:
+    """Filters of every column that would find their rows, were they there."""
+    found: list[str] = []
+    for name, column in columns_of(route).items():
+        if column.kind == "id" and column.name in theirs.ids and column.name != "version_id":
+            value = theirs.ids[column.name]
+            found += [f"filter_by[EQUAL][{name}]={value}", f"filter_by[IN][{name}][]={value}"]
+            found += [f"filter_by[NOT_EQUAL][{name}]={ABSENT}", f"filter_by[LIKE][{name}]=%25"]
+        elif column.kind == "text":
+            found += [f"filter_by[LIKE][{name}]=%25", f"filter_by[NOT_LIKE][{name}]={quote(ABSENT)}"]
+        elif column.kind == "time":
+            found += [f"filter_by[GREATER_EQUAL][{name}]=1970-01-01T00:00:00Z"]
+        found += [f"filter_by[NULL][{name}]=null", f"filter_by[NOT_NULL][{name}]=null"]
+    return found
+
+
+TRICK_HEADERS: Final[tuple[dict[str, str], ...]] = (
+    {"X-Organization": "neighbour"}, {"X-Forwarded-Host": "neighbour.example"}, {"X-Original-URL": "/v3.2/q/instance"},
+    {"X-HTTP-Method-Override": "GET"}, {"Host": "neighbour.example"}, {"Cookie": "organization=neighbour"},
+)  # fmt: skip

@@ -55,6 +55,7 @@ ERRORS_MAX: Final = 100
 MEMBERS: Final = (
     "type", "title", "status", "code", "detail", "message", "error", "instance", "request_id", "errors",
 )  # fmt: skip
+TEXTS: Final = tuple(name for name in MEMBERS if name not in {"status", "errors"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,35 +158,27 @@ def problem_faults(reply: Reply) -> list[str]:
     """What is wrong with a refusal as such, whatever it was for; nothing for a success."""
     if reply.status < 400:
         return []
-    faults: list[str] = []
     if reply.headers.get("content-type") != "application/problem+json":
         return [f"{reply.status} is no problem document but {reply.headers.get('content-type')}: {reply.body[:200]!r}"]
     found: dict[str, Any] = reply.document
     code = found.get("code", "")
     expected = (*MEMBERS, "required_scopes") if code == "insufficient_scope" else MEMBERS
     if set(found) != set(expected):
-        faults.append(f"its members are {sorted(found)}")
-        return faults
-    if code not in DOCUMENTED.get(reply.status, ()):
-        faults.append(f"{reply.status} {code} is not documented")
-    texts = {name: found[name] for name in expected if name not in {"status", "errors", "required_scopes"}}
-    faults += [f"{name} is no text" for name, text in texts.items() if not isinstance(text, str) or not text]
-    if found["status"] != reply.status:
-        faults.append("status differs")
-    if found["type"] != f"{PUBLIC_URL}/problems/{code}":
-        faults.append(f"type is {found['type']}")
-    if not found["detail"] == found["message"] == found["error"]:
-        faults.append("detail, message and error differ")
-    if found["instance"] != f"urn:afterword:request:{found['request_id']}":
-        faults.append("instance does not name the request")
-    if reply.headers.get("x-request-id") != found["request_id"]:
-        faults.append("X-Request-Id differs")
-    if reply.headers.get("cache-control") != "no-store":
-        faults.append("it may be stored")
-    if reply.headers.get("x-content-type-options") != "nosniff":
-        faults.append("its type may be guessed")
-    if CANARY in reply.body.decode() or any(CANARY in value for value in reply.headers.values()):
-        faults.append(f"a sent value is repeated: {reply.body!r}")
+        return [f"its members are {sorted(found)}"]
+    texts = {name: found[name] for name in TEXTS}
+    checks = {
+        f"{reply.status} {code} is not documented": code in DOCUMENTED.get(reply.status, ()),
+        f"one of {texts} is no text": all(isinstance(text, str) and text for text in texts.values()),
+        "status differs": found["status"] == reply.status,
+        f"type is {found['type']}": found["type"] == f"{PUBLIC_URL}/problems/{code}",
+        "detail, message and error differ": found["detail"] == found["message"] == found["error"],
+        "instance does not name the request": found["instance"] == f"urn:afterword:request:{found['request_id']}",
+        "X-Request-Id differs": reply.headers.get("x-request-id") == found["request_id"],
+        "it may be stored": reply.headers.get("cache-control") == "no-store",
+        "its type may be guessed": reply.headers.get("x-content-type-options") == "nosniff",
+        f"a sent value is repeated: {reply}": CANARY not in reply.body.decode() + "".join(reply.headers.values()),
+    }
+    faults = [fault for fault, is_right in checks.items() if not is_right]
     return [*faults, *_error_faults(found["errors"], code, reply.status)]
 
 

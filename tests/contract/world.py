@@ -46,7 +46,6 @@ class Tenant:
     house: House
     ids: dict[str, str]
     deleted: dict[str, str] = field(default_factory=dict[str, str])
-    secrets: dict[str, str] = field(default_factory=dict[str, str])  # what opens a page
 
     @property
     def token(self) -> str:
@@ -65,9 +64,12 @@ class World:
     """Ours asks, theirs must not be reached."""
 
     pool: db.Pool
+    site: Site
     wire: Wire
     ours: Tenant
     theirs: Tenant
+    tables: list[str] = field(default_factory=list[str])
+    people: dict[str, str] = field(default_factory=dict[str, str])
 
     async def ask(self, method: str, target: str, *, token: str | None = "", **options: Any) -> Reply:
         """Ask as the owner of ours, unless there is another token; None: without one."""
@@ -81,12 +83,21 @@ class World:
                 organization_id=self.ours.house.organization_id,
                 title="Probe",
                 scopes=scopes,
-                kind="organization",
-                user_id=None,
                 now=database.clock.now(),
-                **options,
+                **{"kind": "organization", "user_id": None, **options},
             )
         return text
+
+    async def token_of(self, role: str) -> str:
+        """The text of a token with all scopes of a person in this role."""
+        if role not in self.people:
+            async with db.transaction(self.pool) as database:
+                now, organization_id = database.clock.now(), self.ours.house.organization_id
+                user = await accounts.create_user(
+                    database, organization_id=organization_id, email=f"{role}@demo.test", role=role, now=now
+                )
+            self.people[role] = await self.token_for(SCOPES, kind="user", user_id=user.user_id)
+        return self.people[role]
 
     async def dead_tokens(self) -> Mapping[str, str]:
         """Tokens that ended, by the code that says how."""
@@ -108,29 +119,27 @@ class World:
     async def rows_of(self, tenant: Tenant) -> dict[str, list[str]]:
         """Everything that the database holds of an organization, but for the ticks of its tokens."""
         async with db.connection(self.pool) as database:
-            tables = await database.fetch(
-                """select table_name from information_schema.columns
-                   where table_schema = 'public' and column_name = 'organization_id' and table_name <> 'token'"""
-            )
-            return {
-                row["table_name"]: [
-                    str(each["row"])
-                    for each in await database.fetch(
-                        f"select to_jsonb(t) as row from {row['table_name']} t where organization_id = $1 order by 1",  # type: ignore[arg-type]
-                        tenant.house.organization_id,
-                    )
-                ]
-                for row in tables
-            }
+            if not self.tables:
+                rows = await database.fetch(
+                    """select table_name from information_schema.columns where table_schema = 'public'
+                         and column_name = 'organization_id' and table_name <> 'token' order by table_name"""
+                )
+                self.tables += [row["table_name"] for row in rows]
+            each = [
+                f"select '{name}', array(select to_jsonb(t)::text from {name} t where organization_id = $1 order by 1)"
+                for name in self.tables
+            ]
+            query: Any = " union all ".join(each)
+            return dict([tuple(row) for row in await database.fetch(query, tenant.house.organization_id)])
 
 
 async def build(pool: db.Pool) -> World:
     """Both organizations over a fresh database."""
-    app = create_app(pool=pool, site=Site(PUBLIC_URL, b"k" * 32), limits=Limits(0, 0, 0))
-    wire = Wire(app)
+    site = Site(PUBLIC_URL, b"k" * 32)
+    wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")
-    return World(pool, wire, ours, theirs)
+    return World(pool, site, wire, ours, theirs)
 
 
 async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
@@ -151,9 +160,10 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         )
     ids["group_id"] = version.definition.groups[0].group_id
     ids["question_id"] = version.definition.groups[0].questions[0].question_id
-    for kept in (tenant.deleted, ids):
-        kept |= await _things(wire, tenant)
-    del tenant.deleted["responder_id"]  # of both
+    tenant.deleted |= await _things(wire, tenant)
+    ids |= await _things(wire, tenant)
+    del tenant.deleted["responder_id"]  # the same for both
+    ids["reference_id"] = "order-1042"  # the same for both organizations
     await _answer(pool, tenant, version)
     for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
         reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
@@ -168,7 +178,7 @@ async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
     reply = await wire.ask("POST", f"{base}/instance", token=tenant.token, document={"metadata": metadata})
     assert 201 == reply.status, reply
     made = {name: reply.document[name] for name in ("instance_id", "responder_id")}
-    tenant.secrets["code"] = reply.document["collection_url_short"].rpartition("/")[2]
+    made["code"] = reply.document["collection_url_short"].rpartition("/")[2]
     document = {"responder_channel_identifier": ADDRESS, "metadata": metadata}
     path = f"{base}/pipeline/{tenant.ids['pipeline_id']}/queue/item"
     reply = await wire.ask("POST", path, token=tenant.token, document=document)
@@ -196,5 +206,4 @@ async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.V
         addresses = await responders_store.list_addresses(
             database, organization_id=organization_id, responder_id=tenant.ids["responder_id"]
         )
-    tenant.secrets["unsubscribe_id"] = addresses[0].unsubscribe_id
-
+    tenant.ids["unsubscribe_id"] = addresses[0].unsubscribe_id

@@ -17,6 +17,7 @@ from afterword.core.messages import (
     values_of,
 )
 
+CPU_SECONDS_MAX = 5  # 0.05 s without tracing; a pattern that goes back and forth would take minutes
 VALUES = values_of(
     fixed={
         "organization": "Shop",
@@ -103,22 +104,21 @@ ATTACKS = [
 
 @pytest.mark.parametrize("text", ATTACKS, ids=range(len(ATTACKS)))
 def test_attack_is_text_or_refused(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     tracemalloc.start()
     problems = check(text)
     filled = parse(text).fill(VALUES)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert time.perf_counter() - started < 0.5  # 50 ms without tracing on a quiet machine
+    assert time.process_time() - started < CPU_SECONDS_MAX
     assert peak < 16_000_000
     # Whatever is left when the known values are taken out stood in the text.
     for value in VALUES.values():
         filled = filled.replace(value, "")
     assert len(filled) <= len(text)
-    assert not {"subclass", "root:", "49", "builtin"} & {
-        word for word in ("subclass", "root:", "49") if word in filled and word not in text
-    }
-    assert isinstance(problems, list)
+    # What was worked out from it, had anybody done so: classes, files, products.
+    assert not [word for word in ("subclass", "root:", "49", "builtin") if word in filled and word not in text]
+    assert len(problems) <= PLACEHOLDERS_MAX + 2
 
 
 @pytest.mark.parametrize("characters", [TEXT_CHARACTERS_MAX + 1, 10_000_000])
@@ -148,7 +148,7 @@ def test_too_many() -> None:
     ],
 )
 def test_unknown_variable_is_refused(text: str) -> None:
-    assert ["unknown_variable"] == [problem.code for problem in check(text)]
+    assert ["unknown_value"] == [problem.code for problem in check(text)]
     assert text == parse(text).fill(VALUES)
 
 

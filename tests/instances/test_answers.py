@@ -226,7 +226,7 @@ class TestComplete:
         assert answers == await stored(world, instance)
 
     async def test_in_two_steps(self, world: World) -> None:
-        instance = await world.issue(Wish(metadata=Changes({"store_id": "7"})))
+        instance = await world.issue(Wish(metadata=Changes({"store_id": "7"}, {"first_name": "Ann"})))
         await world.save(instance, {NPS: 7})
 
         saved = await world.save(instance, {SINGLE: 1}, complete=True, now=NOW + DAY)
@@ -243,7 +243,7 @@ class TestComplete:
             event.is_terminal,
         )
         assert {(NPS, 7), (SINGLE, 1)} == {(one["question_id"], one["value"]) for one in event.data["answers"]}
-        assert {"store_id": "7"} == event.data["metadata"]
+        assert {"questionnaire": {"store_id": "7"}, "responder": {"first_name": "Ann"}} == event.data["metadata"]
 
     async def test_changed_while_editable(self, world: World) -> None:
         """The end stays; each change is told as updated, and one that changes nothing is not."""

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -148,7 +148,7 @@ def _child_lists(pid: int) -> Sequence[Path]:
 def start(arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: str) -> Child:
     """Start `python …` at the root of the repository."""
     with log.open("ab") as output:
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=ROOT,
             env=dict(env),
@@ -161,7 +161,7 @@ def start(arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: 
 
 
 @contextlib.asynccontextmanager
-async def command(name: str, *, folder: Path, **settings: object) -> AsyncIterator[Child]:
+async def command(name: str, *, folder: Path, **settings: object) -> AsyncGenerator[Child]:
     """`afterword <name>` with these settings while the block lasts; killed at its end if it still runs."""
     child = start(["-m", "afterword", name], env=environment(**settings), log=folder / f"{name}.log", name=name)
     try:

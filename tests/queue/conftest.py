@@ -23,13 +23,17 @@ from afterword.queue.pipelines.service import PipelineFields
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
-from afterword.queue.service import NewItem
+from afterword.queue.service import ItemChange, NewItem, Place
 from afterword.queue.store import QueueItem
 from tests.conftest import House
 
 EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
 LEASE_SECONDS = 60.0
 MARGIN_SECONDS = 5.0
+
+
+def any_version(version: int) -> None:
+    """No If-Match was sent."""
 
 
 @dataclass
@@ -148,6 +152,26 @@ class Queue:
                     external_reference=external_reference,
                 ),
                 secret=self.secret,
+            )
+
+    async def cancel(self, item: QueueItem, result: str | None = None) -> QueueItem:
+        return await self.change(item, ItemChange(is_abort=True, result=result))
+
+    async def change(self, item: QueueItem, change: ItemChange) -> QueueItem:
+        async with db.transaction(self.pool) as database:
+            return await service.change(
+                database,
+                caller=self.house.caller,
+                place=Place(item_id=item.item_id),
+                change=change,
+                check_version=any_version,
+                secret=self.secret,
+            )
+
+    async def delete(self, item: QueueItem) -> None:
+        async with db.transaction(self.pool) as database:
+            await service.delete(
+                database, caller=self.house.caller, place=Place(item_id=item.item_id), check_version=any_version
             )
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008

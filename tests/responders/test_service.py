@@ -311,6 +311,23 @@ class TestConcurrency:
             rows = await database.fetch("select metadata from responder")
             assert [{f"w{number}": "1" for number in range(8)}] * 40 == [row["metadata"] for row in rows]
 
+    async def test_others_are_faster_every_time(
+        self, pool: db.Pool, database: db.Database, organization_id: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def nobody(*_: object, **__: object) -> list[store.Address]:
+            monkeypatch.undo()  # the look before the insert came too early, the one after it does not
+            return []
+
+        wanted = mail(organization_id, "ann@example.com")
+        await find(database, wanted)
+        monkeypatch.setattr(service, "ROUNDS_MAX", 1)
+        monkeypatch.setattr(store, "list_addresses_of", nobody)
+        with pytest.raises(errors.Unavailable) as refused:
+            async with db.transaction(pool) as second:
+                await find(second, wanted)
+        assert {"Retry-After": "2"} == refused.value.headers
+        assert 1 == await count(database)
+
 
 class TestSuppress:
     async def test_unknown_link(self, database: db.Database) -> None:

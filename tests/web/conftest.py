@@ -7,7 +7,7 @@ import httpx2
 import msgspec
 import pytest
 
-from afterword import app, db, errors
+from afterword import app, db, errors, ids
 from afterword.accounts import service as accounts
 from afterword.core import times
 from afterword.core.access import SCOPES
@@ -139,7 +139,7 @@ async def create_note(call: Call[NoteRequest], database: db.Database) -> Answer:
 
 async def insert(call: Call[NoteRequest], database: db.Database) -> Answer:
     note = call.body
-    note_id = accounts.ids.ordered(call.now)
+    note_id = ids.ordered(call.now)
     row = await database.fetch_row(
         """insert into note (organization_id, note_id, title, locale, rank, weight, done, created_time)
            values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) returning *""",

@@ -282,9 +282,7 @@ class TestFields:
     @pytest.mark.parametrize("document", ['"text"', "null", "[1]", "7", "true"])
     async def test_not_an_object(self, client: httpx2.AsyncClient, document: str) -> None:
         found = await client.post("/note", content=document, headers={"Content-Type": "application/json"})
-        expected = "required" if document == "null" else "wrong_type"
-        pointer = "/title" if document == "null" else ""
-        assert [(pointer, expected)] == fields_of(problem(found, 422, "invalid"))
+        assert [("", "wrong_type")] == fields_of(problem(found, 422, "invalid"))
 
     @pytest.mark.parametrize("body", [b"", b"[]", b"{}"])
     async def test_nothing_sent(self, client: httpx2.AsyncClient, body: bytes) -> None:

@@ -1,20 +1,22 @@
 """What is done with pipelines: making one, with the account that it sends through."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, time
 from typing import Any, Final, Required, TypedDict, Unpack
 
 from afterword import errors, ids
-from afterword.core import conditions, scheduling, times, windows
-from afterword.core.reading import Findings
+from afterword.core import addresses, conditions, locales, messages, scheduling, times, windows
+from afterword.core.reading import LOCALES_MAX, Findings, escape
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.queue.pipelines import store
 from afterword.queue.pipelines.store import Pipeline
 
+SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
+
 
 class PipelineFields(TypedDict, total=False):
-    """What an author may say of a new pipeline (resources.md 2.5); what is left out has the default of its column."""
+    """What an author may say of a new pipeline; what is left out has the default of its column."""
 
     questionnaire_id: Required[str]
     channel_id: Required[int]
@@ -99,7 +101,7 @@ async def create_pipeline(
 
 
 def _check(fields: PipelineFields) -> None:
-    wrong: list[FieldError] = []
+    wrong = [*_text_errors(fields), *_address_errors(fields)]
     zone = fields.get("time_zone")
     if zone is not None:
         try:
@@ -114,3 +116,51 @@ def _check(fields: PipelineFields) -> None:
     wrong.extend(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors)
     if wrong:
         raise errors.Invalid.of(*wrong)
+
+
+def _text_errors(fields: PipelineFields) -> Iterator[FieldError]:
+    """What is wrong with the authored texts: their lengths and variables, in every language."""
+    body_max = SMS_CHARACTERS_MAX if fields["channel_id"] == addresses.CHANNEL_SMS else messages.TEXT_CHARACTERS_MAX
+    yield from _text_errors_at("/message_subject", fields.get("message_subject"), messages.SUBJECT_CHARACTERS_MAX)
+    yield from _text_errors_at("/message_body", fields.get("message_body"), body_max)
+    yield from _translation_errors("/messages", fields.get("messages", {}), body_max)
+    for place, reminder in enumerate(fields.get("reminders", ())):
+        yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), body_max)
+
+
+def _translation_errors(
+    pointer: str, by_locale: Mapping[str, Mapping[str, str]], body_characters_max: int
+) -> Iterator[FieldError]:
+    if len(by_locale) > LOCALES_MAX:
+        yield FieldError("too_many", f"At most {LOCALES_MAX} languages.", pointer=pointer)
+        return
+    for tag, texts in by_locale.items():
+        place = f"{pointer}/{escape(tag)}"
+        try:
+            locales.normalise(tag)
+        except locales.InvalidLocale as error:
+            yield FieldError("invalid_locale", str(error), pointer=place)
+        if texts.get("body") is None:
+            yield FieldError("required", "A body is required.", pointer=f"{place}/body")
+        yield from _text_errors_at(f"{place}/subject", texts.get("subject"), messages.SUBJECT_CHARACTERS_MAX)
+        yield from _text_errors_at(f"{place}/body", texts.get("body"), body_characters_max)
+
+
+def _text_errors_at(pointer: str, text: str | None, characters_max: int) -> Iterator[FieldError]:
+    if text is None:
+        return
+    if not text:
+        yield FieldError("too_short", "At least 1 character.", pointer=pointer)
+    for problem in messages.check(text, characters_max=characters_max):
+        yield FieldError(problem.code, problem.message, pointer=pointer)
+
+
+def _address_errors(fields: PipelineFields) -> Iterator[FieldError]:
+    """Refused here, because a sender that is none would refuse each of the items."""
+    for name, address in (("sender_address", fields.get("sender_address")), ("reply_to", fields.get("reply_to"))):
+        if address is None:
+            continue
+        try:
+            addresses.normalise(addresses.CHANNEL_EMAIL, address)
+        except addresses.InvalidAddress as error:
+            yield FieldError("invalid_address", str(error), pointer=f"/{name}")

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def cluster() -> Iterator[embedded.Server]:
 
 
 @pytest.fixture
-async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncIterator[Rig]:
+async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncGenerator[Rig]:
     """An empty rig. The seed of its choices is printed; pytest shows it when the test fails."""
     seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().getrandbits(32))
     print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
@@ -41,12 +41,13 @@ async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncIterator[Rig]:
     name = f"faults_{uuid.uuid4().hex}"
     await _execute(cluster, f"create database {name} template {TEMPLATE}")
     url = cluster.url.replace("/afterword?", f"/{name}?")
-    connection: Any = await asyncpg.connect(url)
     try:
         async with await db.open_pool(url, size_max=2) as pool:
-            yield Rig(cluster, url, pool, connection, tmp_path, random.Random(seed))  # noqa: S311
+            connection: Any = await asyncpg.connect(url)
+            rig = Rig(cluster, url, pool, connection, tmp_path, random.Random(seed))  # noqa: S311
+            yield rig
+            await rig.connection.close()
     finally:
-        await connection.close()
         await _execute(cluster, f"drop database {name} with (force)")
 
 

@@ -1,41 +1,45 @@
-"""Guards of the product, and what stands in their place in a process that a test breaks on purpose.
+"""Guards of the product, broken on purpose in one process: so a fault test can show that it would notice.
 
-A mutant changes one statement on its way to the database, in one process alone. The tests with mutants show that the
-reconciler would notice; nothing in the product knows of them.
+`AFTERWORD_TEST_MUTANT="begin is not fenced" pytest tests/worker/faults -k zombies` must fail; test_teeth.py runs all
+pairs of RED at full size. Nothing in the product knows of this. `python -m tests.worker.faults.mutants web` is
+`afterword web` with the guard of that variable broken.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+import asyncpg
 
 from afterword import db
 
-MUTANTS: Final[Mapping[str, tuple[str, str]]] = {
-    "the reaper forgets to write unknown": ("outcome = 'unknown', reply = 'lease lost'", "outcome = 'retry', reply = ''"),
-    "begin is not fenced": (
-        "insert into attempt (organization_id, item_id, epoch, owner) select * from moved "
-        "returning organization_id, item_id, epoch",
-        ", written as (insert into attempt (organization_id, item_id, epoch, owner) select * from moved) "
-        "select organization_id, item_id, epoch from b",
-    ),
-    "the reaper sleeps": ("from queue_item where status in (2, 3) and lease_until < now()", "from queue_item where false"),
-    "the reaper waits for locks": (
-        "and lease_until < now() order by lease_until limit $1 for update skip locked",
-        "and lease_until < now() order by lease_until limit $1 for update",
-    ),
-    "stopping counts the attempt": ("attempts = q.attempts - 1 + b.counted", "attempts = q.attempts"),
-    "cancelling is not guarded": ("and status in (1, 2)", "and status < 7"),
-    "the idempotency key is forgotten": ("on conflict (organization_id, key) do nothing", "on conflict do nothing"),
-}
+VARIABLE: Final = "AFTERWORD_TEST_MUTANT"
 
 
 def flat(query: str) -> str:
     """The statement on one line, without comments."""
-    return " ".join(" ".join(line.partition("--")[0].split()) for line in query.splitlines() if line.split("--")[0].strip())
+    return " ".join(" ".join(line.partition("--")[0].split()) for line in query.splitlines()).strip()
 
 
-def mutate(name: str) -> None:
-    """Break this guard in every statement that this process sends from now on."""
-    guard, instead = MUTANTS[name]
+def mutate() -> None:
+    """Break the guard that the environment names, if it names one."""
+    name = os.environ.pop(VARIABLE, "")
+    if name:
+        MUTANTS[name]()
+
+
+def arguments(command: str) -> list[str]:
+    """What python is to run for a command of the product, mutated or not."""
+    return ["-m", "tests.worker.faults.mutants" if os.environ.get(VARIABLE) else "afterword", command]
+
+
+def chosen() -> dict[str, str]:
+    """What a process that may be mutated must find in its environment."""
+    return {VARIABLE: name} if (name := os.environ.get(VARIABLE)) else {}
+
+
+def _statement(guard: str, instead: str) -> Callable[[], None]:
+    """A mutant that changes a statement on its way to the database."""
 
     def broken(method: Any) -> Any:
         async def send(self: Any, query: Any, *values: object) -> Any:
@@ -44,5 +48,50 @@ def mutate(name: str) -> None:
 
         return send
 
-    for method in ("fetch", "fetch_row", "fetch_value", "execute"):
-        setattr(db.Database, method, broken(getattr(db.Database, method)))
+    def apply() -> None:
+        for name in ("fetch", "fetch_row", "fetch_value", "execute"):
+            setattr(db.Database, name, broken(getattr(db.Database, name)))
+
+    return apply
+
+
+def _commits_are_not_waited_for() -> None:
+    create_pool: Any = asyncpg.create_pool
+
+    def create(*given: Any, server_settings: Mapping[str, str], **more: Any) -> Any:
+        return create_pool(*given, server_settings={**server_settings, "synchronous_commit": "off"}, **more)
+
+    asyncpg.create_pool = create
+
+
+MUTANTS: Final[Mapping[str, Callable[[], None]]] = {
+    "the reaper forgets to write unknown": _statement(
+        "outcome = 'unknown', reply = 'lease lost'", "outcome = 'retry', reply = ''"
+    ),
+    "the reaper waits for locks": _statement(
+        "and lease_until < now() order by lease_until limit $1 for update skip locked",
+        "and lease_until < now() order by lease_until limit $1 for update",
+    ),
+    "begin is not fenced": _statement(
+        "insert into attempt (organization_id, item_id, epoch, owner) select * from moved "
+        "returning organization_id, item_id, epoch",
+        ", written as (insert into attempt (organization_id, item_id, epoch, owner) select * from moved) "
+        "select organization_id, item_id, epoch from b",
+    ),
+    "handing back counts the attempt": _statement("attempts = q.attempts - 1 + b.counted", "attempts = q.attempts"),
+    "commits are not waited for": _commits_are_not_waited_for,
+}
+RED: Final = (  # which mutant each test must notice
+    ("test_crash.py::test_killed_workers", "the reaper forgets to write unknown"),
+    ("test_crash.py::test_zombies", "begin is not fenced"),
+    ("test_crash.py::test_recovery", "the reaper waits for locks"),
+    ("test_database.py::test_database_restarts", "commits are not waited for"),
+    ("test_races.py::test_second_thoughts", "begin is not fenced"),
+    ("test_stop.py::test_stop_while_sending", "handing back counts the attempt"),
+)
+
+if __name__ == "__main__":
+    from afterword.__main__ import main
+
+    mutate()
+    main()

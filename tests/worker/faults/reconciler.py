@@ -65,7 +65,7 @@ async def reconcile(
     """Count on a connection to the test's database; nothing may be under way there any more."""
     for table, item_ids in (("accepted", accepted), ("acknowledged", acknowledged), ("aborted", aborted)):
         await connection.execute(f"drop table if exists pg_temp.{table}")
-        await connection.execute(f"create temp table {table} (item_id text collate pg_catalog.\"C\")")
+        await connection.execute(f'create temp table {table} (item_id text collate pg_catalog."C")')
         await connection.execute(f"insert into {table} select unnest($1::text[])", list(item_ids))
         await connection.execute(f"create index on {table} (item_id)")
     row = dict(await connection.fetchrow(_FIGURES))

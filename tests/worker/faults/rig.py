@@ -11,10 +11,12 @@ import random
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
+
+import asyncpg
 
 from afterword import db, embedded
 from afterword.queue import service as queue
@@ -23,6 +25,7 @@ from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
+from tests.worker.faults import mutants
 from tests.worker.faults.reconciler import Figures, reconcile
 from tests.worker.faults.runner import LEASE_SECONDS, SLOTS, Orders
 
@@ -120,7 +123,7 @@ class Rig:
     @contextlib.asynccontextmanager
     async def sink(
         self, *, lost: float = 0.0, retry: float = 0.0, pause: float = 0.0, faults: dict[Phase, Fault] | None = None
-    ) -> AsyncIterator[Lossy]:
+    ) -> AsyncGenerator[Lossy]:
         """The outside world, until the end of the block."""
         seed = self.draw.getrandbits(32)
         file = self.folder / "accepted"
@@ -130,7 +133,7 @@ class Rig:
             yield sink
 
     @contextlib.asynccontextmanager
-    async def workers(self, count: int = WORKERS, *, mutant: str | None = None, **pace: Any) -> AsyncIterator["Crew"]:
+    async def workers(self, count: int = WORKERS, **pace: Any) -> AsyncGenerator["Crew"]:
         """Workers that send to the sink; SIGTERM at the end of the block, and they must end well."""
         assert self.target is not None, "workers need a sink"
         orders = Orders(
@@ -138,7 +141,6 @@ class Rig:
             smtp_url=self.target.url,
             public_url=self.public_url,
             secret=SECRET,
-            mutant=mutant,
         )
         self.crew = crew = Crew(self, replace(orders, **pace))
         try:
@@ -150,7 +152,7 @@ class Rig:
             crew.bury()
 
     @contextlib.asynccontextmanager
-    async def web(self, count: int = 1) -> AsyncIterator[list["Web"]]:
+    async def web(self, count: int = 1) -> AsyncGenerator[list["Web"]]:
         """Web processes on the test's database."""
         sites: list[Web] = []
         try:
@@ -163,8 +165,9 @@ class Rig:
                     token_requests_per_minute=UNLIMITED,
                     organization_requests_per_minute=UNLIMITED,
                 )
+                environment |= mutants.chosen()
                 log = self.folder / f"web-{number}.log"
-                child = processes.start(["-m", "afterword", "web"], env=environment, log=log, name="web")
+                child = processes.start(mutants.arguments("web"), env=environment, log=log, name="web")
                 sites.append(Web(child, f"http://localhost:{port}"))
             for site in sites:
                 await processes.ready(site.url, site.child)
@@ -174,6 +177,48 @@ class Rig:
         finally:
             for site in sites:
                 processes.kill_tree(site.child)
+
+    @contextlib.asynccontextmanager
+    async def locked_overdue(self, count: int) -> AsyncGenerator[None]:
+        """Rows whose leases run out stand first in the reaper's scan, and another transaction has them locked."""
+        [(house, pipeline_id), *_] = await self.lanes()
+        await self.connection.execute(
+            """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
+                 responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after, status,
+                 epoch, owner, lease_until, attempts, attempts_max, source)
+               select $1, 'locked' || lpad(n::text, 16, '0'), $2, $3, 'locked@example.com', decode('00', 'hex'), now(), 0,
+                 now(), now() + interval '1 day', 2, 1, gen_random_uuid(), now() + interval '2 seconds', 1, 9, 'locked'
+               from generate_series(1, $4) as n""",
+            house.organization_id,
+            house.questionnaire_id,
+            pipeline_id,
+            count,
+        )
+        holder: Any = await asyncpg.connect(self.database_url)
+        try:
+            async with holder.transaction():
+                locked = await holder.fetch("select from queue_item where source = 'locked' and status = 2 for update")
+                assert count == len(locked), "a reaper was faster"
+                yield
+                await holder.execute("delete from queue_item where source = 'locked'")
+        finally:
+            await holder.close()
+
+    async def crash_database(self) -> None:
+        """`pg_ctl -m immediate`: every connection breaks, nothing is written any more."""
+        process = self.server.process
+        assert process is not None
+        process.send_signal(signal.SIGQUIT)
+
+        async def gone() -> bool:
+            return not self.server.is_running()
+
+        await until(gone, seconds=20, what="PostgreSQL is gone")
+
+    async def revive_database(self) -> None:
+        """Start it again: it recovers from its log."""
+        await self.server.restart()
+        self.connection = await asyncpg.connect(self.database_url)
 
     async def gap(self, mails: float) -> None:
         """Wait until some more mails were accepted: a number drawn from the seed, so many in the mean."""
@@ -252,12 +297,12 @@ class Crew:
         """Those that live and were not stopped in their tracks."""
         return [child for child in self.children if child.is_alive and not child.is_paused]
 
-    def start_one(self) -> Child:
-        """One more."""
+    def start_one(self, **pace: Any) -> Child:
+        """One more, with other numbers than the rest if wanted."""
         number = len(self.children)
         child = processes.start(
-            ["-m", "tests.worker.faults.runner", self.orders.text],
-            env=processes.environment(),
+            ["-m", "tests.worker.faults.runner", replace(self.orders, **pace).text],
+            env=processes.environment() | mutants.chosen(),
             log=self.rig.folder / f"worker-{number}.log",
             name=f"worker {number}",
         )
@@ -316,6 +361,11 @@ class Crew:
             return child.told("run_id")
 
         return await until(told, seconds=30, what=f"{child.name} works")
+
+    async def ready(self) -> None:
+        """Wait until all work."""
+        for child in self.working:
+            await self.owner_of(child)
 
     async def stop(self) -> None:
         """SIGTERM to all that live; each must end with 0, and none may have logged an error."""

@@ -26,7 +26,7 @@ MAIL_FROM = "survey@rig.example"
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What a worker of the rig is told. An unknown outcome is repeated after 600 s × `backoff_factor`."""
+    """What a worker of the rig is told. An unknown outcome is repeated after 600 s times `backoff_factor`."""
 
     database_url: str
     smtp_url: str
@@ -40,7 +40,6 @@ class Orders:
     poll_seconds: float = 0.05
     reap_seconds: float = 0.25
     backoff_factor: float = 0.0005
-    mutant: str | None = None
 
     @property
     def text(self) -> str:
@@ -50,8 +49,7 @@ class Orders:
 
 async def main(orders: Orders) -> None:
     """Work until SIGTERM."""
-    if orders.mutant is not None:
-        mutate(orders.mutant)
+    mutate()
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 

@@ -1,0 +1,131 @@
+"""T34: an operation opens to its exact scope, to no other and to nothing that looks like it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import pytest
+
+from afterword import db
+from afterword.core.access import ROLE_SCOPES, SCOPES, alias_of
+from afterword.web.operations import Route
+from tests.contract.findings import Findings
+from tests.contract.wire import Reply
+from tests.contract.world import ABSENT, ROUTES, World, every_route, name_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+INSUFFICIENT: Final = (403, "insufficient_scope")
+SPECIFIED: Final = {
+    "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item": "Queue.Create",
+    "PATCH /q/instance/{instance_id}": "Questionnaire Instance.Update",
+}
+ACTIONS: Final = {"GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Update", "DELETE": "Delete"}
+tokens: dict[tuple[str, ...], str] = {}
+
+
+async def token_with(world: World, *scopes: str) -> str:
+    """A token that holds exactly these texts, though some are no scopes: as if somebody had written them by hand."""
+    if scopes not in tokens:
+        tokens[scopes] = await world.token_for(["Plan.Read"])
+        selector = tokens[scopes].split("_")[1]
+        async with db.transaction(world.pool) as database:
+            await database.execute("update token set scopes = $2 where selector = $1", selector, list(scopes))
+    return tokens[scopes]
+
+
+async def ask(world: World, route: Route, token: str) -> Reply:
+    """Ask for what is not there: past the scope it is 404 or 422, and nothing changes."""
+    return await world.ask(route.method, world.ours.path(route, **dict.fromkeys(route.parameters, ABSENT)), token=token)
+
+
+def near_misses(scope: str) -> Iterable[tuple[str, ...]]:
+    """Texts that a careless comparison takes for the scope, and sets that hold it only when they are joined."""
+    entity, action = scope.rsplit(".", 1)
+    yield from ((other,) for other in (
+        scope.lower(), scope.upper(), scope.swapcase(), alias_of(scope), scope + " ", " " + scope, scope + "\n", scope + "2",
+        scope[:-1], scope[1:], scope.replace(".", " ."), scope.replace(".", ". "), scope.replace(".", "\u2024"),
+        scope.replace(".", ":"), scope.replace(".", ""), scope.replace(".", ".."), entity, action, f"{entity}.", f".{action}",
+        f"{entity}.*", f"*.{action}", "*", "*.*", "%", f"{entity}.%", f"{entity}._ead", "", ".", f"{scope}.{action}",
+        f"{entity}.{entity}.{action}", f"{scope} Plan.Read", f"Plan.Read {scope}", f"{scope},Plan.Read", f'"{scope}"',
+        f"{{{scope}}}", scope + "\u200b", scope.replace("e", "\u0435"), scope + "\u00a0", "\u00a0" + scope,
+        entity.replace(" ", "") + "." + action, "".join(reversed(scope)), "null", "true", "owner", "admin",
+    ))  # fmt: skip
+    yield (entity, action)
+    yield (f"{entity}.", action)
+    yield tuple(scope)
+    if " " in scope:
+        first, rest = scope.split(" ", 1)
+        yield (first, rest)
+        yield from ((scope.replace(" ", other),) for other in ("  ", "\u00a0", "\t", "_", "-", "", "%20", "+"))
+
+
+class TestTable:
+    async def test_every_operation_needs_a_scope_that_exists(self, world: World) -> None:
+        assert world
+        assert [] == [name_of(route) for route in ROUTES if {route.scope, *route.more_scopes} - SCOPES]
+
+    async def test_specified_ones(self, world: World) -> None:
+        """What the specification says of scopes."""
+        assert world
+        assert SPECIFIED == {name_of(route): route.scope for route in ROUTES if name_of(route) in SPECIFIED}
+
+    async def test_action_follows_the_method(self, world: World) -> None:
+        assert world
+        odd = [name_of(route) for route in ROUTES if not str(route.scope).endswith(f".{ACTIONS[route.method]}")]
+        assert [] == odd
+
+
+@every_route
+async def test_exact_scope(world: World, route: Route) -> None:
+    """It opens, alone, and with others, wherever it stands."""
+    assert route.scope is not None
+    for scopes in ((route.scope, *route.more_scopes), ("Tag.Delete", *route.more_scopes, route.scope, "Plan.Read")):
+        reply = await ask(world, route, await token_with(world, *scopes))
+        assert reply.status in {200, 201, 404, 422}, reply
+
+
+@every_route
+async def test_every_other_scope_alone(world: World, route: Route) -> None:
+    """No scope includes another: not Update Read, not an entity its children."""
+    findings = Findings(world, route)
+    for scope in sorted(SCOPES - {route.scope}):
+        await findings.expect(scope, await ask(world, route, await token_with(world, scope)), INSUFFICIENT)
+    findings.report()
+
+
+@every_route
+async def test_all_scopes_but_the_one(world: World, route: Route) -> None:
+    """The refusal names what is missing, for people, for programs and for OAuth."""
+    findings = Findings(world, route)
+    for missing in (route.scope, *route.more_scopes):
+        assert missing is not None
+        reply = await ask(world, route, await token_with(world, *sorted(SCOPES - {missing})))
+        await findings.expect(missing, reply, INSUFFICIENT)
+        assert [missing] == reply.document["required_scopes"]
+        assert missing in reply.document["message"]
+        challenge = f'Bearer error="insufficient_scope", scope="{alias_of(missing)}"'
+        assert challenge == reply.headers["www-authenticate"]
+    findings.report()
+
+
+@every_route
+async def test_near_misses(world: World, route: Route) -> None:
+    assert route.scope is not None
+    findings = Findings(world, route)
+    for scopes in near_misses(route.scope):
+        assert route.scope not in scopes
+        await findings.expect(repr(scopes), await ask(world, route, await token_with(world, *scopes)), INSUFFICIENT)
+    await findings.expect("none", await ask(world, route, await token_with(world)), INSUFFICIENT)
+    findings.report()
+
+
+@every_route
+async def test_roles(world: World, route: Route) -> None:
+    """A person's token has its scopes as far as the person's role goes."""
+    for role, allowed in ROLE_SCOPES.items():
+        token = await world.token_of(role)
+        reply = await ask(world, route, token)
+        is_open = {str(route.scope), *route.more_scopes} <= allowed
+        assert is_open is (reply.status != 403), (role, reply)
+        if not is_open:
+            assert INSUFFICIENT == (reply.status, reply.code)

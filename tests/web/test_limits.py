@@ -1,0 +1,84 @@
+"""Counting in windows of a minute, in bounded memory."""
+
+import pytest
+
+from afterword import errors
+from afterword.web import limits
+from afterword.web.limits import Counter, Limiter, Limits, source_key
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.seconds = 600.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_over_and_new_again() -> None:
+    clock = Clock()
+    counter = Counter(2, clock=clock)
+    assert [(1, False), (0, False), (0, True)] == [
+        (standing.remaining, standing.is_over) for standing in (counter.add("a") for _ in range(3))
+    ]
+    assert 1 == counter.add("b").remaining
+    clock.seconds += 59
+    assert (True, 1) == (counter.add("a").is_over, counter.reset_seconds)
+    clock.seconds += 1
+    assert (1, 60) == (counter.add("a").remaining, counter.reset_seconds)
+
+
+def test_off() -> None:
+    limiter = Limiter(Limits(0, 0, 0))
+    assert limiter.count_request(token_id="t", organization_id="o") is None
+    for _ in range(1000):
+        limiter.count_failure("192.0.2.1")
+    limiter.check_source("192.0.2.1")
+
+
+def test_failures_of_one_source() -> None:
+    clock = Clock()
+    limiter = Limiter(Limits(0, 0, 3), clock=clock)
+    for _ in range(3):
+        limiter.check_source("192.0.2.1")
+        limiter.count_failure("192.0.2.1")
+    with pytest.raises(errors.TooMany) as caught:
+        limiter.check_source("192.0.2.1")
+    assert "60" == caught.value.headers["Retry-After"]
+    limiter.check_source("192.0.2.2")
+    clock.seconds += 60
+    limiter.check_source("192.0.2.1")
+
+
+def test_the_nearer_limit_is_told() -> None:
+    limiter = Limiter(Limits(10, 5, 0))
+    standing = limiter.count_request(token_id="t", organization_id="o", requests=2)
+    assert standing is not None
+    assert (5, 3) == (standing.limit, standing.remaining)
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "KEYS_MAX", 3)
+    counter = Counter(2)
+    for key in "abc":
+        counter.add(key)
+    assert not counter.is_used_up("d")
+    counter.add("d")
+    counter.add("e")
+    assert counter.is_used_up("f")
+    assert not counter.is_used_up("a")
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::7", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("not:an address", "not:an address"),
+    ],
+)
+def test_what_is_one_source(address: str, key: str) -> None:
+    assert key == source_key(address)
