@@ -138,8 +138,7 @@ def checksum(text: str) -> str:
 
 def is_token(text: str) -> bool:
     """Whether this has the shape of a token and its checksum is right."""
-    match = _TOKEN.fullmatch(text)
-    return match is not None and checksum(match[1]) == match[4]
+    return _match(text) is not None
 
 
 def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
@@ -159,10 +158,15 @@ def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    match = _TOKEN.fullmatch(text)
-    if match is None or checksum(match[1]) != match[4]:
+    match = _match(text)
+    if match is None:
         raise InvalidToken("This is not a token of this service, or a part of it is missing.")
     return match[2], match[3]
+
+
+def _match(text: str) -> re.Match[str] | None:
+    match = _TOKEN.fullmatch(text)
+    return match if match is not None and checksum(match[1]) == match[4] else None
 
 
 async def _proven(db: Database, selector: str, verifier: str) -> store.Credential:

@@ -11,6 +11,7 @@ from afterword.app import create_app
 from afterword.commands import ground, serve
 from afterword.settings import Settings
 from afterword.web.limits import Limits
+from afterword.web.protocol import Protocol
 
 BACKLOG_CONNECTIONS = 2048
 GRACE_SECONDS = 25
@@ -55,7 +56,7 @@ def _config(chosen: Settings, standing: ground.Ground, pool: db.Pool) -> uvicorn
         cast("_types.ASGIApplication", app),
         host=chosen.host,
         port=chosen.port,
-        http="httptools",
+        http=Protocol,
         loop="none",  # the one that we run on
         ws="none",
         lifespan="off",

@@ -235,24 +235,6 @@ def pages(
     return found
 
 
-def next_group(
-    definition: Definition,
-    dealt: Collection[str],
-    answers: Answers,
-    group_id: str | None,
-    *,
-    metadata: conditions.Facts = conditions.NO_FACTS,
-) -> str | None:
-    """The page after `group_id` (None: the first) on the way of these answers; None at the end.
-
-    A page that is not on the way (any more) is followed by the first page on the way after it.
-    """
-    order = [group.group_id for group in definition.groups]
-    place = order.index(group_id) if group_id in order else -1
-    way = pages(definition, dealt, answers, metadata=metadata)
-    return next((page.group_id for page in way if order.index(page.group_id) > place), None)
-
-
 def path(
     definition: Definition,
     dealt: Collection[str],

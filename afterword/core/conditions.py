@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -205,25 +206,26 @@ def _compare(actual: object, value: object) -> int | None:
     return (pair[0] > pair[1]) - (pair[0] < pair[1])
 
 
-def _ordered(actual: object, value: object) -> tuple[float, float] | None:
+def _ordered(actual: object, value: object) -> tuple[Decimal, Decimal] | None:
     """Both sides on one line of numbers (dates by their moment or day), or None when they have none in common."""
-    if isinstance(actual, int | float):
+    if isinstance(actual, int | float | Decimal):
         number = _number(value)
-        return None if number is None else (actual, number)
+        return None if number is None else (Decimal(str(actual)), number)
     if isinstance(actual, date):
         wanted = _date(value)
         if wanted is None:
             return None
         if isinstance(actual, datetime) and isinstance(wanted, datetime):
             return _moment(actual), _moment(wanted)
-        return actual.toordinal(), wanted.toordinal()
+        return Decimal(actual.toordinal()), Decimal(wanted.toordinal())
     return None
 
 
-def _number(value: object) -> float | None:
+def _number(value: object) -> Decimal | None:
+    """Decimal, by the digits as they are written: a declared 0.1 equals the 0.1 of a condition."""
     if isinstance(value, int | float):
-        return None if isinstance(value, bool) else value
-    return float(value) if isinstance(value, str) and _NUMBER.match(value.strip()) else None
+        return None if isinstance(value, bool) else Decimal(str(value))
+    return Decimal(value.strip()) if isinstance(value, str) and _NUMBER.match(value.strip()) else None
 
 
 def _date(value: object) -> date | None:
@@ -236,8 +238,8 @@ def _date(value: object) -> date | None:
         return None
 
 
-def _moment(value: datetime) -> float:
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+def _moment(value: datetime) -> Decimal:
+    return Decimal((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp())
 
 
 def _boolean(value: object) -> bool | None:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -330,8 +330,3 @@ def _condition_words(leaf: conditions.LeafResult) -> str:
 
 def _short(text: str | None) -> str | None:
     return text if text is None or len(text) <= RESULT_CHARACTERS_MAX else f"{text[: RESULT_CHARACTERS_MAX - 1]}…"
-
-
-def with_contact(facts: Facts, contact: Contact) -> Facts:
-    """The facts after a place was reserved: for the next item of the same address in one batch."""
-    return replace(facts, contacts=(*facts.contacts, contact)[-CONTACTS_MAX:])

@@ -268,21 +268,18 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
     question_id = call.ids["question_id"]
     questionnaire = await _require_questionnaire(call, db)
-    rows = await store.list_answers_of_question(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        question_id=question_id,
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    key = {
+        "organization_id": questionnaire.organization_id,
+        "questionnaire_id": questionnaire.questionnaire_id,
+        "question_id": question_id,
+    }
+    if await questionnaires_store.get_question_version_id(db, **key) is None:
+        raise errors.NotFound("There is no such question.")
+    rows = await store.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
     versions = {
         version_id: await _version(db, questionnaire.organization_id, version_id)
-        for version_id in {answer.version_id for answer, _ in rows.items} | {questionnaire.published_version_id}
-        if version_id is not None
+        for version_id in {answer.version_id for answer, _ in rows.items}
     }
-    if not any(version.definition.question(question_id) for version in versions.values()):
-        raise errors.NotFound("There is no such question.")
     return Answer(
         rows.map(
             lambda row: ResponseAnswer.of(row[0], version=versions[row[0].version_id], locale=row[1], zone=call.zone)

@@ -77,7 +77,8 @@ async def issue(
 ) -> tuple[Instance, bool]:
     """Issue an instance through the API; False beside it where the `reference_id` had one already.
 
-    Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder).
+    Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder), Conflict (a test
+    token, and the reference of an instance that is no test).
     """
     issuable = await issuing.get_issuable(
         db,
@@ -87,6 +88,8 @@ async def issue(
     )
     existing = await _existing(db, issuable=issuable, wish=wish)
     if existing is not None:
+        if caller.test and not existing.test:
+            raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
     version = await issuing.version_to_issue(db, issuable=issuable)
     responder_id = await _responder_of(db, caller=caller, wish=wish, now=now, secret=secret)

@@ -109,7 +109,8 @@ def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
 async def _lock_by_slug(db: Database, *, organization_id: str, application_id: str, slug: str) -> Questionnaire | None:
     if not 1 <= len(slug) <= SLUG_CHARACTERS_MAX:
         message = f"A name of 1 to {SLUG_CHARACTERS_MAX} characters is expected."
-        raise errors.Invalid.of(errors.FieldError("too_long", message, parameter="slug"))
+        code = "too_long" if slug else "too_short"
+        raise errors.Invalid.of(errors.FieldError(code, message, parameter="slug"))
     return await store.get_questionnaire_by_slug(
         db, organization_id=organization_id, application_id=application_id, slug=slug
     )

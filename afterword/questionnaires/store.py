@@ -1,9 +1,12 @@
 """SQL of questionnaires and their immutable versions; groups and questions are read out of a version's definition."""
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
+
+import msgspec
 
 from afterword import errors
 from afterword.core import definition as core_definition
@@ -12,6 +15,7 @@ from afterword.core.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 VERSIONS_KEPT_MAX = 500
+VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of their JSON; as objects it is about ten times as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +144,8 @@ _VERSION_COLUMNS: Final[
 ] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
   published_time, published_by"""
 
-# Versions never change, so each process parses one only once.
-_versions: dict[tuple[str, str], Version] = {}
+# Versions never change, so each process parses one only once. With its size, the latest used last.
+_versions: OrderedDict[tuple[str, str], tuple[Version, int]] = OrderedDict()
 
 
 async def get_questionnaire(
@@ -200,9 +204,10 @@ async def list_questionnaires(
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
     """A published version. Raises NotFound."""
-    known = _versions.get((organization_id, version_id))
-    if known is not None:
-        return known
+    key = organization_id, version_id
+    if key in _versions:
+        _versions.move_to_end(key)
+        return _versions[key][0]
     row = await db.fetch_row(
         f"select {_VERSION_COLUMNS} from questionnaire_version where organization_id = $1 and version_id = $2",
         organization_id,
@@ -210,9 +215,9 @@ async def get_version(db: Database, *, organization_id: str, version_id: str) ->
     )
     if row is None:
         raise errors.NotFound("There is no such version.")
-    while len(_versions) >= VERSIONS_KEPT_MAX:
-        _versions.pop(next(iter(_versions)))
-    return _versions.setdefault((organization_id, version_id), _version(row))
+    version = _version(row)
+    _keep(key, version, size=len(msgspec.json.encode(row["definition"])))
+    return version
 
 
 async def list_group_ids(db: Database, *, organization_id: str, version_id: str, page: Page) -> Rows[str]:
@@ -362,6 +367,21 @@ async def insert_version(
     return _version(row)
 
 
+async def get_question_version_id(
+    db: Database, *, organization_id: str, questionnaire_id: str, question_id: str
+) -> str | None:
+    """The newest version of a questionnaire that has this question, or None."""
+    return await db.fetch_value(
+        """select version_id from questionnaire_version
+           where organization_id = $1 and questionnaire_id = $2 and jsonb_path_exists(
+             definition, '$.groups[*].questions[*].question_id ? (@ == $id)', jsonb_build_object('id', $3::text))
+           order by number desc limit 1""",
+        organization_id,
+        questionnaire_id,
+        question_id,
+    )
+
+
 async def count_versions(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
     """How many versions there are; numbers have no gaps, so the next has one more."""
     return await db.fetch_value(
@@ -369,6 +389,12 @@ async def count_versions(db: Database, *, organization_id: str, questionnaire_id
         organization_id,
         questionnaire_id,
     )
+
+
+def _keep(key: tuple[str, str], version: Version, *, size: int) -> None:
+    _versions[key] = version, size
+    while len(_versions) > VERSIONS_KEPT_MAX or sum(size for _, size in _versions.values()) > VERSIONS_KEPT_BYTES_MAX:
+        _versions.popitem(last=False)
 
 
 def _questionnaire(row: Row) -> Questionnaire:

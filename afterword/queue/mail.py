@@ -99,7 +99,7 @@ def compose(
 
 def authored(pipeline: Pipeline, locale: str) -> tuple[str | None, str | None]:
     """Subject and body for a reader of `locale`: those of `messages` in that language, else the pipeline's own."""
-    by_locale = {tag.replace("_", "-").lower(): texts for tag, texts in pipeline.messages.items()}
+    by_locale = {locales.normalise(tag): texts for tag, texts in pipeline.messages.items()}
     found = by_locale.get(locales.match(locale, list(by_locale), "")) or {}
     return found.get("subject") or pipeline.message_subject, found.get("body") or pipeline.message_body
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from operator import itemgetter
 from typing import Any, Final
 
 from afterword.core.lists import Column, Listing, Page, Rows
@@ -413,7 +414,8 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
 
 
 _COLUMNS: Final = tuple(QueueItem.__dataclass_fields__)
+_values: Final = itemgetter(*_COLUMNS)
 
 
 def _item(row: Row) -> QueueItem:
-    return QueueItem(*(row[name] for name in _COLUMNS))
+    return QueueItem(*_values(row))

@@ -1,6 +1,5 @@
 """T34: an operation opens to its exact scope, to no other and to nothing that looks like it."""
 
-from collections.abc import Iterable
 from typing import Final
 
 import pytest
@@ -38,25 +37,21 @@ async def ask(world: World, route: Route, token: str) -> Reply:
     return await world.ask(route.method, world.ours.path(route, **dict.fromkeys(route.parameters, ABSENT)), token=token)
 
 
-def near_misses(scope: str) -> Iterable[tuple[str, ...]]:
+def near_misses(scope: str) -> set[tuple[str, ...]]:
     """Texts that a careless comparison takes for the scope, and sets that hold it only when they are joined."""
     entity, action = scope.rsplit(".", 1)
-    yield from ((other,) for other in (
-        scope.lower(), scope.upper(), scope.swapcase(), alias_of(scope), scope + " ", " " + scope, scope + "\n", scope + "2",
-        scope[:-1], scope[1:], scope.replace(".", " ."), scope.replace(".", ". "), scope.replace(".", "\u2024"),
-        scope.replace(".", ":"), scope.replace(".", ""), scope.replace(".", ".."), entity, action, f"{entity}.", f".{action}",
-        f"{entity}.*", f"*.{action}", "*", "*.*", "%", f"{entity}.%", f"{entity}._ead", "", ".", f"{scope}.{action}",
-        f"{entity}.{entity}.{action}", f"{scope} Plan.Read", f"Plan.Read {scope}", f"{scope},Plan.Read", f'"{scope}"',
-        f"{{{scope}}}", scope + "\u200b", scope.replace("e", "\u0435"), scope + "\u00a0", "\u00a0" + scope,
-        entity.replace(" ", "") + "." + action, "".join(reversed(scope)), "null", "true", "owner", "admin",
-    ))  # fmt: skip
-    yield (entity, action)
-    yield (f"{entity}.", action)
-    yield tuple(scope)
-    if " " in scope:
-        first, rest = scope.split(" ", 1)
-        yield (first, rest)
-        yield from ((scope.replace(" ", other),) for other in ("  ", "\u00a0", "\t", "_", "-", "", "%20", "+"))
+    dot = [scope.replace(".", other) for other in (" .", ". ", "\u2024", ":", "", "..", "_")]
+    space = [scope.replace(" ", other) for other in ("  ", "\u00a0", "\t", "_", "-", "", "%20", "+")]
+    around = [
+        text.format(scope)
+        for text in ("{} ", " {}", "{}\n", "{}\u00a0", "\u00a0{}", "{}\u200b", "{}2", '"{}"', "{{{}}}", "{},Plan.Read")
+    ]
+    case = [scope.lower(), scope.upper(), scope.swapcase(), alias_of(scope), scope.replace("e", "\u0435")]
+    part = [scope[:-1], scope[1:], entity, action, f"{entity}.", f".{action}", f"{scope}.{action}", scope[::-1]]
+    joined = [f"{scope} Plan.Read", f"Plan.Read {scope}", f"{entity}.{entity}.{action}"]
+    wild = [f"{entity}.*", f"*.{action}", "*", "*.*", "%", f"{entity}.%", f"{scope[:-4]}____", "", "null", "owner"]
+    sets = [(entity, action), (f"{entity}.", action), tuple(scope), tuple(scope.split(" ", 1))]
+    return {(text,) for text in (*dot, *space, *around, *case, *part, *joined, *wild)}.union(sets) - {(scope,)}
 
 
 class TestTable:
@@ -115,7 +110,6 @@ async def test_near_misses(world: World, route: Route) -> None:
     for scopes in near_misses(route.scope):
         assert route.scope not in scopes
         await findings.expect(repr(scopes), await ask(world, route, await token_with(world, *scopes)), INSUFFICIENT)
-    await findings.expect("none", await ask(world, route, await token_with(world)), INSUFFICIENT)
     findings.report()
 
 

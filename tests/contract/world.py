@@ -75,7 +75,9 @@ class World:
         """Ask as the owner of ours, unless there is another token; None: without one."""
         return await self.wire.ask(method, target, token=self.ours.token if token == "" else token, **options)
 
-    async def token_for(self, scopes: Collection[str], **options: Any) -> str:
+    async def token_for(
+        self, scopes: Collection[str], *, user_id: str | None = None, maker_scopes: Collection[str] = SCOPES
+    ) -> str:
         """The text of a new token of ours."""
         async with db.transaction(self.pool) as database:
             _, text = await accounts.create_token(
@@ -83,8 +85,10 @@ class World:
                 organization_id=self.ours.house.organization_id,
                 title="Probe",
                 scopes=scopes,
+                kind="user" if user_id else "organization",
+                user_id=user_id,
+                maker_scopes=maker_scopes,
                 now=database.clock.now(),
-                **{"kind": "organization", "user_id": None, **options},
             )
         return text
 
@@ -96,7 +100,7 @@ class World:
                 user = await accounts.create_user(
                     database, organization_id=organization_id, email=f"{role}@demo.test", role=role, now=now
                 )
-            self.people[role] = await self.token_for(SCOPES, kind="user", user_id=user.user_id)
+            self.people[role] = await self.token_for(SCOPES, user_id=user.user_id)
         return self.people[role]
 
     async def dead_tokens(self) -> Mapping[str, str]:

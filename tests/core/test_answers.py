@@ -266,21 +266,6 @@ class TestPages:
         assert ["G1"] == [page.group_id for page in answers.pages(whole, ALL, {}, metadata=facts)]
 
     @pytest.mark.parametrize(
-        ("group_id", "given", "following"),
-        [
-            (None, {}, "G1"),
-            ("G1", {}, "G2"),
-            ("G4", {}, None),
-            ("G2", {"a": 3, "c": 1}, None),
-            ("G3", {"a": 3, "c": 1}, None),  # no longer on the way
-            ("unknown", {}, "G1"),
-        ],
-    )
-    def test_next_group(self, group_id: str | None, given: dict[str, int], following: str | None) -> None:
-        known = {name: Given(value) for name, value in given.items()}
-        assert following == answers.next_group(way(), ALL, known, group_id)
-
-    @pytest.mark.parametrize(
         ("given", "group_id", "missing"),
         [
             ({}, None, ["c", "e"]),
@@ -342,7 +327,5 @@ def test_the_way_goes_forward_and_ends(dealt: list[str], given_answers: dict[str
     on_pages = [one.question_id for page in pages for one in page.questions]
     assert path == sorted(set(path))
     assert set(path) <= set(on_pages) <= set(dealt)
-    visited, group_id = 0, answers.next_group(whole, dealt, known, None)
-    while group_id is not None:
-        visited, group_id = visited + 1, answers.next_group(whole, dealt, known, group_id)
-    assert len(pages) == visited
+    places = [whole.groups.index(page.group) for page in pages]
+    assert places == sorted(set(places))

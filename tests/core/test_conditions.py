@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core import conditions
+from afterword.core import conditions, metadata
 from afterword.core.conditions import All, AnyOf, Leaf, Not, Scope
 from afterword.core.reading import Findings
 
@@ -203,6 +203,22 @@ class TestMatches:
         node = All((Leaf("a", "equal", 1), Not(AnyOf((Leaf("b", "is_empty"),)))))
         results = conditions.leaves(node, {"a": 2})
         assert [("a", 2, False), ("b", None, True)] == [(one.subject, one.actual, one.matches) for one in results]
+
+    @pytest.mark.parametrize(
+        ("operator", "value", "expected"),
+        [
+            ("equal", 0.1, True),
+            ("equal", "0.1", True),
+            ("not_equal", 0.1, False),
+            ("in", [0.1, 2], True),
+            ("greater", 0, True),
+            ("less_equal", 0.1, True),
+            ("less", 0.1, False),
+            ("equal", "x", False),
+        ],
+    )
+    def test_declared_number(self, operator: str, value: object, expected: bool) -> None:  # noqa: FBT001
+        assert expected is holds(operator, metadata.typed("number", "0.1"), value)
 
     def test_hostile_pattern_is_quick(self) -> None:
         before = time.process_time()

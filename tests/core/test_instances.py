@@ -1,3 +1,5 @@
+"""How long an instance lives, whether it takes answers, and what a posted page changes."""
+
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from afterword import embedded
-from tests.embedded.servers import (
-    start,
-)
+from tests.embedded.servers import start
 
 
 @pytest.fixture(scope="session")

@@ -93,6 +93,7 @@ async def execute(url: str, query: str) -> None:
 
 
 def url_of(folder: Path) -> str:
+    """The address of the server that runs there."""
     url = embedded.running_url(folder)
     assert url is not None
     return url
@@ -111,15 +112,15 @@ def until(condition: Any) -> None:
 
 
 def busy(server: int) -> bool:
-    titles = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if _parent(path.parent) == server]
-    return any(b"SELECT" in title for title in titles)
+    return any(_is_busy_child(process, server) for process in Path("/proc").glob("[0-9]*"))
 
 
-def _parent(process: Path) -> int:
+def _is_busy_child(process: Path, server: int) -> bool:
     try:
-        return int(re.findall(r"PPid:\s+(\d+)", (process / "status").read_text())[0])
-    except (OSError, IndexError):
-        return -1
+        is_child = f"PPid:\t{server}\n" in (process / "status").read_text()
+        return is_child and b"SELECT" in (process / "cmdline").read_bytes()
+    except OSError:  # it is gone by now
+        return False
 
 
 def is_alive(process: int) -> bool:

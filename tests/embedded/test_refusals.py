@@ -10,13 +10,7 @@ from pathlib import Path
 import pytest
 
 from afterword import embedded
-from tests.embedded.servers import (
-    needs_root,
-    owner,
-    running,
-    start,
-    value,
-)
+from tests.embedded.servers import needs_root, owner, running, start, value
 
 
 class TestRefusals:

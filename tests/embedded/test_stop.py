@@ -10,14 +10,7 @@ import pytest
 
 from afterword import embedded
 from afterword.embedded import processes
-from tests.embedded.servers import (
-    DEADLINE_SECONDS,
-    kill_postgres,
-    running,
-    start,
-    until,
-    value,
-)
+from tests.embedded.servers import DEADLINE_SECONDS, kill_postgres, running, start, until, value
 
 
 class TestStop:

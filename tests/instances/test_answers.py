@@ -1,3 +1,5 @@
+"""Saving answers: what is kept, what is refused, what becomes of the instance, and which events tell it."""
+
 import asyncio
 from collections import Counter
 from datetime import timedelta

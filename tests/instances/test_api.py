@@ -1,5 +1,7 @@
+"""The routes of questionnaire instances: issue, list, read, change, delete."""
+
 import asyncio
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx2
@@ -8,12 +10,9 @@ import pytest
 from afterword import db, ids
 from afterword.accounts import service as accounts
 from afterword.core.access import SCOPES
-from afterword.core.metadata import Changes
-from afterword.instances import service
 from afterword.instances.issuing import Wish
-from afterword.instances.service import Given
 from afterword.responders import service as responders
-from tests.instances.conftest import MULTI, NOW, NPS, PUBLIC_URL, SECRET, SINGLE, TEXT, Shop
+from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 
 FIELDS = [
     "instance_id", "questionnaire_id", "responder_id", "locale", "valid_days", "editable", "finalized", "created_time",
@@ -182,6 +181,12 @@ class TestIssue:
         )
 
         assert (415, "unsupported_media_type") == (response.status_code, response.json()["code"])
+
+    async def test_reference_of_real_data_and_a_test_token(self, shop: Shop) -> None:
+        """A test token works on test data only: it neither sees the instance nor can take its reference."""
+        await shop.issue(reference_id="order~1")
+        response = await (await shop.with_token(test=True)).post(shop.instances, {"reference_id": "order~1"})
+        assert (409, "already_exists") == (response.status_code, response.json()["code"])
 
     async def test_reference(self, shop: Shop) -> None:
         first = await shop.post(shop.instances, {"reference_id": "order~1"})
@@ -390,84 +395,3 @@ class TestContent:
         await shop.world.save(instance, {NPS: 10}, complete=True)
 
         assert not (await shop.get(f"/q/instance/{instance.instance_id}/content")).json()["open"]
-
-
-class TestResponseContent:
-    async def test_nothing_answered(self, shop: Shop) -> None:
-        instance = await shop.issue()
-
-        response = await shop.get(f"/q/instance/{instance['instance_id']}/response/content")
-
-        assert (200, []) == (response.status_code, response.json()["answers"])
-        assert [NPS, SINGLE, MULTI, TEXT] == response.json()["skipped_question_ids"]
-
-    async def test_ok(self, shop: Shop) -> None:
-        instance = await shop.world.issue(Wish(locale="en", metadata=Changes({"store_id": "7"})))
-        await shop.world.save(instance, {TEXT: "fine", SINGLE: Given(2, "Speed")})
-        await shop.world.save(instance, {NPS: 9}, complete=True)
-
-        body = (await shop.get(f"/q/instance/{instance.instance_id}/response/content")).json()
-
-        nps, single, text = body["answers"]
-        shown = "2026-11-21T18:23:45+02:00"
-        assert {
-            "instance_id": instance.instance_id,
-            "question_id": NPS,
-            "group_id": "G000000000000000000001",
-            "version_id": shop.world.version_id,
-            "type": "nps",
-            "title": "How likely?",
-            "display_name": "NPS",
-            "value": 9,
-            "label": None,
-            "other_text": None,
-            "segment": "promoter",
-            "answered_time": shown,
-            "provisional": False,
-        } == nps
-        assert (2, "Other", "Speed", None) == (
-            single["value"],
-            single["label"],
-            single["other_text"],
-            single["segment"],
-        )
-        assert "fine" == text["value"]
-        assert [MULTI] == body["skipped_question_ids"]
-        assert (True, shown, shown) == (body["finalized"], body["submitted_time"], body["completed_time"])
-        assert {"questionnaire": {"store_id": "7"}, "responder": {}} == body["metadata"]
-
-    async def test_values_that_may_not_be_read(self, shop: Shop) -> None:
-        metadata = {"questionnaire": {"store_id": "7"}, "responder": {"email": "ann@example.com"}}
-        path = f"/q/instance/{(await shop.issue(metadata=metadata))['instance_id']}/response/content"
-        for scope, kind in (("Questionnaire Value.Read", "questionnaire"), ("Responder Value.Read", "responder")):
-            narrow = await shop.with_token(scopes=SCOPES - {scope})
-
-            body = (await narrow.get(path)).json()
-
-            assert metadata | {kind: {}} == body["metadata"]
-
-
-class TestQuestionAnswers:
-    def path(self, shop: Shop, question_id: str) -> str:
-        return f"/q/questionnaire/{shop.world.questionnaire_id}/question/{question_id}/response/content"
-
-    async def test_unknown_question(self, shop: Shop) -> None:
-        assert 404 == (await shop.get(self.path(shop, "0" * 22))).status_code
-
-    async def test_ok(self, shop: Shop) -> None:
-        """Newest first, each in the language of its instance; those of a deleted instance are gone."""
-        greek, english, gone = [await shop.world.issue(Wish(locale=one)) for one in ("el", "en", "el")]
-        for minute, instance in enumerate((greek, english, gone)):
-            await shop.world.save(instance, {SINGLE: 1}, now=NOW + timedelta(minutes=minute))
-        async with db.transaction(shop.world.pool) as database:
-            await service.delete(
-                database, caller=shop.world.caller, instance_id=gone.instance_id, now=datetime.now(tz=NOW.tzinfo)
-            )
-
-        page = (await shop.get(self.path(shop, SINGLE))).json()
-        empty = (await shop.get(self.path(shop, TEXT))).json()
-        one = (await shop.get(self.path(shop, SINGLE) + f"?filter_by[EQUAL][InstanceId]={greek.instance_id}")).json()
-
-        assert [("Why?", "Price"), ("Γιατί;", "Τιμή")] == [(a["title"], a["label"]) for a in page["results"]]
-        assert (2, 0) == (page["total_results"], empty["total_results"])
-        assert [greek.instance_id] == [answer["instance_id"] for answer in one["results"]]

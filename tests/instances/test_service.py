@@ -1,3 +1,5 @@
+"""Issuing, viewing, changing and deleting instances, by the API, the public link and the queue."""
+
 import asyncio
 from collections import Counter
 from dataclasses import replace

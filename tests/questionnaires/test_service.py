@@ -90,10 +90,11 @@ class TestRefused:
             await shop.put(application_id=neighbour.application_id)
         assert (0, 0) == await shop.count()
 
-    @pytest.mark.parametrize("slug", ["", "x" * 101])
-    async def test_slug(self, shop: Shop, slug: str) -> None:
-        with pytest.raises(errors.Invalid):
+    @pytest.mark.parametrize(("slug", "code"), [("", "too_short"), ("x" * 101, "too_long")])
+    async def test_slug(self, shop: Shop, slug: str, code: str) -> None:
+        with pytest.raises(errors.Invalid) as refused:
             await shop.put(slug=slug)
+        assert [(code, "slug")] == [(error.code, error.parameter) for error in refused.value.errors]
 
     async def test_another_default_locale(self, shop: Shop) -> None:
         await shop.put()

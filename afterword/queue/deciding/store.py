@@ -92,12 +92,12 @@ async def update_contacts(  # any tenant: a claimed batch serves many organizati
 ) -> None:
     """Write down who was asked; the rows are locked by claim_contacts."""
     await db.execute(
-        """update contact c set recent = b.recent
+        """update contact c set recent = b.recent -> 'entries'
            from unnest($1::text[], $2::bytea[], $3::jsonb[]) as b (organization_id, address_key, recent)
            where c.organization_id = b.organization_id and c.address_key = b.address_key""",
         [organization_id for organization_id, _ in recent],
         [key for _, key in recent],
-        [list(entries) for entries in recent.values()],
+        [{"entries": list(entries)} for entries in recent.values()],  # a list of lists would be a matrix
     )
 
 

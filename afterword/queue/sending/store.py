@@ -184,7 +184,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
              update queue_item q
              set status = b.status, reason = coalesce(b.reason, q.reason),
                result = case when b.reason is null then q.result else b.result end,
-               trace = case when b.reason is null then q.trace else b.trace end,
+               trace = case when b.reason is null then q.trace else b.trace -> 'checks' end,
                due_time = coalesce(b.due_time, q.due_time), attempts = q.attempts - 1 + b.counted,
                throttled = q.throttled + coalesce(b.reason = 'throttled', false)::int,
                owner = null, lease_until = null, version = q.version + (b.reason is not null)::int,
@@ -206,7 +206,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
         [s.result for s in settlements],
         [s.due_time for s in settlements],
         [s.counted for s in settlements],
-        [s.trace for s in settlements],
+        [{"checks": list(s.trace)} if s.trace else None for s in settlements],  # a list of lists would be a matrix
         [s.event_id for s in settlements],
         [s.type for s in settlements],
     )

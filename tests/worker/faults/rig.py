@@ -317,6 +317,7 @@ class Crew:
         """SIGKILL: it has no last word."""
         self.rig.hits += 1
         child.send(signal.SIGKILL)
+        child.process.wait()
 
     async def pause_with_items(self) -> Child:
         """Stop one in its tracks while it is sending."""

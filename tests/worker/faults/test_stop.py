@@ -17,6 +17,7 @@ pytestmark = pytest.mark.faults
 
 STOP_SECONDS_MAX = 25.0
 IN_FLIGHT = size(40, 200)
+HELD = 10  # wait for the answer to DATA: claimed, and not begun
 
 
 @asynccontextmanager
@@ -49,6 +50,7 @@ async def test_stop_while_sending(rig: Rig) -> None:
     async with rig.sink(pause=0.5) as sink:
         for number in range(rounds):
             async with worker(rig, number) as child:
+                sink.faults = {"data": Fault("silence", times=HELD)}
                 goal = sink.count + IN_FLIGHT // 2
 
                 async def is_busy(goal: int = goal) -> bool:
@@ -61,7 +63,7 @@ async def test_stop_while_sending(rig: Rig) -> None:
             assert 0 == await in_flight(rig)
             waiting = await rig.connection.fetchval("select max(attempts) from queue_item where status = 1")
             assert 0 == waiting
-        sink.pause = 0.0
+        sink.pause, sink.faults = 0.0, {}
         async with worker(rig, rounds) as child:
             await rig.until(rig.nothing_open, seconds=60)
             assert 0 == await child.stop(), child.tail()

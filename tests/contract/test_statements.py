@@ -1,0 +1,249 @@
+"""T31, layer 4, and the searches of T27: each statement names the tenant; nothing is put together, unpickled or run."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+SOURCE: Final = Path("afterword")
+SCHEMA: Final = SOURCE / "migrations" / "schema.sql"
+GATEWAY: Final = SOURCE / "db.py"
+NO_QUERIES: Final = {
+    GATEWAY: "composes lists from whitelisted columns; see below",
+    SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
+    SOURCE / "migrations" / "__init__.py": "runs the files beside it",
+}
+QUERIES: Final = frozenset({"fetch", "fetch_row", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"})
+EXCUSE: Final = "# any tenant:"
+TABLE: Final = re.compile(r"create table (?:public\.)?(\w+) \((.*?)\n\)", re.DOTALL)
+MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)", re.IGNORECASE)
+STATEMENT: Final = re.compile(  # in one case, lower or upper: a sentence may begin with With
+    r"\s*(?:select|insert\s+into|update|delete\s+from|with|SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|WITH)\b"
+)
+OWN: Final = re.compile(r"\b(\w+)\s+(?:\([^()]*\)\s+)?as\s+(?:not\s+)?(?:materialized\s+)?\(", re.IGNORECASE)
+DANGEROUS_NAMES: Final = frozenset({"eval", "exec", "compile", "__import__", "Markup"})
+DANGEROUS_MODULES: Final = frozenset({"pickle", "marshal", "shelve", "dill", "jsonpickle", "jinja2", "code", "ctypes"})
+DANGEROUS_LOADERS: Final = frozenset(
+    {"Loader", "FullLoader", "UnsafeLoader", "CLoader", "CFullLoader", "CUnsafeLoader"}
+)
+DANGEROUS_CALLS: Final = (
+    "yaml.load", "yaml.load_all", "yaml.unsafe_load", "yaml.full_load", "os.system", "os.popen", "subprocess.getoutput",
+    "asyncio.create_subprocess_shell", "re.template", "builtins.eval", "tempfile.mktemp",
+)  # fmt: skip
+IN_TEMPLATES: Final = {
+    "a value that is not escaped": re.compile(r"\|\s*safe\b|autoescape\s+(?:false|off|\"none\"|'none')", re.IGNORECASE),
+    "a script in the page": re.compile(r"<script(?![^>]*\bsrc=)|\son[a-z]+\s*=\s*[\"']|javascript:", re.IGNORECASE),
+    "a value in a place without quotes": re.compile(r"\s[\w:-]+\s*=\s*{{"),
+}
+IN_SCRIPTS: Final = re.compile(r"\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write")
+
+Finding = tuple[str, int, str]
+
+
+@cache
+def tenant_tables() -> frozenset[str]:
+    """The tables that have a tenant."""
+    found = dict(TABLE.findall(SCHEMA.read_text().lower()))
+    return frozenset(
+        name for name, columns in found.items() if re.search(r"^\s*organization_id\b", columns, re.MULTILINE)
+    )
+
+
+def files(pattern: str) -> list[Path]:
+    """The files of the product."""
+    return sorted(SOURCE.rglob(pattern))
+
+
+def named_tables(statement: str) -> set[str]:
+    """The tables that a statement reads or writes; what it calls by such a name itself (`with x as`) is none."""
+    own = set(
+        re.findall(r"\b(\w+)\s+(?:\([^()]*\)\s+)?as\s+(?:not\s+)?(?:materialized\s+)?\(", statement, re.IGNORECASE)
+    )
+    return {name.lower() for name in MENTION.findall(statement)} - own
+
+
+def untold(path: Path) -> Iterator[Finding]:
+    """Statements of a store that name a tenant's table, but neither the tenant nor why not."""
+    text = path.read_text()
+    lines, tree, tables = text.splitlines(), ast.parse(text), tenant_tables()
+    excused: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and EXCUSE in lines[node.lineno - 1]:
+            excused.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    for line, statement in statements(tree):
+        reached = named_tables(statement) & tables
+        if reached and "organization_id" not in statement and line not in excused:
+            yield str(path), line, f"reaches {sorted(reached)} of every tenant"
+
+
+def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The texts of a module that are SQL, with their constants filled in."""
+    constants = literals_of(tree)
+    sums = [node for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.BinOp))]
+    parts = {part for whole in sums for part in ast.walk(whole) if part is not whole}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Constant)) and node not in parts:
+            text = text_of(node, constants)
+            if text is not None and STATEMENT.match(text):
+                yield node.lineno, text
+
+
+def put_together(path: Path) -> Iterator[Finding]:
+    """Queries that are no literal and no sum of literals."""
+    tree = ast.parse(path.read_text())
+    constants = literals_of(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+            continue
+        if node.func.attr in QUERIES and text_of(node.args[0], constants) is None:
+            yield str(path), node.lineno, f"{ast.unparse(node.args[0])[:60]} is put together"
+
+
+def literals_of(tree: ast.Module) -> dict[str, str]:
+    """The module's names that stand for literal text."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            text = text_of(node.value, found)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name) and text is not None:
+                    found[target.id] = text
+    return found
+
+
+def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
+    """The text, if it is the same in every run."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name):
+            return constants.get(name)
+        case ast.FormattedValue(value=value):
+            return text_of(value, constants)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [text_of(left, constants), text_of(right, constants)]
+        case ast.JoinedStr(values=values):
+            parts = [text_of(value, constants) for value in values]
+        case _:
+            return None
+    return None if None in parts else "".join(part for part in parts if part)
+
+
+def dangers(path: Path) -> Iterator[Finding]:
+    """What runs or revives text as code."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        line = getattr(node, "lineno", 0)
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in DANGEROUS_NAMES:
+                yield str(path), line, f"{name}()"
+            case ast.Call(func=ast.Attribute() as function) if ast.unparse(function) in DANGEROUS_CALLS:
+                yield str(path), line, f"{ast.unparse(function)}()"
+            case ast.Import(names=names) if {alias.name.split(".")[0] for alias in names} & DANGEROUS_MODULES:
+                yield str(path), line, ast.unparse(node)
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] in DANGEROUS_MODULES:
+                yield str(path), line, ast.unparse(node)
+            case ast.keyword(arg="shell", value=ast.Constant(value=True)):
+                yield str(path), line, "shell=True"
+            case ast.Attribute(attr=name) if name in DANGEROUS_LOADERS:
+                yield str(path), line, name
+            case _:
+                pass
+
+
+class TestTenant:
+    def test_the_schema_is_read(self) -> None:
+        assert {"queue_item", "questionnaire_instance", "answer", "responder", "event"} <= tenant_tables()
+        assert "application_type" not in tenant_tables()
+
+    def test_statements_name_it(self) -> None:
+        assert [] == [finding for path in files("store.py") for finding in untold(path)]
+
+    def test_nobody_else_reaches_its_tables(self) -> None:
+        """A statement outside of the stores is about the database itself."""
+        found = [
+            (str(path), line, reached)
+            for path in files("*.py")
+            if path.name != "store.py"
+            for line, statement in statements(ast.parse(path.read_text()))
+            if (reached := named_tables(statement) & tenant_tables())
+        ]
+        assert [] == found
+
+    def test_it_has_teeth(self, tmp_path: Path) -> None:
+        path = tmp_path / "store.py"
+        path.write_text(
+            "async def get_item(db, *, item_id):\n"
+            "    return await db.fetch_row('select * from queue_item where item_id = $1', item_id)\n"
+            "async def list_items(db):  # any tenant: the worker serves everyone\n"
+            "    return await db.fetch('select * from queue_item')\n"
+            "async def get_own(db):\n"
+            "    return await db.fetch('with answer as (select 1) select * from answer')\n"
+            "_COLUMNS = 'a, b'\n"
+            "async def list_answers(db):\n"
+            "    return await db.fetch(f'select {_COLUMNS} from answer' + ' where true')\n"
+        )
+        assert [2, 9] == [line for _, line, _ in untold(path)]
+
+
+class TestQueries:
+    def test_are_literals(self) -> None:
+        paths = [path for path in files("*.py") if path not in NO_QUERIES]
+        assert [] == [finding for path in paths for finding in put_together(path)]
+
+    def test_the_gateway_composes_lists_alone(self) -> None:
+        """Whoever adds a second place where db.py puts a query together has to come by here."""
+        functions = [
+            node for node in ast.walk(ast.parse(GATEWAY.read_text())) if isinstance(node, ast.AsyncFunctionDef)
+        ]
+        composing = {
+            function.name
+            for function in functions
+            for node in ast.walk(function)
+            if isinstance(node, ast.JoinedStr) and STATEMENT.match(ast.unparse(node).lstrip("f'\""))
+        }
+        assert {"fetch_list", "_key"} == composing
+
+    @pytest.mark.parametrize("path", files("store.py"), ids=str)
+    def test_no_excuse_from_the_type_checker(self, path: Path) -> None:
+        """`LiteralString` holds only where nobody switched it off."""
+        assert [] == re.findall(r"#\s*(?:type|pyright):\s*ignore.*|cast\([\"']?LiteralString.*", path.read_text())
+
+    def test_it_has_teeth(self, tmp_path: Path) -> None:
+        path = tmp_path / "store.py"
+        path.write_text(
+            "A = 'select 1'\nB = A + ' from x'\n"
+            "async def f(db, name):\n"
+            "    await db.fetch(A)\n    await db.fetch(B)\n    await db.fetch(f'{B} where true')\n"
+            "    await db.fetch(f'select {name}')\n    await db.fetch('select ' + name)\n"
+            "    await db.fetch('select %s' % name)\n    await db.fetch('select {}'.format(name))\n"
+            "    await db.fetch(' '.join([name]))\n    await db.fetch(name)\n"
+        )
+        assert [7, 8, 9, 10, 11, 12] == [line for _, line, _ in put_together(path)]
+
+
+class TestCode:
+    def test_nothing_runs_text(self) -> None:
+        assert [] == [finding for path in files("*.py") for finding in dangers(path)]
+
+    def test_it_has_teeth(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.py"
+        path.write_text(
+            "import pickle\nfrom marshal import loads\nimport yaml, os\neval('1')\nyaml.load('a')\n"
+            "yaml.load_all('a', Loader=yaml.Loader)\nos.system('a')\nrun('a', shell=True)\nyaml.safe_load('a')\n"
+        )
+        assert {1, 2, 4, 5, 6, 7, 8} == {line for _, line, _ in dangers(path)}
+
+
+class TestTemplates:
+    @pytest.mark.parametrize("path", [path for path in files("templates/**/*") if path.is_file()], ids=str)
+    def test_everything_is_escaped(self, path: Path) -> None:
+        text = path.read_text()
+        assert {} == {name: found for name, pattern in IN_TEMPLATES.items() if (found := pattern.findall(text))}
+
+    @pytest.mark.parametrize("path", files("*.js"), ids=str)
+    def test_scripts_write_no_markup(self, path: Path) -> None:
+        assert [] == IN_SCRIPTS.findall(path.read_text())

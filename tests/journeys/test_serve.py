@@ -1,0 +1,231 @@
+"""`afterword serve` as a whole: how it starts, idles, stops under load, and survives the loss of its parent."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx2
+import pytest
+
+from afterword import embedded
+from afterword.embedded.processes import working_in
+from tests.channels.sink import Sink
+from tests.journeys import processes
+from tests.journeys.client import Client, seed
+from tests.journeys.processes import Child, until
+from tests.worker.faults.reconciler import reconcile
+
+pytestmark = pytest.mark.faults
+
+READY_SECONDS_MAX = 3.0
+IDLE_SECONDS = 3.0
+IDLE_SHARE_MAX = 0.04  # of a core; the goal is half of it
+WEB_RSS_BYTES_MAX = 180_000_000
+STOP_SECONDS_MAX = 40.0
+CLIENTS = 4
+
+
+@pytest.fixture(scope="module")
+def home(scratch: Path) -> Iterator[Path]:
+    """One data folder for the module, so that all but the first start are warm."""
+    folder = Path(tempfile.mkdtemp(prefix="afterword-serve-", dir=scratch))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service."""
+
+    child: Child
+    settings: dict[str, Any]
+    seconds: float  # until it was ready
+
+    def part(self, name: str) -> int:
+        """The process of a part: "web" or "worker"."""
+        [pid] = [pid for pid in processes.descendants(self.child.pid) if processes.command_of(pid)[-1:] == [name]]
+        return pid
+
+
+@asynccontextmanager
+async def serving(home: Path, folder: Path, sink: Sink) -> AsyncGenerator[Service]:
+    """`afterword serve` on this data folder, ready."""
+    port = processes.free_port()
+    settings = {"data_dir": home, "port": port, "smtp_url": sink.url, "worker_slots": 10}
+    async with processes.command("serve", folder=folder, **settings) as child:
+        seconds = await processes.ready(f"http://localhost:{port}", child)
+        yield Service(child, settings, seconds)
+
+
+def cluster_of(home: Path) -> Path:
+    return home / "postgresql" / "cluster"
+
+
+async def gone(pids: list[int], home: Path) -> None:
+    """Wait until none of these processes is left, nor any of PostgreSQL."""
+
+    async def all_gone() -> bool:
+        return not working_in(cluster_of(home)) and not any(processes.command_of(pid) for pid in pids)
+
+    await until(all_gone, seconds=STOP_SECONDS_MAX, what="children and PostgreSQL are gone")
+
+
+@dataclass
+class Poster:
+    """Schedules items as fast as it may, each on a connection of its own, until there is nobody to connect to."""
+
+    client: Client
+    name: str
+    accepted: list[str] = field(default_factory=list[str])
+    failed: list[str] = field(default_factory=list[str])
+
+    async def run(self) -> None:
+        while True:
+            address = f"{self.name}{len(self.accepted)}@example.com"
+            try:
+                answer = await self.client.request(
+                    "POST", self.client.items_path, {"responder_channel_identifier": address}
+                )
+            except httpx2.ConnectError:
+                return
+            except httpx2.TransportError as error:
+                self.failed.append(repr(error))
+                return
+            if answer.status_code != 201:
+                self.failed.append(f"{answer.status_code}: {answer.text}")
+                return
+            self.accepted.append(answer.json()["item_id"])
+
+
+async def test_starts_quickly_and_idles(home: Path, tmp_path: Path) -> None:
+    """Cold and warm start, the memory of the web process, what an idle service costs."""
+    async with Sink() as sink:
+        async with serving(home, tmp_path, sink) as service:
+            cold = service.seconds
+            assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+        async with serving(home, tmp_path, sink) as service:
+            warm, worker, web = service.seconds, service.part("worker"), service.part("web")
+            client = await seed(**service.settings)
+            item = await client.schedule("ann@example.com")
+            await client.sent(item["item_id"])
+            began, worker_before, web_before = time.monotonic(), cpu(worker), cpu(web)
+
+            async def is_over() -> bool:
+                return time.monotonic() - began >= IDLE_SECONDS
+
+            await until(is_over, seconds=IDLE_SECONDS + 1, what="a quiet moment")
+            seconds = time.monotonic() - began
+            worker_share, web_share = (cpu(worker) - worker_before) / seconds, (cpu(web) - web_before) / seconds
+            memory = {name: processes.rss_bytes(pid) for name, pid in (("web", web), ("worker", worker))}
+            print(  # noqa: T201
+                f"ready after {cold:.2f} s cold, {warm:.2f} s warm; idle: worker {worker_share:.1%}, web {web_share:.1%}; "
+                + ", ".join(f"{name} {size / 1e6:.0f} MB" for name, size in memory.items())
+            )
+            assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+    assert WEB_RSS_BYTES_MAX > memory["web"]
+    assert IDLE_SHARE_MAX > worker_share
+
+
+async def test_clean_stop_under_load(home: Path, tmp_path: Path) -> None:
+    """SIGTERM while items come and go: nobody is cut off in the middle, nothing is half sent, nothing stays behind."""
+    accepted_file = tmp_path / "accepted"
+    async with Sink(file=accepted_file, keep=False, pause=0.02) as sink, serving(home, tmp_path, sink) as service:
+        client = await seed(**service.settings)
+        posters = [Poster(client, f"client{number}-") for number in range(CLIENTS)]
+        pids = processes.descendants(service.child.pid)
+        async with asyncio.TaskGroup() as group:
+            for poster in posters:
+                group.create_task(poster.run())
+
+            async def under_load() -> bool:
+                return sink.count >= 20 and sum(len(poster.accepted) for poster in posters) >= 100
+
+            await until(under_load, seconds=30, what="mails go out while requests come in")
+            began = time.monotonic()
+            assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+        print(f"stopped in {time.monotonic() - began:.2f} s")  # noqa: T201
+        await gone(pids, home)
+        assert [] == service.child.errors()
+    assert [] == [failure for poster in posters for failure in poster.failed]
+    acknowledged = {item_id for poster in posters for item_id in poster.accepted}
+    async with await embedded.start(home) as server:
+        await check(server.url, accepted=accepted_file.read_text().split(), acknowledged=acknowledged)
+
+
+async def check(url: str, *, accepted: list[str], acknowledged: set[str]) -> None:
+    """What is in the database is what was told: to the clients, and to the mail server."""
+    connection: Any = await asyncpg.connect(url)
+    try:
+        rows = await connection.fetch(
+            "select item_id, status from queue_item where responder_channel_identifier like 'client%'"
+        )
+        status = {row["item_id"]: row["status"] for row in rows}
+        assert acknowledged == status.keys()
+        assert {1, 4} >= set(status.values())
+        assert set(accepted) == {item_id for item_id in status if status[item_id] == 4}
+        figures = await reconcile(connection, accepted=accepted, acknowledged=acknowledged, aborted=())
+        assert (0, 0) == (figures.duplicated, figures.unknown)
+        await connection.execute("delete from queue_item where status = 1")  # or the next test would send them
+    finally:
+        await connection.close()
+
+
+async def test_killed_parent(home: Path, tmp_path: Path) -> None:
+    """`kill -9` of the parent: its children follow, and the next start finds everything."""
+    async with Sink() as sink:
+        async with serving(home, tmp_path, sink) as service:
+            client = await seed(**service.settings)
+            item = await client.schedule("bob@example.com")
+            sent = await client.sent(item["item_id"])
+            parts = [service.part("web"), service.part("worker")]
+            service.child.send(signal.SIGKILL)
+
+            async def parts_gone() -> bool:
+                return not any(processes.command_of(pid) for pid in parts)
+
+            await until(parts_gone, seconds=STOP_SECONDS_MAX, what="the children have followed")
+        async with serving(home, tmp_path, sink) as service:
+            assert READY_SECONDS_MAX * 3 > service.seconds
+            again = await seed(**service.settings)
+            assert client.organization_id == again.organization_id
+            assert sent == await again.get(f"/q/queue/item/{item['item_id']}")
+            pids = processes.descendants(service.child.pid)
+            assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+        await gone(pids, home)
+
+
+async def test_killed_parts_come_back(home: Path, tmp_path: Path) -> None:
+    """A part that dies, or PostgreSQL, is started again; nobody has to look."""
+    async with Sink() as sink, serving(home, tmp_path, sink) as service:
+        client = await seed(**service.settings)
+        for name in ("web", "worker", "postgres"):
+            pid = working_in(cluster_of(home))[0] if name == "postgres" else service.part(name)
+            os.kill(pid, signal.SIGKILL)
+
+            async def is_back() -> bool:
+                try:
+                    answer = await client.request(
+                        "POST", client.items_path, {"responder_channel_identifier": "eve@example.com"}
+                    )
+                except httpx2.TransportError:
+                    return False
+                return answer.status_code == 201
+
+            await until(is_back, seconds=10, what=f"the service is back after {name} died")
+        item = await client.schedule("zoe@example.com")
+        await client.sent(item["item_id"])
+        assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+
+
+def cpu(pid: int) -> float:
+    return processes.cpu_seconds(pid)
