@@ -6,7 +6,7 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, LiteralString, Self
@@ -22,10 +22,14 @@ LOCK_TIMEOUT_SECONDS = 1
 IDLE_TRANSACTION_TIMEOUT_SECONDS = 10
 CONNECT_TIMEOUT_SECONDS = 5
 ACQUIRE_TIMEOUT_SECONDS = 5
-COMMAND_TIMEOUT_SECONDS = 10
+RELEASE_TIMEOUT_SECONDS = 1
+CLOCK_TIMEOUT_SECONDS = 1
+COMMAND_TIMEOUT_SECONDS = 6  # beyond the statement's own: then the server is stuck, not the statement slow
 CLOCK_AGE_SECONDS_MAX = 10
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
+
+assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS
 
 Row = asyncpg.Record
 
@@ -165,6 +169,7 @@ class Pool:
 
     raw: Any
     clock: Clock
+    acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
 
     async def close(self) -> None:
         """Wait for the connections in use, then close all."""
@@ -184,8 +189,12 @@ async def open_pool(
     application_name: str = "afterword",
     server_settings: Mapping[str, str] | None = None,
     statement_cache_size: int = 100,
+    acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
 ) -> Pool:
-    """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached."""
+    """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
+
+    `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable.
+    """
     settings = {
         "application_name": application_name,
         "timezone": "UTC",
@@ -209,7 +218,7 @@ async def open_pool(
             connection_class=_Connection,
             init=_initialize,
         )
-    return Pool(raw, Clock())
+    return Pool(raw, Clock(), acquire_seconds)
 
 
 @asynccontextmanager
@@ -220,15 +229,20 @@ async def connection(pool: Pool) -> AsyncGenerator[Database, None]:
         await _read_clock(raw, pool.clock)
         yield Database(raw, pool.clock)
     finally:
-        await pool.raw.release(raw)
+        await _release(pool, raw)
 
 
 async def _acquired(pool: Pool) -> Any:
     try:
         with refusals():
-            return await pool.raw.acquire(timeout=ACQUIRE_TIMEOUT_SECONDS)
+            return await pool.raw.acquire(timeout=pool.acquire_seconds)
     except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
         raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
+
+
+async def _release(pool: Pool, raw: Any) -> None:
+    with suppress(*_AWAY):  # a server that hangs: whoever asked it has been told, and the driver ends the connection
+        await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
 
 
 def on_demand(pool: Pool) -> Database:
@@ -308,7 +322,7 @@ async def _read_clock(raw: Any, clock: Clock) -> None:
     if clock.is_stale:
         with refusals():
             before = time.monotonic()
-            database_now = await raw.fetchval("select clock_timestamp()")
+            database_now = await raw.fetchval("select clock_timestamp()", timeout=CLOCK_TIMEOUT_SECONDS)
         clock.set(database_now, monotonic=(before + time.monotonic()) / 2)
 
 

@@ -9,7 +9,9 @@ from typing import Any, TextIO
 import structlog
 
 MASK = "[hidden]"
-VALUE_CHARACTERS_MAX = 2_000
+VALUE_CHARACTERS_MAX = 4_000
+HEAD_CHARACTERS = 500
+GAP = " … "
 
 _SECRETS = re.compile(
     r"afw_[0-9A-Za-z_]{8,}"  # tokens
@@ -71,5 +73,9 @@ def redact(_logger: object, _name: str, event: MutableMapping[str, Any]) -> Muta
 
 
 def hide(text: str) -> str:
-    """`text` without secrets and addresses, cut at a length that no log line needs to exceed."""
-    return _SECRETS.sub(MASK, text)[:VALUE_CHARACTERS_MAX]
+    """`text` without secrets and addresses, its middle left out beyond a length that no log line needs to exceed."""
+    hidden = _SECRETS.sub(MASK, text)
+    if len(hidden) <= VALUE_CHARACTERS_MAX:
+        return hidden
+    end = VALUE_CHARACTERS_MAX - HEAD_CHARACTERS - len(GAP)  # a traceback says at its end what happened
+    return f"{hidden[:HEAD_CHARACTERS]}{GAP}{hidden[-end:]}"

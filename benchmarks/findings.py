@@ -9,6 +9,25 @@ from dataclasses import dataclass
 HEAD = "| What | Against | Ratio | Floor | Reached | Absolute, a side note |\n|---|---|---|---|---|---|"
 LIMITS_HEAD = "| What | Value | Limit | Reached |\n|---|---|---|---|"
 
+HEADING = """# Speed
+
+Written by `make bench`; one part alone: `.venv/bin/python -m benchmarks post`. Each subject is measured in turn with its
+ceiling in the same run (A B A B …); the ratio of the median round counts, with the lowest and highest beside it.
+"""
+EXPLANATION = """- **pgbench, the same SQL**: `pgbench -M prepared` with as many clients, the very statements that one such request sends,
+  in one transaction of its own (POST) or without one (list). Several POSTs that wait at the same moment share a transaction,
+  so the ratio may pass 1.
+- **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of the
+  same size and status.
+- **bare two-statement batches**: `update … where job_id in (select … for update skip locked) returning …` and an update by
+  key, on a table of four columns, in batches of the same size over the same number of connections. Ours issues an instance
+  and writes an attempt and two events for each item; the first row asks people who are known, the second new ones.
+- **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same server,
+  which accepts and forgets.
+- The server of all rates is one embedded PostgreSQL that writes through to the disk (`fsync` on); load, server and
+  PostgreSQL share the machine's cores.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -71,15 +90,30 @@ def table(findings: Sequence[Finding]) -> str:
     return "\n\n".join([*parts, "\n".join((LIMITS_HEAD, *figures))] if figures else parts)
 
 
+def results(found: Sequence[Finding], *, rounds: int, seconds: float, postgres: int, busy: float) -> str:
+    """The text of results.md."""
+    missed = [finding.what for finding in found if not finding.is_reached]
+    verdict = f"Missed: {', '.join(missed)}." if missed else "Every floor and limit is reached."
+    busy_note = (
+        f" Others used the machine at the same time (load average {busy:.1f}): trust the ratios." if busy > 1 else ""
+    )
+    return f"""{HEADING}
+{machine()}, PostgreSQL {postgres}.{busy_note} {rounds} rounds of {seconds:g} s. {verdict}
+
+{table(found)}
+
+{EXPLANATION}"""
+
+
 def machine() -> str:
     """The class of this machine in general words; nothing that names it."""
     system = f"{platform.system()} on {platform.machine()}"
     return f"{os.cpu_count()} cores, {_memory_gb()} GB, {system}, Python {platform.python_version()}"
 
 
-def load_average() -> str:
-    """How busy the machine is with everything, as a hint how much to trust the numbers."""
-    return f"{os.getloadavg()[0]:.1f}"
+def load_average() -> float:
+    """How busy the machine was with other things in the last minute."""
+    return os.getloadavg()[0]
 
 
 def _memory_gb() -> int:

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -13,11 +12,9 @@ from afterword.channels import mime
 from afterword.channels.base import Message, Sent
 from afterword.channels.email import EmailChannel
 from afterword.queue import mail
-from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.sending.service import Dispatch, Lease
+from afterword.queue.sending.service import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio
-from benchmarks.queue import Worker
 from benchmarks.requests import connects, fill
 from benchmarks.stage import Stage, free_port, running
 
@@ -49,13 +46,7 @@ async def _dispatches(stage: Stage) -> list[Dispatch]:
     """Real items that are ready to go."""
     await queue.empty(stage)
     await fill(stage, MESSAGES_PEOPLE)
-    worker = Worker(
-        pool=stage.pool,
-        lane=(stage.seeded.organization_id, stage.seeded.pipeline_id),
-        lease=Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0),
-        cache=SettingsCache(),
-        secret=stage.site.secret,
-    )
+    worker = queue.worker_on(stage, stage.pool)
     return list((await queue.claim(worker)).dispatches)
 
 

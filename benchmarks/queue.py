@@ -1,11 +1,12 @@
 """Claim, begin and settle by the real services, without a wire between, against bare batches on a bare table."""
 
+import asyncio
 import random
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from afterword import db
 from afterword.channels.base import Sent
@@ -18,8 +19,12 @@ from benchmarks.findings import Ratio
 from benchmarks.requests import fill
 from benchmarks.stage import Stage
 
-BATCH_ITEMS: Final = 200
-BATCHES_PER_SECOND: Final = 15  # how much work a round gets; the rate decides how long it takes
+Ground = TypeVar("Ground")
+
+BATCH_ITEMS: Final = 100
+LOOPS: Final = 2  # batches under way at the same moment
+BATCHES_PER_SECOND: Final = 30  # how much work a round gets; the rate decides how long it takes
+FAR: Final = 1_000_000  # between the numbers of new people
 BARE_TIMES: Final = 10
 FLOOR: Final = 0.12
 # The worker's own pool: it probes by key only.
@@ -38,27 +43,41 @@ class Worker:
 
 
 async def claim_and_settle(stage: Stage, *, rounds: int, seconds: float) -> list[Ratio]:
-    """Items a second from scheduled to sent, with responder, instance, attempt and event each."""
-    batches = max(2, round(BATCHES_PER_SECOND * seconds))
-    rates: list[tuple[float, float]] = []
-    async with await db.open_pool(stage.url, size_max=2, server_settings=WORKER_SETTINGS) as pool:
-        worker = Worker(
-            pool=pool,
-            lane=(stage.seeded.organization_id, stage.seeded.pipeline_id),
-            lease=Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0),
-            cache=SettingsCache(),
-            secret=stage.site.secret,
-        )
+    """Items a second from scheduled to sent, with instance, attempt and events each, for people known and new."""
+    count = BATCH_ITEMS * max(2 * LOOPS, round(BATCHES_PER_SECOND * seconds))
+    known: list[tuple[float, float]] = []
+    new: list[tuple[float, float]] = []
+    async with await db.open_pool(stage.url, size_max=LOOPS, server_settings=WORKER_SETTINGS) as pool:
+        worker = worker_on(stage, pool)
         await empty(stage)
-        await fill(stage, BATCH_ITEMS)
+        await fill(stage, count)
         await _work_off(worker)
-        for round_number in range(rounds):
-            await fill(stage, batches * BATCH_ITEMS, first=round_number * 1_000_000)
-            subject = await _timed(_work_off(worker))
-            await _fill_bare(stage, batches * BATCH_ITEMS * BARE_TIMES)
-            rates.append((subject, await _timed(_work_off_bare(pool))))
-    what = f"Claim, begin, settle in batches of {BATCH_ITEMS}"
-    return [Ratio(what, "bare two-statement batches", "items a second", rates, FLOOR)]
+        for number in range(1, rounds + 1):
+            await fill(stage, count)
+            again = await _timed(_work_off, worker)
+            await fill(stage, count, first=number * FAR)
+            first = await _timed(_work_off, worker)
+            await _fill_bare(stage, count * BARE_TIMES)
+            bare = await _timed(_work_off_bare, pool)
+            known.append((again, bare))
+            new.append((first, bare))
+    what = f"Claim, begin, settle, batches of {BATCH_ITEMS}"
+    against = "bare two-statement batches"
+    return [
+        Ratio(f"{what}; known people", against, "items a second", known, FLOOR),
+        Ratio(f"{what}; new people", against, "items a second", new),
+    ]
+
+
+def worker_on(stage: Stage, pool: db.Pool) -> Worker:
+    """A worker for the seeded pipeline."""
+    return Worker(
+        pool=pool,
+        lane=(stage.seeded.organization_id, stage.seeded.pipeline_id),
+        lease=Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0),
+        cache=SettingsCache(),
+        secret=stage.site.secret,
+    )
 
 
 async def empty(stage: Stage) -> None:
@@ -117,7 +136,7 @@ async def _work_off_bare(pool: db.Pool) -> int:
             rows = await database.fetch(
                 """update bare_job set status = 2 where job_id in (
                      select job_id from bare_job where status = 1 and due_time <= now()
-                     order by due_time, job_id limit 200 for update skip locked)
+                     order by due_time, job_id limit 100 for update skip locked)
                    returning job_id, document"""
             )
             if not rows:
@@ -128,7 +147,8 @@ async def _work_off_bare(pool: db.Pool) -> int:
             count += len(rows)
 
 
-async def _timed(work: Coroutine[None, None, int]) -> float:
+async def _timed(work_off: Callable[[Ground], Awaitable[int]], ground: Ground) -> float:
+    """The rate of `LOOPS` that work off what there is together."""
     begun = time.perf_counter()
-    count = await work
-    return count / (time.perf_counter() - begun)
+    counts = await asyncio.gather(*(work_off(ground) for _ in range(LOOPS)))
+    return sum(counts) / (time.perf_counter() - begun)

@@ -50,7 +50,9 @@ async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[
         answer = await client.post(path, json=bodies[0])
     async with _bare(len(answer.content), answer.status_code) as bare_port:
         rivals = Rivals(port, bare_port, await _post_script(stage))
-        return await _compare(stage, rivals, requests, f"POST queue item, {CONNECTIONS} connections", POST_FLOOR, rounds, seconds)
+        return await _compare(
+            stage, rivals, requests, f"POST queue item, {CONNECTIONS} connections", POST_FLOOR, rounds, seconds
+        )
 
 
 async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
@@ -63,7 +65,17 @@ async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> 
     async with _bare(len(answer.content), answer.status_code) as bare_port:
         rivals = Rivals(port, bare_port, await _list_script(stage))
         requests = [_request("GET", path, stage.seeded.token)]
-        return await _compare(stage, rivals, requests, f"List of {LIST_ITEMS}, {CONNECTIONS} connections", LIST_FLOOR, rounds, seconds)
+        return await _compare(
+            stage, rivals, requests, f"List of {LIST_ITEMS}, {CONNECTIONS} connections", LIST_FLOOR, rounds, seconds
+        )
+
+
+async def load_both(stage: Stage, port: int, *, seconds: float) -> None:
+    """Post and list for that long each, unmeasured."""
+    token, path = stage.seeded.token, _path(stage)
+    bodies = [_body(number) for number in range(REQUESTS_DIFFERENT)]
+    await load(port, [_request("POST", path, token, body) for body in bodies], seconds=seconds)
+    await load(port, [_request("GET", f"{path}?limit={LIST_ITEMS}", token)], seconds=seconds)
 
 
 async def fill(stage: Stage, count: int, *, first: int = 0) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from benchmarks import requests
+from benchmarks import queue, requests
 from benchmarks.findings import Figure
 from benchmarks.stage import SECRET, Stage, answers, free_port, running, temporary_folder
 
@@ -20,6 +20,7 @@ _TICKS_PER_SECOND: Final = 100  # USER_HZ, a constant of Linux
 
 async def idle_worker(stage: Stage) -> list[Figure]:
     """The share of a core that a worker takes with nothing due."""
+    await queue.empty(stage)
     settings = {"database_url": stage.url, "data_dir": str(stage.folder / "worker"), "secret": SECRET}
     async with running("afterword", "worker", settings={**settings, "log_level": "warning"}) as process:
         await asyncio.sleep(SETTLING_SECONDS)

@@ -103,7 +103,13 @@ async def web(stage: Stage, **settings: str) -> AsyncGenerator[tuple[asyncio.sub
     unlimited = dict.fromkeys(
         ("token_requests_per_minute", "organization_requests_per_minute", "failed_authentications_per_minute"), "0"
     )
-    chosen = {"database_url": stage.url, "data_dir": str(stage.folder / "web"), "port": str(port), "secret": SECRET, "log_level": "warning"}
+    chosen = {
+        "database_url": stage.url,
+        "data_dir": str(stage.folder / "web"),
+        "port": str(port),
+        "secret": SECRET,
+        "log_level": "warning",
+    }
     async with running("afterword", "web", settings={**chosen, **unlimited, **settings}) as process:
         await answers(f"http://127.0.0.1:{port}/readyz", process)
         yield process, port

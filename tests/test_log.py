@@ -55,3 +55,19 @@ def test_one_line_even_with_a_traceback(lines: io.StringIO) -> None:
     assert 1 == written.count("\n")
     assert "ann@example.com" not in written
     assert "boom" == json.loads(written)["event"]
+
+
+def test_a_long_traceback_keeps_its_end(lines: io.StringIO) -> None:
+    def fall(depth: int) -> None:
+        if depth:
+            fall(depth - 1)  # many frames of somebody else's code, as a framework has them
+        raise ValueError("x" * 5_000 + " what happened")
+
+    try:
+        fall(20)
+    except ValueError:
+        structlog.get_logger("ours").exception("boom")
+    exception: str = json.loads(lines.getvalue())["exception"]
+    assert exception.startswith("Traceback")
+    assert exception.endswith("what happened")
+    assert log.VALUE_CHARACTERS_MAX == len(exception)

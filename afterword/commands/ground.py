@@ -44,7 +44,7 @@ async def stand(chosen: settings.Settings, *, migrate: bool = True, join: bool =
     long must not: the other server may be that of a short command and vanish with it.
     """
     async with _database(chosen, join=join) as url:
-        revision = await migrations.migrate(url) if migrate else None
+        revision = await _migrated(url) if migrate else None
         yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen)), revision)
 
 
@@ -74,6 +74,13 @@ async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[
     finally:
         await server.stop()
         await keeping
+
+
+async def _migrated(url: str) -> str:
+    try:
+        return await migrations.migrate(url)
+    except migrations.MigrationError as error:
+        raise CommandError(str(error)) from error
 
 
 def _secret(chosen: settings.Settings) -> bytes:

@@ -15,6 +15,7 @@ from afterword.web.protocol import Protocol
 
 BACKLOG_CONNECTIONS = 2048
 GRACE_SECONDS = 25
+ACQUIRE_SECONDS = 1.0  # a client would rather be told to come back than wait
 KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the proxy closes first
 
 
@@ -28,6 +29,7 @@ async def web(chosen: Settings) -> None:
             size_max=chosen.database_pool,
             application_name="afterword web",
             statement_cache_size=chosen.statement_cache,
+            acquire_seconds=ACQUIRE_SECONDS,
         ) as pool,
     ):
         server = uvicorn.Server(_config(chosen, standing, pool))

@@ -377,3 +377,4 @@ create table outbox_message ( -- what the captured outbox holds instead of sendi
   primary key (organization_id, message_id)
 );
 create index outbox_message_recent on outbox_message (created_time desc);
+create index outbox_message_shown on outbox_message (message_id); -- its page knows no tenant

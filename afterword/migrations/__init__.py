@@ -47,10 +47,10 @@ async def migrate(url: str, *, wait_seconds: float = LOCK_WAIT_SECONDS) -> str:
     """Bring the database to `head()` and return it. Any number of nodes may call this at once: one does the work.
 
     Needs a session of its own, so a direct address and not a transaction pooler's. Raises DatabaseIsNewer when the
-    database is ahead of this code, MigrationError when the lock or a table stayed busy, OSError when it is away.
+    database is ahead of this code, MigrationError when it is away, or the lock or a table stayed busy.
     """
     for attempt in range(1, TRIES_MAX + 1):
-        connection: Any = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
+        connection = await _connected(url)
         try:
             return await _migrate(connection, wait_seconds=wait_seconds)
         except asyncpg.LockNotAvailableError as error:
@@ -66,6 +66,15 @@ async def migrate(url: str, *, wait_seconds: float = LOCK_WAIT_SECONDS) -> str:
 
 
 _SESSION = {"application_name": "afterword migrate", "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
+
+
+async def _connected(url: str) -> Any:
+    try:
+        return await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise MigrationError(
+            f"The database cannot be used: {str(error) or 'it does not answer'}. afterword doctor says what to do."
+        ) from error
 
 
 async def _migrate(connection: Any, *, wait_seconds: float) -> str:

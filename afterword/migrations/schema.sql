@@ -546,6 +546,8 @@ CREATE UNIQUE INDEX organization_user_email ON organization_user USING btree (or
 
 CREATE INDEX outbox_message_recent ON outbox_message USING btree (created_time DESC);
 
+CREATE INDEX outbox_message_shown ON outbox_message USING btree (message_id);
+
 CREATE INDEX pipeline_list ON pipeline USING btree (organization_id, questionnaire_id, created_time DESC, pipeline_id);
 
 CREATE UNIQUE INDEX pipeline_slug ON pipeline USING btree (organization_id, questionnaire_id, slug) WHERE (slug IS NOT NULL);

@@ -11,7 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 from afterword import db, errors
 from afterword.web.metrics import CONTENT_TYPE, Collect, Metrics
 
-READY_SECONDS_MAX = 2.0
+READY_SECONDS_MAX = 1.0
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1"})
 NO_STORE: Final = {"Cache-Control": "no-store"}
 

@@ -24,7 +24,12 @@ from afterword.worker.sender import Sender
 from afterword.worker.waiting import wait
 
 # A worker probes by key only; a plan that was made while a table was small must not survive its growth.
-PLANNER: Final[Mapping[str, str]] = {"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+PLANNER: Final[Mapping[str, str]] = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
 BATCHES_MAX: Final = 20  # of one job in a row
 Channels = Callable[[db.Pool], Mapping[int, Channel]]
 

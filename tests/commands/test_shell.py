@@ -44,6 +44,15 @@ def shell(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess
     )
 
 
+class TestGround:
+    def test_a_database_that_is_away_is_a_sentence(self, tmp_path: Path) -> None:
+        ended = shell("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
+        assert 1 == ended.returncode
+        assert ended.stderr.startswith("afterword: The database cannot be used: ")
+        assert "Traceback" not in ended.stderr
+        assert "hunter2" not in ended.stderr
+
+
 class TestSeed:
     async def test_prints_what_the_first_request_needs(self, database_url: str, tmp_path: Path) -> None:
         ended = shell(database_url, tmp_path, "seed", "--json")

@@ -55,17 +55,14 @@ def near_misses(scope: str) -> set[tuple[str, ...]]:
 
 
 class TestTable:
-    async def test_every_operation_needs_a_scope_that_exists(self, world: World) -> None:
-        assert world
+    async def test_every_operation_needs_a_scope_that_exists(self) -> None:
         assert [] == [name_of(route) for route in ROUTES if {route.scope, *route.more_scopes} - SCOPES]
 
-    async def test_specified_ones(self, world: World) -> None:
+    async def test_specified_ones(self) -> None:
         """What the specification says of scopes."""
-        assert world
         assert SPECIFIED == {name_of(route): route.scope for route in ROUTES if name_of(route) in SPECIFIED}
 
-    async def test_action_follows_the_method(self, world: World) -> None:
-        assert world
+    async def test_action_follows_the_method(self) -> None:
         odd = [name_of(route) for route in ROUTES if not str(route.scope).endswith(f".{ACTIONS[route.method]}")]
         assert [] == odd
 

@@ -118,22 +118,28 @@ async def test_starts_quickly_and_idles(home: Path, tmp_path: Path) -> None:
             client = await seed(**service.settings)
             item = await client.schedule("ann@example.com")
             await client.sent(item["item_id"])
-            began, worker_before, web_before = time.monotonic(), cpu(worker), cpu(web)
-
-            async def is_over() -> bool:
-                return time.monotonic() - began >= IDLE_SECONDS
-
-            await until(is_over, seconds=IDLE_SECONDS + 1, what="a quiet moment")
-            seconds = time.monotonic() - began
-            worker_share, web_share = (cpu(worker) - worker_before) / seconds, (cpu(web) - web_before) / seconds
+            worker_share, web_share = await idle_shares(worker, web)
             memory = {name: processes.rss_bytes(pid) for name, pid in (("web", web), ("worker", worker))}
             print(  # noqa: T201
-                f"ready after {cold:.2f} s cold, {warm:.2f} s warm; idle: worker {worker_share:.1%}, web {web_share:.1%}; "
+                f"ready after {cold:.2f} s cold, {warm:.2f} s warm; "
+                f"idle: worker {worker_share:.2%}, web {web_share:.2%}; "
                 + ", ".join(f"{name} {size / 1e6:.0f} MB" for name, size in memory.items())
             )
             assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
     assert WEB_RSS_BYTES_MAX > memory["web"]
     assert IDLE_SHARE_MAX > worker_share
+
+
+async def idle_shares(*pids: int) -> list[float]:
+    """How much of a core each process takes while nothing happens."""
+    began, before = time.monotonic(), [processes.cpu_seconds(pid) for pid in pids]
+
+    async def is_over() -> bool:
+        return time.monotonic() - began >= IDLE_SECONDS
+
+    await until(is_over, seconds=IDLE_SECONDS + 1, what="a quiet moment")
+    seconds = time.monotonic() - began
+    return [(processes.cpu_seconds(pid) - used) / seconds for pid, used in zip(pids, before, strict=True)]
 
 
 async def test_clean_stop_under_load(home: Path, tmp_path: Path) -> None:
@@ -225,7 +231,3 @@ async def test_killed_parts_come_back(home: Path, tmp_path: Path) -> None:
         item = await client.schedule("zoe@example.com")
         await client.sent(item["item_id"])
         assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
-
-
-def cpu(pid: int) -> float:
-    return processes.cpu_seconds(pid)

@@ -53,11 +53,15 @@ async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
 
 async def test_no_more_in_flight_than_allowed() -> None:
     flush = Flush()
+    flush.gate.clear()
     combiner = Combiner(flush, batch_max=1, flights_max=2)
-
-    await asyncio.gather(*(combiner.submit(number) for number in range(10)))
+    tasks = [asyncio.create_task(combiner.submit(number)) for number in range(10)]
+    await until(lambda: len(combiner._waiting) == 8)
+    flush.gate.set()
+    await asyncio.gather(*tasks)
 
     assert 2 == flush.running_max
+    assert 10 == len(flush.batches)
 
 
 async def test_a_bad_one_hurts_nobody_else() -> None:

@@ -1,0 +1,157 @@
+"""The plans of the hot statements over many rows: an index from the first row wanted to the last, never a whole lane.
+
+`AFTERWORD_TEST_DUE_ROWS` gives the volume; the figures of the design are for 100,000.
+"""
+
+import json
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from afterword import db
+from afterword.queue.lanes import store as lanes_store
+from afterword.queue.sending import store as sending_store
+from afterword.queue.sending.store import Settlement
+from afterword.worker.loop import PLANNER
+from tests.conftest import House
+from tests.queue.conftest import Queue
+
+DUE_ROWS = int(os.environ.get("AFTERWORD_TEST_DUE_ROWS", "20000"))
+PLAN_ROWS_MAX = 2_000  # looked at for a claim of 100
+BUFFERS_MAX = 12_000
+
+
+@pytest.fixture
+async def worker_pool(database_url: str) -> AsyncIterator[db.Pool]:
+    """A pool as the worker has it."""
+    async with await db.open_pool(database_url, size_max=2, server_settings=PLANNER) as pool:
+        yield pool
+
+
+@pytest.fixture(params=["one lane", "200 lanes", "never analysed"])
+async def full(request: pytest.FixtureRequest, house: House, pool: db.Pool, worker_pool: db.Pool) -> Queue:
+    """Many due rows, in one lane or in 200; among them as many that are not due and that are done."""
+    queue = Queue(worker_pool, house, house.pipeline_id)
+    count = 200 if request.param == "200 lanes" else 1
+    async with db.connection(pool) as database:
+        raw = database._connection
+        await raw.execute("set statement_timeout = 0")
+        await raw.execute(
+            """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, channel_id, title)
+               select organization_id, lpad(n::text, 22, '0'), questionnaire_id, account_id, channel_id, 'Lane'
+               from pipeline, generate_series(2, $1::int) n""",
+            count,
+        )
+        await raw.execute(
+            """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
+                 responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after, status,
+                 attempts_max)
+               select p.organization_id, 'Q' || lpad((n * 3 + kind)::text, 21, '0'), p.questionnaire_id, p.pipeline_id,
+                 'a' || n || '@example.com', sha256(int8send(n)), now(), 0,
+                 now() - interval '1 day' + n * interval '1 millisecond' + (kind = 1)::int * interval '9 days',
+                 now() + interval '3 days', case kind when 2 then 7 else 1 end, 9
+               from generate_series(1, $1::bigint) n, generate_series(0, 2) kind,
+                 lateral (select *, row_number() over (order by pipeline_id) as place from pipeline) p
+               where p.place = n % $2 + 1""",
+            DUE_ROWS,
+            count,
+        )
+        if request.param != "never analysed":
+            await raw.execute("analyze queue_item, pipeline, channel_account, attempt, event")
+        await raw.execute("reset statement_timeout")
+    return queue
+
+
+class Explained:
+    """Catches the statement that a store function sends, and explains it in place of it."""
+
+    def __init__(self, database: db.Database) -> None:
+        self.database = database
+        self.plan: dict[str, Any] = {}
+
+    async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
+        raw = self.database._connection
+        found = await raw.fetchval(f"explain (analyze, buffers, format json) {query}", *values)
+        [document] = json.loads(found) if isinstance(found, str) else found
+        self.plan = document["Plan"]
+        return []
+
+
+def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
+
+
+def check(plan: Mapping[str, Any]) -> None:
+    for node in nodes(plan):
+        if "Relation Name" in node:
+            seen = (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
+            assert seen <= PLAN_ROWS_MAX, node
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= BUFFERS_MAX
+
+
+async def test_claim(full: Queue) -> None:
+    lanes = [row["pipeline_id"] for row in await full.fetch("select pipeline_id from pipeline order by 1 limit 32")]
+    shares = {(full.house.organization_id, pipeline_id): max(100 // len(lanes), 1) for pipeline_id in lanes}
+    async with db.transaction(full.pool) as database:
+        explained = Explained(database)
+        await sending_store.claim_items(explained, shares=shares, owner=uuid.uuid4(), lease_seconds=60)  # pyright: ignore[reportArgumentType]
+
+    check(explained.plan)
+    assert sum(shares.values()) == explained.plan["Actual Rows"]
+
+
+async def test_list_lanes(full: Queue) -> None:
+    async with db.transaction(full.pool) as database:
+        explained = Explained(database)
+        await lanes_store.list_lanes(
+            explained,  # pyright: ignore[reportArgumentType]
+            after=("", ""), until=("~", "~"), channel_ids=[1], busy=[], limit=32,
+        )  # fmt: skip
+
+    check(explained.plan)
+
+
+async def test_begin_settle_and_reap(full: Queue) -> None:
+    owner = uuid.uuid4()
+    async with db.transaction(full.pool) as database:
+        items = await sending_store.claim_items(database, shares={full.lane: 100}, owner=owner, lease_seconds=60)
+    begins = [(item.hold, "i" * 22, "r" * 22) for item in items]
+    settlements = [
+        Settlement(
+            organization_id=item.organization_id, item_id=item.item_id, epoch=item.epoch, status=4, outcome="accepted",
+            event_id=f"{place:022}", type="queue_item.sent",
+        )
+        for place, item in enumerate(items)
+    ]  # fmt: skip
+
+    async with db.transaction(full.pool) as database:
+        explained = Explained(database)
+        await sending_store.update_leases(explained, holds=[item.hold for item in items], lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        check(explained.plan)
+        await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
+        check(explained.plan)
+        await sending_store.settle_items(explained, settlements=settlements)  # pyright: ignore[reportArgumentType]
+        check(explained.plan)
+        await sending_store.rescue_items(explained, limit=500)  # pyright: ignore[reportArgumentType]
+        check(explained.plan)
+
+
+async def test_the_first_page_of_a_long_list(full: Queue, pool: db.Pool) -> None:
+    """As the web process plans it: with statistics, without the worker's settings."""
+    async with db.connection(pool) as database:
+        await database._connection.execute("analyze queue_item")
+        plan = await database._connection.fetchval(
+            """explain (analyze, buffers, format json)
+               select * from (select i.* from queue_item i where i.organization_id = $1 and i.questionnaire_id = $2
+                 and i.pipeline_id = $3 and i.deleted_time is null) listed
+               order by listed.send_time desc, listed.item_id limit 101""",
+            full.house.organization_id, full.house.questionnaire_id, full.pipeline_id,
+        )  # fmt: skip
+    [document] = json.loads(plan) if isinstance(plan, str) else plan
+    scanned = [node.get("Index Name") for node in nodes(document["Plan"])]
+    assert "queue_item_list" in scanned

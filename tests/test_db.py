@@ -1,0 +1,92 @@
+"""The gateway to PostgreSQL while its server hangs: it takes connections and answers nothing."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from afterword import db, errors
+
+SECONDS_MAX = 4  # for what may wait for a connection and give one back, each a second
+
+
+class Freezer:
+    """Stands between a pool and the server; frozen, it takes whatever comes and passes nothing on."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._thawed = asyncio.Event()
+        self._thawed.set()
+
+    def freeze(self) -> None:
+        self._thawed.clear()
+
+    def thaw(self) -> None:
+        self._thawed.set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        there, back = await asyncio.open_unix_connection(self._address)
+        await asyncio.gather(self._pass(reader, back), self._pass(there, writer), return_exceptions=True)
+
+    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        try:
+            while content := await source.read(65_536):
+                await self._thawed.wait()
+                target.write(content)
+                await target.drain()
+        finally:
+            target.close()
+
+
+@pytest.fixture
+async def freezer(database_url: str) -> AsyncGenerator[tuple[Freezer, str]]:
+    """The freezer of the test's database, and the address behind it."""
+    parts = urlsplit(database_url)
+    query = parse_qs(parts.query)
+    freezer = Freezer(str(Path(query["host"][0]) / f".s.PGSQL.{query.get('port', ['5432'])[0]}"))
+    server = await asyncio.start_server(freezer.serve, "127.0.0.1")
+    port = server.sockets[0].getsockname()[1]
+    name = parts.path.removeprefix("/")
+    user, password = parts.username or query["user"][0], parts.password or query.get("password", [""])[0]
+    async with server:
+        yield freezer, f"postgresql://{user}:{password}@127.0.0.1:{port}/{name}?sslmode=disable"
+        freezer.thaw()
+
+
+class TestHangingServer:
+    async def test_each_use_ends_in_a_refusal(self, freezer: tuple[Freezer, str]) -> None:
+        cold, url = freezer
+        async with await db.open_pool(url, size_max=2, acquire_seconds=1) as pool:
+            async with db.connection(pool) as database:
+                assert 1 == await database.fetch_value("select 1")
+            pool.clock.set(pool.clock.now(), monotonic=time.monotonic() - 2 * db.CLOCK_AGE_SECONDS_MAX)
+            cold.freeze()
+            for _ in range(2):  # on the connection that is there, then on a new one
+                start = time.monotonic()
+                with pytest.raises(errors.Unavailable):
+                    async with db.transaction(pool) as database:
+                        await database.fetch_value("select 1")
+                assert SECONDS_MAX > time.monotonic() - start
+            cold.thaw()
+            async with db.connection(pool) as database:
+                assert 1 == await database.fetch_value("select 1")
+
+    async def test_a_stuck_statement_ends_in_a_refusal(
+        self, freezer: tuple[Freezer, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(db, "COMMAND_TIMEOUT_SECONDS", 1)
+        cold, url = freezer
+        async with await db.open_pool(url, size_max=2, acquire_seconds=1) as pool:
+            start = time.monotonic()
+            with pytest.raises(errors.Unavailable):
+                async with db.transaction(pool) as database:
+                    cold.freeze()
+                    await database.fetch_value("select 1")
+            assert SECONDS_MAX > time.monotonic() - start
+            cold.thaw()
+            async with db.connection(pool) as database:
+                assert 1 == await database.fetch_value("select 1")
