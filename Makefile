@@ -28,6 +28,9 @@ test: setup browser ## every test, in parallel; real PostgreSQL, SMTP and Chromi
 	$(BIN)/pytest -n auto -m "not faults"
 	$(BIN)/pytest -m faults
 
+faults: setup ## the tests that kill processes and servers, alone
+	$(BIN)/pytest -m faults
+
 check: setup browser ## format, lint, types, import contracts, house rules, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

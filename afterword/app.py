@@ -24,7 +24,7 @@ from afterword.queue import api as queue_api
 from afterword.queue import pages as queue_pages
 from afterword.queue import store as queue_store
 from afterword.responders import pages as responder_pages
-from afterword.web import edge, headers, problems, static
+from afterword.web import edge, headers, problems, public, static
 from afterword.web.front import Front
 from afterword.web.limits import Limiter, Limits
 from afterword.web.metrics import Collect, Metrics, Sample
@@ -136,7 +136,7 @@ def _refused(request: Request[Any, Any, Any], error: Exception) -> Response[Any]
     refusal = _refusal_of(error)
     path = request.scope["path"]
     if not path.startswith(f"{API_PREFIX}/") and "text/html" in request.headers.get("accept", ""):
-        return instance_pages.render_refusal(request, refusal)
+        return public.refusal_page(request, refusal)
     request_id: str = request.scope["afterword.request_id"]  # type: ignore[typeddict-item]
     more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
     content = problems.body_of(refusal, site=request.app.state.site, request_id=request_id)

@@ -1,5 +1,6 @@
 """One frozen Settings, read once by the roots: AFTERWORD_* variables over a TOML file over the defaults."""
 
+import ipaddress
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -128,12 +129,17 @@ def _check(settings: Settings) -> None:
     _check_url("DATABASE_URL", settings.database_url, {"postgresql", "postgres"})
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     public = _check_url("PUBLIC_URL", settings.public_url or None, {"http", "https"})
-    if public is not None and (not public.hostname or public.path.strip("/") or public.query or public.fragment):
+    if public is not None and (
+        not public.hostname or "@" in public.netloc or public.path.strip("/") or public.query or public.fragment
+    ):
         raise SettingError(f"{PREFIX}PUBLIC_URL must be a scheme and a host alone, as in https://survey.example.com.")
     if settings.secret is not None and len(settings.secret) < SECRET_CHARACTERS_MIN:
         raise SettingError(f"{PREFIX}SECRET must have at least {SECRET_CHARACTERS_MIN} characters.")
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
         raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address.")
+    for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
+        if not _is_network(proxy):
+            raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be addresses or networks, joined by commas.")
     if settings.worker_heartbeat_seconds * 3 >= settings.worker_lease_seconds:
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than three times the heartbeat.")
 
@@ -149,6 +155,14 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
     if parts.scheme not in schemes:
         raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
     return parts
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _known(wanted: set[str]) -> str:

@@ -9,23 +9,25 @@ from dataclasses import dataclass
 HEAD = "| What | Against | Ratio | Floor | Reached | Absolute, a side note |\n|---|---|---|---|---|---|"
 LIMITS_HEAD = "| What | Value | Limit | Reached |\n|---|---|---|---|"
 
+NOTHING = "\N{EN DASH}"
 HEADING = """# Speed
 
-Written by `make bench`; one part alone: `.venv/bin/python -m benchmarks post`. Each subject is measured in turn with its
-ceiling in the same run (A B A B …); the ratio of the median round counts, with the lowest and highest beside it.
+Written by `make bench`; one part alone: `.venv/bin/python -m benchmarks post`. Each subject is measured in turn with
+its ceiling in the same run (A B A B …); the ratio of the median round counts, the lowest and highest stand beside it.
 """
-EXPLANATION = """- **pgbench, the same SQL**: `pgbench -M prepared` with as many clients, the very statements that one such request sends,
-  in one transaction of its own (POST) or without one (list). Several POSTs that wait at the same moment share a transaction,
-  so the ratio may pass 1.
-- **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of the
-  same size and status.
-- **bare two-statement batches**: `update … where job_id in (select … for update skip locked) returning …` and an update by
-  key, on a table of four columns, in batches of the same size over the same number of connections. Ours issues an instance
-  and writes an attempt and two events for each item; the first row asks people who are known, the second new ones.
-- **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same server,
-  which accepts and forgets.
-- The server of all rates is one embedded PostgreSQL that writes through to the disk (`fsync` on); load, server and
-  PostgreSQL share the machine's cores.
+EXPLANATION = """\
+- **pgbench, the same SQL**: `pgbench -M prepared`, as many clients, the very statements that one such request
+  sends, in a transaction of its own (POST) or without one (list). POSTs that wait at the same moment share a
+  transaction, so their ratio may pass 1.
+- **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of
+  the same size and status.
+- **bare two-statement batches**: `update … where job_id in (select … for update skip locked) returning …`, then an
+  update by key, on a table of four columns, in batches of the same size over the same number of connections. Ours
+  decide by the pipeline's rules, issue an instance and write an attempt and two events for each item; the first row
+  asks people who are known, the second new ones.
+- **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same
+  server, which takes everything and keeps nothing.
+- All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
 """
 
 
@@ -54,9 +56,9 @@ class Ratio:
         """A line of the table."""
         subject, ceiling = (statistics.median(rates) for rates in zip(*self.rounds, strict=True))
         lowest, *_, highest = sorted(subject / ceiling for subject, ceiling in self.rounds)
-        floor = "–" if self.floor is None else f"≥ {self.floor:.2f}"
+        floor = NOTHING if self.floor is None else f"≥ {self.floor:.2f}"
         absolute = f"{subject:,.0f} of {ceiling:,.0f} {self.unit}{self.note}"
-        spread = f"**{self.value:.2f}** ({lowest:.2f}–{highest:.2f})"
+        spread = f"**{self.value:.2f}** ({lowest:.2f} … {highest:.2f})"
         return f"| {self.what} | {self.against} | {spread} | {floor} | {_mark(self)} | {absolute} |"
 
 
@@ -122,5 +124,5 @@ def _memory_gb() -> int:
 
 def _mark(finding: Finding) -> str:
     if isinstance(finding, Ratio) and finding.floor is None:
-        return "–"
+        return NOTHING
     return "yes" if finding.is_reached else "**no**"

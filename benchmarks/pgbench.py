@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -83,27 +83,26 @@ def _line(query: str, values: Sequence[object], fresh: Sequence[str]) -> str:
     return _PARAMETER.sub(lambda match: _literal(values[int(match[1]) - 1], fresh), line) + ";"
 
 
-def _literal(value: object, fresh: Sequence[str]) -> str:
+def _literal(value: Any, fresh: Sequence[str]) -> str:
     """The value as SQL. Constants are planned once, as parameters are: the ceiling has no disadvantage from them."""
     match value:
         case None:
-            return "null"
+            text = "null"
         case bool() | int() | float():
-            return str(value).lower()
+            text = str(value).lower()
         case bytes():
-            return f"'\\x{value.hex()}'::bytea"
+            text = f"'\\x{value.hex()}'::bytea"
         case datetime():
-            return f"'{value.isoformat()}'::timestamptz"
-        case Mapping():
-            return _json(value, fresh)
-        case list() if value and isinstance(value[0], Mapping):
-            return _json(value, fresh)
-        case [] | ():
-            return "'{}'"
-        case list() | tuple():
-            return f"array[{', '.join(_literal(entry, fresh) for entry in value)}]"  # pyright: ignore[reportUnknownVariableType]
+            text = f"'{value.isoformat()}'::timestamptz"
+        case dict() | [dict(), *_]:
+            text = _json(value, fresh)
+        case []:
+            text = "'{}'"
+        case list():
+            text = f"array[{', '.join(_literal(entry, fresh) for entry in value)}]"
         case _:
-            return _quoted(str(value))
+            text = _quoted(str(value))
+    return text
 
 
 def _json(value: object, fresh: Sequence[str]) -> str:

@@ -117,8 +117,8 @@ async def _fill_bare(stage: Stage, count: int) -> None:
     async with db.connection(stage.pool) as database:
         await database.execute("drop table if exists bare_job")
         await database.execute(
-            """create table bare_job (job_id bigint primary key, status smallint not null, due_time timestamptz not null,
-                 document jsonb not null)"""
+            """create table bare_job (job_id bigint primary key, status smallint not null,
+                 due_time timestamptz not null, document jsonb not null)"""
         )
         await database.execute("create index on bare_job (due_time, job_id) where status = 1")
         await database.execute(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import statistics
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ from afterword.web.operations import Call
 from benchmarks.findings import Ratio
 from benchmarks.load import Load
 from benchmarks.pgbench import Recording
-from benchmarks.stage import Stage, answers, free_port, running
+from benchmarks.stage import Stage, free_port, running
 
 CONNECTIONS = 32
 REQUESTS_DIFFERENT = 500
@@ -33,9 +34,12 @@ WARM_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
-    """The three that are measured in turn: our port, the bare server's port, the script of the same SQL."""
+class Trial:
+    """What is measured, and the three in turn: our port, the bare server's, the script of the same SQL."""
 
+    what: str
+    floor: float
+    requests: Sequence[bytes]
     port: int
     bare_port: int
     script: str
@@ -49,10 +53,9 @@ async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
         answer = await client.post(path, json=bodies[0])
     async with _bare(len(answer.content), answer.status_code) as bare_port:
-        rivals = Rivals(port, bare_port, await _post_script(stage))
-        return await _compare(
-            stage, rivals, requests, f"POST queue item, {CONNECTIONS} connections", POST_FLOOR, rounds, seconds
-        )
+        what = f"POST queue item, {CONNECTIONS} connections"
+        trial = Trial(what, POST_FLOOR, requests, port, bare_port, await _post_script(stage))
+        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
 
 
 async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
@@ -61,13 +64,12 @@ async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> 
     await fill(stage, LIST_ITEMS_ALL)
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
         answer = await client.get(path)
-    assert LIST_ITEMS == len(answer.json())
+    assert len(answer.json()) == LIST_ITEMS
     async with _bare(len(answer.content), answer.status_code) as bare_port:
-        rivals = Rivals(port, bare_port, await _list_script(stage))
+        what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
         requests = [_request("GET", path, stage.seeded.token)]
-        return await _compare(
-            stage, rivals, requests, f"List of {LIST_ITEMS}, {CONNECTIONS} connections", LIST_FLOOR, rounds, seconds
-        )
+        trial = Trial(what, LIST_FLOOR, requests, port, bare_port, await _list_script(stage))
+        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
 
 
 async def load_both(stage: Stage, port: int, *, seconds: float) -> None:
@@ -88,25 +90,22 @@ async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
                 assert isinstance(outcome, store.QueueItem), outcome
 
 
-async def _compare(
-    stage: Stage, rivals: Rivals, requests: Sequence[bytes], what: str, floor: float, rounds: int, seconds: float
-) -> list[Ratio]:
-    await load(rivals.port, requests, seconds=WARM_SECONDS)
+async def _compare(stage: Stage, trial: Trial, *, rounds: int, seconds: float) -> list[Ratio]:
+    await load(trial.port, trial.requests, seconds=WARM_SECONDS)
     ours: list[Load] = []
     database: list[float] = []
     bare: list[float] = []
     for _ in range(rounds):
-        ours.append(await load(rivals.port, requests, seconds=seconds))
-        database.append(
-            await stage.pgbench.transactions_per_second(rivals.script, clients=CONNECTIONS, seconds=seconds)
-        )
-        bare.append((await load(rivals.bare_port, requests, seconds=seconds)).requests_per_second)
+        ours.append(await load(trial.port, trial.requests, seconds=seconds))
+        database.append(await stage.pgbench.transactions_per_second(trial.script, clients=CONNECTIONS, seconds=seconds))
+        bare.append((await load(trial.bare_port, trial.requests, seconds=seconds)).requests_per_second)
     rates = [each.requests_per_second for each in ours]
-    waits = sorted(each.p99_ms for each in ours)
-    note = f"; p99 {waits[len(waits) // 2]:.0f} ms"
+    note = f"; p99 {statistics.median(each.p99_ms for each in ours):.0f} ms"
     return [
-        Ratio(what, "pgbench, the same SQL", "a second", list(zip(rates, database, strict=True)), floor, note),
-        Ratio(what, "a bare server", "a second", list(zip(rates, bare, strict=True))),
+        Ratio(
+            trial.what, "pgbench, the same SQL", "a second", list(zip(rates, database, strict=True)), trial.floor, note
+        ),
+        Ratio(trial.what, "a bare server", "a second", list(zip(rates, bare, strict=True))),
     ]
 
 
@@ -133,11 +132,8 @@ async def load(port: int, requests: Sequence[bytes], *, seconds: float, connecti
 async def _bare(size: int, status: int) -> AsyncGenerator[int, None]:
     port = free_port()
     order = json.dumps({"port": port, "bytes": size, "status": status})
-    async with running("benchmarks.bare", order, settings={}) as process:
-        if status == httpx2.codes.OK:
-            await answers(f"http://127.0.0.1:{port}/", process)
-        else:
-            await connects(port)
+    async with running("benchmarks.bare", order, settings={}):
+        await connects(port)
         yield port
 
 

@@ -1,4 +1,4 @@
-"""What the measurements stand on: a durable PostgreSQL of their own in a temporary folder, seeded, and real processes."""
+"""What the measurements stand on: a durable, seeded PostgreSQL of their own in a temporary folder; real processes."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx2
@@ -127,7 +128,7 @@ async def answers(url: str, process: asyncio.subprocess.Process) -> float:
             except httpx2.TransportError:
                 pass
             else:
-                if response.status_code == httpx2.codes.OK:
+                if response.status_code == HTTPStatus.OK:
                     return time.perf_counter() - begun
             await asyncio.sleep(READY_POLL_SECONDS)
     raise RuntimeError(f"Nothing was ready within {READY_SECONDS_MAX} seconds.")

@@ -8,17 +8,19 @@ from typing import Any
 import asyncpg
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from afterword import app, db
 from afterword.core.site import Site
+from afterword.web import static
 from afterword.web.metrics import Sample
 
 SITE = Site("http://testserver", b"s" * 32)
 
 
-def client_of(pool: db.Pool, **options: Any) -> httpx2.AsyncClient:
+def client_of(pool: db.Pool, *, source: str = "192.0.2.1", **options: Any) -> httpx2.AsyncClient:
     asgi: Any = app.create_app(pool=pool, site=SITE, **options)
-    transport = httpx2.ASGITransport(app=asgi, client=("192.0.2.1", 1), raise_app_exceptions=False)
+    transport = httpx2.ASGITransport(app=asgi, client=(source, 1), raise_app_exceptions=False)
     return httpx2.AsyncClient(transport=transport, base_url="http://testserver")
 
 
@@ -83,6 +85,20 @@ class TestProbes:
         async with client_of(pool, metrics_access=access) as client:
             assert status == (await client.get("/metrics")).status_code
 
+    @pytest.mark.parametrize(
+        ("headers", "status"),
+        [
+            ({"Host": "localhost:8080", "X-Forwarded-For": "127.0.0.1"}, 404),
+            ({"Host": "localhost:8080", "Forwarded": "for=203.0.113.9"}, 404),
+            ({"Host": "survey.example.com"}, 404),
+            ({"Host": "localhost:8080"}, 200),
+            ({"Host": "[::1]:8080"}, 200),
+        ],
+    )
+    async def test_metrics_behind_a_proxy_here(self, pool: db.Pool, headers: dict[str, str], status: int) -> None:
+        async with client_of(pool, source="127.0.0.1") as client:
+            assert status == (await client.get("/metrics", headers=headers)).status_code
+
     async def test_metrics(self, pool: db.Pool) -> None:
         async def collect() -> list[Sample]:
             return [
@@ -108,12 +124,14 @@ class TestFiles:
     async def test_style(self, pool: db.Pool) -> None:
         async with client_of(pool) as client:
             plain = await client.get("/static/public/afterword.css")
-            marked = await client.get("/static/public/afterword.css?v=1")
+            marked = await client.get(static.url("public/afterword.css"))
+            other = await client.get("/static/public/afterword.css?v=0123456789")  # of a release to come, or gone
             etag = {"If-None-Match": plain.headers["etag"]}
             again = await client.get("/static/public/afterword.css", headers=etag)
         assert "text/css; charset=utf-8" == plain.headers["content-type"]
         assert "nosniff" == plain.headers["x-content-type-options"]
         assert "immutable" in marked.headers["cache-control"]
+        assert "public, max-age=300" == plain.headers["cache-control"] == other.headers["cache-control"]
         assert (304, b"") == (again.status_code, again.content)
 
     @pytest.mark.parametrize(
@@ -165,6 +183,26 @@ class TestRefusalsOutside:
         assert "default-src 'none'" in page.headers["content-security-policy"]
         assert "application/problem+json" == document.headers["content-type"]
         assert "application/problem+json" == inside.headers["content-type"]
+
+
+async def test_a_client_that_goes_away_is_no_fault_of_ours(pool: db.Pool) -> None:
+    sent: list[Any] = []
+    messages = iter([{"type": "http.request", "body": b"token=", "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-length", b"100"), (b"content-type", b"application/x-www-form-urlencoded")]
+    path = f"/u/{'0' * 22}"
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "headers": headers}
+    asgi: Any = app.create_app(pool=pool, site=SITE)
+    with capture_logs() as lines:
+        await asgi({**scope, "query_string": b"", "client": None, "server": None, "scheme": "http"}, receive, send)
+    assert 500 > sent[0]["status"]
+    assert [] == lines
 
 
 async def test_many_at_once_share_the_pool(pool: db.Pool) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -57,23 +57,27 @@ async def freezer(database_url: str) -> AsyncGenerator[tuple[Freezer, str]]:
         freezer.thaw()
 
 
+async def one_of(pool: db.Pool, *, before: Callable[[], None] = lambda: None) -> int:
+    """The smallest use of the database, `before` it something that happens in its transaction."""
+    async with db.transaction(pool) as database:
+        before()
+        return await database.fetch_value("select 1")
+
+
 class TestHangingServer:
     async def test_each_use_ends_in_a_refusal(self, freezer: tuple[Freezer, str]) -> None:
         cold, url = freezer
         async with await db.open_pool(url, size_max=2, acquire_seconds=1) as pool:
-            async with db.connection(pool) as database:
-                assert 1 == await database.fetch_value("select 1")
+            assert 1 == await one_of(pool)
             pool.clock.set(pool.clock.now(), monotonic=time.monotonic() - 2 * db.CLOCK_AGE_SECONDS_MAX)
             cold.freeze()
             for _ in range(2):  # on the connection that is there, then on a new one
                 start = time.monotonic()
                 with pytest.raises(errors.Unavailable):
-                    async with db.transaction(pool) as database:
-                        await database.fetch_value("select 1")
+                    await one_of(pool)
                 assert SECONDS_MAX > time.monotonic() - start
             cold.thaw()
-            async with db.connection(pool) as database:
-                assert 1 == await database.fetch_value("select 1")
+            assert 1 == await one_of(pool)
 
     async def test_a_stuck_statement_ends_in_a_refusal(
         self, freezer: tuple[Freezer, str], monkeypatch: pytest.MonkeyPatch
@@ -83,10 +87,7 @@ class TestHangingServer:
         async with await db.open_pool(url, size_max=2, acquire_seconds=1) as pool:
             start = time.monotonic()
             with pytest.raises(errors.Unavailable):
-                async with db.transaction(pool) as database:
-                    cold.freeze()
-                    await database.fetch_value("select 1")
+                await one_of(pool, before=cold.freeze)
             assert SECONDS_MAX > time.monotonic() - start
             cold.thaw()
-            async with db.connection(pool) as database:
-                assert 1 == await database.fetch_value("select 1")
+            assert 1 == await one_of(pool)

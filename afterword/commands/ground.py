@@ -3,8 +3,10 @@
 import asyncio
 import os
 import secrets
+import shlex
+import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from afterword.commands import CommandError
 from afterword.core.site import Site
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
+OTHERS = 0o077
 logger = structlog.get_logger(__name__)
 
 
@@ -88,8 +91,31 @@ def _secret(chosen: settings.Settings) -> bytes:
     if chosen.secret is not None:
         return chosen.secret.encode()
     file = chosen.data_dir / SECRET_FILE
-    if not file.exists():
-        chosen.data_dir.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as handle:
-            handle.write(secrets.token_hex(32))
-    return file.read_text(encoding="ascii").strip().encode()
+    try:
+        return _read_secret(file) or _make_secret(file)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be used: {error.strerror}.") from error
+
+
+def _read_secret(file: Path) -> bytes | None:
+    try:
+        secret = file.read_bytes().strip()
+    except FileNotFoundError:
+        return None
+    if len(secret) < settings.SECRET_CHARACTERS_MIN:
+        raise CommandError(f"{file} holds no secret. Put back the one from your backup, or remove it to begin anew.")
+    if file.stat().st_mode & OTHERS:
+        raise CommandError(f"{file} can be read by others. Run: chmod 600 {shlex.quote(str(file))}")
+    return secret
+
+
+def _make_secret(file: Path) -> bytes:
+    """Whole at once or not at all: of processes that start together one wins, and all read what it wrote."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii") as made:  # readable by its owner alone
+        made.write(secrets.token_hex(32))
+        made.flush()
+        os.fsync(made.fileno())
+        with suppress(FileExistsError):
+            file.hardlink_to(made.name)
+    return _read_secret(file) or b""

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import socket
 import sys
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
@@ -11,7 +13,7 @@ from dataclasses import dataclass, field, fields
 import structlog
 
 from afterword import settings
-from afterword.commands import ground
+from afterword.commands import CommandError, ground
 
 STOP_SECONDS_MAX = 40  # longer than the 25 s that each part may take to finish what it holds
 PARTS = ("web", "worker")
@@ -30,6 +32,7 @@ async def serve(chosen: settings.Settings) -> None:
 @asynccontextmanager
 async def running(standing: ground.Ground, stop: asyncio.Event) -> AsyncGenerator[None, None]:
     """Web and worker on this ground, as processes of their own; leaving sets `stop` and waits for their end."""
+    _require_free_port(standing.settings)
     environment = environment_of(standing)
     parts = [asyncio.create_task(Part(name, environment, stop).keep_running()) for name in PARTS]
     try:
@@ -37,6 +40,18 @@ async def running(standing: ground.Ground, stop: asyncio.Event) -> AsyncGenerato
     finally:
         stop.set()
         await asyncio.gather(*parts)
+
+
+def _require_free_port(chosen: settings.Settings) -> None:
+    """Say at once what a part that is started again and again would say to the log alone."""
+    family = socket.AF_INET6 if ":" in chosen.host else socket.AF_INET
+    try:
+        socket.create_server((chosen.host, chosen.port), family=family).close()
+    except OSError as error:
+        raise CommandError(
+            f"Port {chosen.port} of {chosen.host} cannot be used: {error.strerror}. "
+            "Stop what listens there, or set AFTERWORD_HOST and AFTERWORD_PORT."
+        ) from error
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -67,9 +82,10 @@ class Part:
     stop: asyncio.Event
 
     async def keep_running(self) -> None:
-        """Start it, and start it again when it dies, more slowly each time, until `stop`."""
+        """Start it, and start it again when it dies, more slowly while it does so soon, until `stop`."""
         pause = RESTART_SECONDS
         while not self.stop.is_set():
+            began = time.monotonic()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "afterword", self.name),
                 env=self.environment,
@@ -83,6 +99,8 @@ class Part:
             if self.stop.is_set():
                 await _end(process)
                 return
+            if time.monotonic() - began > RESTART_SECONDS_MAX:
+                pause = RESTART_SECONDS
             logger.error("part died", part=self.name, exit_code=ended.result(), again_in_seconds=pause)
             await _wait(self.stop, pause)
             pause = min(pause * 2, RESTART_SECONDS_MAX)

@@ -17,7 +17,7 @@ logger = structlog.get_logger(__name__)
 
 
 async def worker(chosen: Settings) -> None:
-    """Work until SIGTERM or SIGINT; what is being sent is finished, the rest is handed back. A second signal skips that."""
+    """Work until SIGTERM or SIGINT: finish what is being sent, hand back the rest. A second signal ends it at once."""
     stop = serve.stop_on_signals()
     async with ground.stand(chosen, migrate=False) as standing:
         watching = asyncio.create_task(serve.watch_parent(stop))

@@ -8,7 +8,6 @@ from typing import Any, Final
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_200_OK
-from litestar.types import ExceptionHandlersMap
 
 from afterword import db, errors, ids
 from afterword.core import answers as answers_rules
@@ -24,7 +23,7 @@ from afterword.instances.sheets import Sheet
 from afterword.instances.walk import Walk
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
-from afterword.texts import ACCEPTED_TAGS_MAX, accepted, texts
+from afterword.texts import ACCEPTED_TAGS_MAX
 from afterword.web import html, public
 from afterword.web.limits import Counter, source_key
 
@@ -37,17 +36,7 @@ FORM_STATUS_WRONG: Final = 422
 SHORT_LINK_MISSES_MAX: Final = 30  # a minute and source
 
 
-def render_refusal(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
-    """A refusal as a page for people, in a language of theirs."""
-    return public.refusal_page(
-        refusal, words=texts(sheets.DOMAIN, accepted(request.headers.get("accept-language", "")))
-    )
-
-
-REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
-
-
-@get("/a/{instance_id:str}", exception_handlers=REFUSALS)
+@get("/a/{instance_id:str}", exception_handlers=public.REFUSALS)
 async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
     """One page of questions, or what is said instead: thank you, expired, closed."""
     query = request.query_params
@@ -66,10 +55,10 @@ async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Resp
     return _page(request, sheet, number, marked=marked, wrong=wrong)
 
 
-@post("/a/{instance_id:str}", status_code=HTTP_200_OK, exception_handlers=REFUSALS)
+@post("/a/{instance_id:str}", status_code=HTTP_200_OK, exception_handlers=public.REFUSALS)
 async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
     """Keep the answers of a page and go on, back, or to the end."""
-    posted = forms.read_body(await request.body())
+    posted = forms.read_body(await public.read_body(request))
     site: Site = request.app.state.site
     try:
         async with db.transaction(request.app.state.pool) as database:
@@ -84,10 +73,10 @@ async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) ->
         return html.redirect(sheets.address(instance_id))
 
 
-@post("/a/{instance_id:str}/view", status_code=204, exception_handlers=REFUSALS)
+@post("/a/{instance_id:str}/view", status_code=204, exception_handlers=public.REFUSALS)
 async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Response[None]:
     """The page's script saw a person with the page: `viewed_time`."""
-    posted = forms.read_body(await request.body())
+    posted = forms.read_body(await public.read_body(request))
     site: Site = request.app.state.site
     if not is_token(posted.token, secret=site.secret, purpose=VIEW_PURPOSE, subject=instance_id):
         raise errors.Forbidden("This did not come from the page.")
@@ -96,7 +85,7 @@ async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Respon
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
 
 
-@get("/s/{code:str}", exception_handlers=REFUSALS)
+@get("/s/{code:str}", exception_handlers=public.REFUSALS)
 async def short_link(request: Request[Any, Any, Any], code: str) -> Response[None]:
     """The answer page under an address that fits into an SMS."""
     misses, source = _misses(request), source_key(request.client.host if request.client else "")
@@ -138,7 +127,7 @@ class Start:
 
 @get(
     ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
-    exception_handlers=REFUSALS,
+    exception_handlers=public.REFUSALS,
 )
 async def public_link(
     request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
@@ -153,13 +142,13 @@ async def public_link(
 @post(
     ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
     status_code=HTTP_200_OK,
-    exception_handlers=REFUSALS,
+    exception_handlers=public.REFUSALS,
 )
 async def post_public_link(
     request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
 ) -> Response[Any]:
     """Issue the instance, keep the first page's answers and go on to the answer page."""
-    posted = forms.read_body(await request.body())
+    posted = forms.read_body(await public.read_body(request))
     site: Site = request.app.state.site
     instance_id: str | None = None
     try:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final
 from urllib.parse import urlencode
 
 from litestar import Response
@@ -26,8 +25,6 @@ from afterword.questionnaires.store import Questionnaire
 from afterword.texts import Texts, texts
 from afterword.web import public
 
-DOMAIN: Final = "pages"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
@@ -42,7 +39,7 @@ class Head:
     @property
     def texts(self) -> Texts:
         """The interface's words for this reader."""
-        return texts(DOMAIN, self.locale)
+        return texts(public.DOMAIN, self.locale)
 
     @property
     def title(self) -> str:

@@ -315,7 +315,8 @@ CREATE TABLE questionnaire_instance (
     CONSTRAINT questionnaire_instance_reference_id_check CHECK (((length(reference_id) >= 1) AND (length(reference_id) <= 100))),
     CONSTRAINT questionnaire_instance_short_code_check CHECK ((length(short_code) = 12)),
     CONSTRAINT questionnaire_instance_valid_days_check CHECK (((valid_days >= 0) AND (valid_days <= 3650)))
-);
+)
+WITH (fillfactor='75');
 
 CREATE TABLE questionnaire_version (
     organization_id text NOT NULL COLLATE pg_catalog."C",

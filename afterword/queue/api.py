@@ -78,15 +78,15 @@ async def get_pipeline(call: Call[None], db: Database) -> Answer:
     summary="Queue Item List",
 )
 async def list_items(call: Call[None], db: Database) -> Answer:
-    await _pipeline(call, db)
-    rows = await store.list_items(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    of_pipeline = {
+        "organization_id": call.caller.organization_id,
+        "questionnaire_id": call.ids["questionnaire_id"],
+        "pipeline_id": call.ids["pipeline_id"],
+    }
+    application_ids = call.caller.application_ids
+    if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
+        raise errors.NotFound("There is no such thing here.")
+    rows = await store.list_items(db, **of_pipeline, test_only=call.caller.test, page=call.page)
     zone = call.zone
     return Answer(rows.map(lambda item: QueueItem.of(item, zone)))
 

@@ -1,39 +1,35 @@
 """The outbox: what would have been sent, for developers and demonstrations. Mounted only while no mail leaves.
 
-It shows addresses, so it opens only to who has the key (`outbox_url`, printed at start) or sits at this very machine:
-a loopback client that asked for a loopback name, while the service itself is known by a loopback name. A proxy on the
-same machine makes every client loopback, and does not get in: then `public_url` is not loopback.
+It shows addresses, so it opens only to who has the key (`outbox_url`, which the demo prints) or sits at this very
+machine while the service itself is known by a loopback name: behind a proxy it never is.
 """
 
 import hashlib
 import hmac
-import ipaddress
 import re
 from base64 import b64encode
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from html.parser import HTMLParser
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ExceptionHandlersMap
 
-from afterword import db, errors
+from afterword import db, errors, ids
 from afterword.core.form_tokens import token_of
 from afterword.core.site import Site
 from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts
-from afterword.web import html, public
+from afterword.web import html, loopback, public, static
 
 PURPOSE: Final = "outbox"
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
 PAGE_MAX: Final = 1_000
 STYLES_MAX: Final = 200
-FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
 _PAGE: Final = re.compile(r"[1-9][0-9]{0,3}\Z")
 
@@ -52,15 +48,7 @@ def outbox_url(site: Site) -> str:
     return f"{site.public_url}/outbox?{urlencode({'key': _key(site)})}"
 
 
-def render_refusal(_: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
-    """A refusal as a page for people."""
-    return public.refusal_page(refusal, words=texts("pages", "en"))
-
-
-REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
-
-
-@get("/outbox", exception_handlers=REFUSALS)
+@get("/outbox", exception_handlers=public.REFUSALS)
 async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
     """The kept messages, newest first."""
     query = _admitted(request)
@@ -72,8 +60,8 @@ async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
         )
     return public.page(
         "outbox.html",
-        words=texts("pages", "en"),
-        outbox_style_url=public.asset_url(STYLE),
+        words=texts(public.DOMAIN, "en"),
+        outbox_style_url=static.url(STYLE),
         title="Outbox",
         query=query,
         messages=[_line(message) for message in messages[:PAGE_MESSAGES]],
@@ -82,7 +70,7 @@ async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
     )
 
 
-@get("/outbox/{message_id:str}", exception_handlers=REFUSALS)
+@get("/outbox/{message_id:str}", exception_handlers=public.REFUSALS)
 async def message_page(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
     """One message; a mail is shown in a frame that can do nothing but show it."""
     query = _admitted(request)
@@ -90,9 +78,9 @@ async def message_page(request: Request[Any, Any, Any], message_id: str) -> Resp
     preview = _preview(message)
     return public.page(
         "outbox_message.html",
-        words=texts("pages", "en"),
+        words=texts(public.DOMAIN, "en"),
         headers={"Content-Security-Policy": f"{html.CONTENT_SECURITY_POLICY}; frame-src 'self'"},
-        outbox_style_url=public.asset_url(STYLE),
+        outbox_style_url=static.url(STYLE),
         title=message.subject or "A message",
         query=query,
         message=_line(message),
@@ -100,7 +88,7 @@ async def message_page(request: Request[Any, Any, Any], message_id: str) -> Resp
     )
 
 
-@get("/outbox/{message_id:str}/content", exception_handlers=REFUSALS)
+@get("/outbox/{message_id:str}/content", exception_handlers=public.REFUSALS)
 async def message_content(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
     """The page of a mail alone, sandboxed: no script, no form, nothing from outside, only the styles it came with."""
     _admitted(request)
@@ -118,8 +106,10 @@ async def message_content(request: Request[Any, Any, Any], message_id: str) -> R
 
 
 async def _message(request: Request[Any, Any, Any], message_id: str) -> OutboxMessage:
-    async with db.connection(request.app.state.pool) as database:
-        message = await store.get_outbox_message(database, message_id=message_id)
+    message = None
+    if ids.is_id(message_id):
+        async with db.connection(request.app.state.pool) as database:
+            message = await store.get_outbox_message(database, message_id=message_id)
     if message is None:
         raise errors.NotFound("There is no such message.")
     return message
@@ -131,10 +121,7 @@ def _admitted(request: Request[Any, Any, Any]) -> str:
     key = request.query_params.get("key")
     if key is not None and hmac.compare_digest(key.encode(), _key(site).encode()):
         return "?" + urlencode({"key": key})
-    client = request.client.host if request.client else ""
-    is_direct = not any(name in request.headers for name in FORWARDED)
-    here = (client, _host(f"//{request.headers.get('host', '')}"), _host(site.public_url))
-    if is_direct and all(_is_loopback(name) for name in here):
+    if loopback.is_local(request) and loopback.is_loopback(loopback.host_of(site.public_url)):
         return ""
     raise errors.NotFound("There is no such page.")
 
@@ -146,20 +133,6 @@ def _address(path: str, request: Request[Any, Any, Any], **query: object) -> str
 
 def _key(site: Site) -> str:
     return token_of(site.secret, PURPOSE, "")
-
-
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
 
 
 def _line(message: OutboxMessage) -> dict[str, object]:

@@ -174,8 +174,9 @@ async def insert_items(  # any tenant: requests that wait at the same moment sha
         """with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, item_id text,
                questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
-               address_key text, locale text, metadata jsonb, send_time timestamptz,
-               send_offset_minutes smallint, due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer, source text,
+               address_key text, locale text, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
+               due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
+               source text,
                external_reference text, created_by text, event_id text, actor_kind text)),
            item as (
              insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,

@@ -6,7 +6,6 @@ from urllib.parse import parse_qs
 from litestar import Request, Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_200_OK
-from litestar.types import ExceptionHandlersMap
 
 from afterword import db, errors, ids
 from afterword.accounts import store as accounts_store
@@ -23,15 +22,7 @@ FIELDS_MAX: Final = 20
 HINT_CHARACTERS: Final = 3
 
 
-def render_refusal(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
-    """A refusal as a page for people, in a language of theirs."""
-    return public.refusal_page(refusal, words=texts("pages", accepted(request.headers.get("accept-language", ""))))
-
-
-REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: render_refusal}
-
-
-@get("/u/{unsubscribe_id:str}", exception_handlers=REFUSALS)
+@get("/u/{unsubscribe_id:str}", exception_handlers=public.REFUSALS)
 async def unsubscribe_page(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
     """Ask; or say that it is done already."""
     async with db.connection(request.app.state.pool) as database:
@@ -44,10 +35,10 @@ async def unsubscribe_page(request: Request[Any, Any, Any], unsubscribe_id: str)
     return _ask_page(request.app.state.site, address, brand=brand, words=words)
 
 
-@post("/u/{unsubscribe_id:str}", status_code=HTTP_200_OK, exception_handlers=REFUSALS)
+@post("/u/{unsubscribe_id:str}", status_code=HTTP_200_OK, exception_handlers=public.REFUSALS)
 async def unsubscribe(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
     """Suppress the address: pressed on our page, or the mail reader's one click. Repeatable, without a cookie."""
-    fields = _fields(await request.body())
+    fields = _fields(await public.read_body(request))
     site: Site = request.app.state.site
     token = next(iter(fields.get("token", ())), "")
     is_ours = is_token(token, secret=site.secret, purpose=PURPOSE, subject=unsubscribe_id)
@@ -78,7 +69,7 @@ async def _reader(request: Request[Any, Any, Any], database: db.Database, addres
     locale = (
         responder.locale if responder and responder.locale else accepted(request.headers.get("accept-language", ""))
     )
-    return organization.display_name if organization else "", texts("pages", locale)
+    return organization.display_name if organization else "", texts(public.DOMAIN, locale)
 
 
 def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status: int = 200) -> Response[str]:

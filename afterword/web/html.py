@@ -2,7 +2,7 @@
 
 A page handler is a plain litestar handler; `app.py` mounts `pages.routes`, outside the prefix:
 
-    @get("/a/{instance_id:str}")
+    @get("/a/{instance_id:str}", exception_handlers=public.REFUSALS)
     async def answer_page(instance_id: str, request: Request) -> Response:
         pool, site = request.app.state.pool, request.app.state.site
         async with db.connection(pool) as database: ...
@@ -10,7 +10,7 @@ A page handler is a plain litestar handler; `app.py` mounts `pages.routes`, outs
 
     routes: list[HTTPRouteHandler] = [answer_page, ...]
 
-`pages.render_refusal(refusal, request) -> Response` of a slice may be given to `app.create_app` as the face of errors.
+`public.REFUSALS` as its `exception_handlers` gives people a page where programs get a problem document.
 """
 
 import pathlib

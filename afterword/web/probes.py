@@ -9,10 +9,10 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from afterword import db, errors
+from afterword.web import loopback
 from afterword.web.metrics import CONTENT_TYPE, Collect, Metrics
 
 READY_SECONDS_MAX = 1.0
-LOOPBACK: Final = frozenset({"127.0.0.1", "::1"})
 NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
@@ -52,8 +52,7 @@ class Probes:
 
         @get("/metrics")
         async def figures(request: Request[Any, Any, Any]) -> Response[bytes]:
-            client = request.client
-            if self._access == "off" or (self._access == "loopback" and (not client or client.host not in LOOPBACK)):
+            if self._access == "off" or (self._access == "loopback" and not loopback.is_local(request)):
                 raise errors.NotFound("There is no operation at this address.", "unknown_route")
             return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
 

@@ -1,38 +1,19 @@
 """The frame of the pages that responders see, and the plain one among them: a heading, a few sentences, one button."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, cast
 
-from litestar import Response
+from litestar import Request, Response
+from litestar.types import ExceptionHandlersMap
 
 from afterword import errors
-from afterword.web import html
+from afterword.texts import Texts, accepted, texts
+from afterword.web import edge, html, static
+from afterword.web import headers as http_headers
 
-STATIC: Final = Path(__file__).parent.parent / "static"
-FINGERPRINT_CHARACTERS: Final = 10
+DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
-
-
-class Words(Protocol):
-    """The interface's texts in one language, as `afterword.texts` gives them."""
-
-    @property
-    def language(self) -> str:
-        """The language that the texts are in."""
-        ...
-
-    @property
-    def direction(self) -> Literal["ltr", "rtl"]:
-        """Which way its script runs."""
-        ...
-
-    def __call__(self, message: str, **values: object) -> str:
-        """A text in it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +37,7 @@ def page(
     template: str,
     /,
     *,
-    words: Words,
+    words: Texts,
     language: str | None = None,
     direction: Literal["ltr", "rtl"] | None = None,
     status: int = 200,
@@ -71,15 +52,15 @@ def page(
         t=words,
         lang=language or words.language,
         direction=direction or words.direction,
-        style_url=asset_url("public/afterword.css"),
-        script_url=asset_url("public/answer.js"),
+        style_url=static.url("public/afterword.css"),
+        script_url=static.url("public/answer.js"),
         **values,
     )
 
 
 def message_page(
     *,
-    words: Words,
+    words: Texts,
     title: str,
     paragraphs: Sequence[str] = (),
     facts: Sequence[str] = (),
@@ -108,8 +89,9 @@ def message_page(
     )
 
 
-def refusal_page(refusal: errors.Refusal, *, words: Words) -> Response[str]:
-    """A refusal in words for people who followed a link: nothing here, too many, busy."""
+def refusal_page(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
+    """A refusal in words for people who followed a link, in a language of theirs: nothing here, too many, busy."""
+    words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
     match refusal:
         case errors.TooMany():
@@ -132,8 +114,12 @@ def refusal_page(refusal: errors.Refusal, *, words: Words) -> Response[str]:
     )
 
 
-@cache
-def asset_url(path: str) -> str:
-    """The address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
-    digest = hashlib.sha256((STATIC / path).read_bytes()).hexdigest()
-    return f"/static/{path}?v={digest[:FINGERPRINT_CHARACTERS]}"
+async def read_body(request: Request[Any, Any, Any]) -> bytes:
+    """What a form posted, within the limits of the edge; raises Malformed where the client left before its end."""
+    try:
+        return await edge.read_body(cast("edge.Receive", request.receive), http_headers.read(request.scope["headers"]))
+    except edge.Disconnected as error:
+        raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error
+
+
+REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: refusal_page}

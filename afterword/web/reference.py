@@ -13,7 +13,7 @@ from litestar.handlers import HTTPRouteHandler
 from afterword import errors
 from afterword.core.lists import CRITERIA
 from afterword.core.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, public
+from afterword.web import criteria, describe, headers, html, openapi, static
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route
 
@@ -168,8 +168,8 @@ def _frame(title: str) -> dict[str, Any]:
         "title": title,
         "lang": "en",
         "direction": "ltr",
-        "style_url": public.asset_url("public/afterword.css"),
-        "reference_style_url": public.asset_url("public/reference.css"),
+        "style_url": static.url("public/afterword.css"),
+        "reference_style_url": static.url("public/reference.css"),
     }
 
 

@@ -4,6 +4,7 @@ import hashlib
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from litestar import Request, Response, get
 from afterword import errors
 from afterword.web import headers
 
+FINGERPRINT_CHARACTERS: Final = 10
 FOLDER: Final = Path(__file__).parent.parent / "static"
 FILE_BYTES_MAX = 2_000_000
 _TYPES: Final[Mapping[str, str]] = {
@@ -30,7 +32,7 @@ class File:
 
     content: bytes
     media_type: str
-    etag: str
+    digest: str
 
 
 def read_files(folder: Path = FOLDER) -> dict[str, File]:
@@ -43,9 +45,15 @@ def read_files(folder: Path = FOLDER) -> dict[str, File]:
         if len(content) > FILE_BYTES_MAX:
             raise ValueError(f"{path} is larger than {FILE_BYTES_MAX} bytes")
         media_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        found[path.relative_to(folder).as_posix()] = File(content, media_type, etag)
+        found[path.relative_to(folder).as_posix()] = File(content, media_type, hashlib.sha256(content).hexdigest())
     return found
+
+
+@cache
+def url(path: str) -> str:
+    """The address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
+    digest = hashlib.sha256((FOLDER / path).read_bytes()).hexdigest()
+    return f"/static/{path}?v={digest[:FINGERPRINT_CHARACTERS]}"
 
 
 @get("/static/{path:path}", include_in_schema=False)
@@ -55,12 +63,13 @@ async def static_file(request: Request[Any, Any, Any], path: str) -> Response[by
     file = files.get(path.removeprefix("/"))
     if file is None:
         raise errors.NotFound("There is no such file.", "unknown_route")
+    # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
+    is_this = request.query_params.get("v") == file.digest[:FINGERPRINT_CHARACTERS]
+    etag = f'"{file.digest[:32]}"'
     more = {
-        "ETag": file.etag,
-        "Cache-Control": "public, max-age=31536000, immutable"
-        if "v" in request.query_params
-        else "public, max-age=300",
+        "ETag": etag,
+        "Cache-Control": "public, max-age=31536000, immutable" if is_this else "public, max-age=300",
     }
-    if headers.matches(request.headers.get("if-none-match", ""), file.etag):
+    if headers.matches(request.headers.get("if-none-match", ""), etag):
         return Response(b"", status_code=304, headers=more, media_type=file.media_type)
     return Response(file.content, media_type=file.media_type, headers=more)

@@ -27,6 +27,7 @@ class Accounts:
         self._slots_max: dict[AccountKey, int] = {}
         self._last: defaultdict[AccountKey, deque[bool]] = defaultdict(lambda: deque(maxlen=retries.BREAKER_WINDOW))
         self._troubled: set[AccountKey] = set()
+        self._probing: set[AccountKey] = set()
 
     def meet(self, lane: Lane) -> None:
         """Take over what the database says of a lane's account."""
@@ -34,6 +35,10 @@ class Accounts:
         self._slots_max[key] = lane.slots_max
         if lane.failures or lane.open_until is not None:
             self._troubled.add(key)
+
+    def probe(self, account: AccountKey) -> None:
+        """The next item of this account tries whether it is well again."""
+        self._probing.add(account)
 
     def free(self) -> Mapping[AccountKey, int]:
         """The slots that each known account may still take here."""
@@ -82,12 +87,14 @@ class Accounts:
             await lanes.slow_down(database, account=account)
 
     async def _fail(self, account: AccountKey) -> bool:
+        is_probe = account in self._probing
+        self._probing.discard(account)
         self._troubled.add(account)
         last = self._last[account]
         last.append(True)
         is_failing = retries.is_failing(tuple(last))
         async with db.transaction(self._pool) as database:
-            seconds = await lanes.record_failures(database, account=account, count=1, is_failing=is_failing)
+            seconds = await lanes.record_failure(database, account=account, is_probe=is_probe, is_failing=is_failing)
         if seconds:
             last.clear()
             logger.warning("account rests", organization_id=account[0], account_id=account[1], seconds=seconds)
@@ -97,5 +104,6 @@ class Accounts:
         self._last[account].append(False)
         if account in self._troubled:
             self._troubled.discard(account)
+            self._probing.discard(account)
             async with db.transaction(self._pool) as database:
                 await lanes.record_success(database, account=account)

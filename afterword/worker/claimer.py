@@ -105,8 +105,10 @@ class Claimer:
         won: list[Lane] = []
         for lane in resting.values():
             async with db.transaction(self._pool) as database:
-                if await lanes.win_probe(database, lane=lane):
-                    won.append(lane)
+                is_won = await lanes.win_probe(database, lane=lane)
+            if is_won:
+                self._accounts.probe((lane.organization_id, lane.account_id))
+                won.append(lane)
         return won
 
     async def _claim(

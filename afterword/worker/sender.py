@@ -109,14 +109,18 @@ class Sender:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Send until `stop`; then hand back what is only claimed, and let what is being sent finish for its grace."""
-        away = AWAY_SECONDS
+        away = 0.0
         while not stop.is_set():
             try:
                 await self._step(stop)
-                away = AWAY_SECONDS
+                if away:
+                    logger.info("the database is back")
+                away = 0.0
             except errors.Unavailable:
+                if not away:
+                    logger.warning("the database is away")
+                away = min(max(away * 2, AWAY_SECONDS), AWAY_SECONDS_MAX)
                 await wait(stop, away * _jitter())
-                away = min(away * 2, AWAY_SECONDS_MAX)
             except Exception:
                 logger.exception("claiming failed")
                 await wait(stop, AWAY_SECONDS_MAX)
@@ -214,10 +218,10 @@ class Sender:
         has_begun = slot.phase is Phase.BEGUN
         if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
             slot.phase = Phase.CLOSING
-            await self._until_written(self._releases, result)
+            await self._until_written(self._releases, slot, result)
         elif has_begun or await self._has_begun(slot):  # an answer to RCPT is an attempt as well
             slot.phase = Phase.CLOSING
-            await self._until_written(self._settles, result)
+            await self._until_written(self._settles, slot, result)
         else:
             return
         try:
@@ -227,17 +231,24 @@ class Sender:
         if is_closed:
             await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
 
-    async def _until_written(self, combiner: Combiner[Result, None], result: Result) -> None:
-        """Repeat while the database is away: an outcome must not be lost, and writing it twice changes nothing."""
+    async def _until_written(self, combiner: Combiner[Result, None], slot: Slot, result: Result) -> None:
+        """Repeat, whatever stands in the way: an outcome must not be lost, and writing it twice changes nothing.
+
+        Only when its lease is no longer renewed is it left to the reaper, as unknown.
+        """
         away = AWAY_SECONDS
         while True:
             try:
-                await combiner.submit(result)
+                return await combiner.submit(result)
             except errors.Unavailable:
-                await asyncio.sleep(away * _jitter())
-                away = min(away * 2, AWAY_SECONDS_MAX)
-            else:
-                return
+                pass
+            except Exception:
+                logger.exception("an outcome could not be written", item_id=slot.dispatch.item.item_id)
+            if time.monotonic() - slot.started > self._pace.send_seconds_max:
+                logger.error("an outcome was lost", item_id=slot.dispatch.item.item_id)
+                return None
+            await asyncio.sleep(away * _jitter())
+            away = min(away * 2, AWAY_SECONDS_MAX)
 
     async def _give_up(self, slot: Slot, cause: str) -> None:
         slot.phase = Phase.CLOSING

@@ -75,8 +75,9 @@ class TestWhoGetsIn:
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
             assert 404 == (await client.get(outbox_url(site).removeprefix(site.public_url))).status_code
 
-    async def test_unknown_message(self, client: httpx2.AsyncClient) -> None:
-        assert 404 == (await client.get("/outbox/nothing")).status_code
+    @pytest.mark.parametrize("message_id", ["0" * 22, "nothing", "%00", "%ED%A0%80"])
+    async def test_unknown_message(self, client: httpx2.AsyncClient, message_id: str) -> None:
+        assert 404 == (await client.get(f"/outbox/{message_id}")).status_code
 
 
 class TestWhatIsShown:

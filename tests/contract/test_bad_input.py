@@ -1,6 +1,7 @@
 """Wrong requests to every operation, made from the route table: each gets its documented refusal, none a 500."""
 
 import time
+import tracemalloc
 from typing import Any, Final
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from afterword import db, errors
 from afterword.accounts import service as accounts
 from afterword.core.access import SCOPES
+from afterword.web import edge
 from afterword.web.operations import Route
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, Findings, good_body
@@ -32,6 +34,7 @@ NONSENSE_HEADERS: Final = (
     "Prefer", "If-None-Match", "X-Request-Id", "X-Forwarded-Host", "Origin", "Range", "Expect", "Cookie",
 )  # fmt: skip
 CPU_SECONDS_MAX: Final = 0.05
+MEMORY_BYTES_MAX: Final = 8_000_000
 HOSTILE_MIN: Final = 60
 
 
@@ -251,6 +254,16 @@ class TestBody:
                 slow.append(f"{hostile.label}: {spent:.3f} s")
         findings.report()
         assert len(slow) <= 1, slow  # a collection of garbage falls on one of them
+
+    async def test_hostile_bodies_take_little_memory(self) -> None:
+        for hostile in MALFORMED:
+            assert isinstance(hostile.body, bytes)
+            tracemalloc.start()
+            with pytest.raises(errors.Malformed):
+                edge.read_json(hostile.body)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < MEMORY_BYTES_MAX, hostile.label
 
     @with_body
     async def test_wrong_members(self, world: World, route: Route) -> None:

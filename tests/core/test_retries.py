@@ -10,7 +10,8 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
-    ("number", "minutes"), [(0, 1), (1, 1), (2, 5), (3, 15), (4, 60), (5, 180), (6, 360), (7, 720), (8, 1440), (20, 1440)]
+    ("number", "minutes"),
+    [(0, 1), (1, 1), (2, 5), (3, 15), (4, 60), (5, 180), (6, 360), (7, 720), (8, 1440), (20, 1440)],
 )
 def test_backoff(number: int, minutes: int) -> None:
     assert minutes * MINUTE == retries.backoff(number, jitter=1.0)
@@ -21,7 +22,7 @@ def test_backoff(number: int, minutes: int) -> None:
     ("attempts", "attempts_max", "used_up"),
     [(1, 1, True), (1, 9, False), (8, 9, False), (9, 9, True), (9, 21, False), (10, 21, True), (10, 9, True)],
 )
-def test_is_used_up(attempts: int, attempts_max: int, used_up: bool) -> None:
+def test_is_used_up(*, attempts: int, attempts_max: int, used_up: bool) -> None:
     assert used_up is retries.is_used_up(attempts, attempts_max=attempts_max)
 
 
@@ -30,7 +31,9 @@ def test_throttle_wait(number: int, seconds: int) -> None:
     assert timedelta(seconds=seconds) == retries.throttle_wait(number, jitter=1.0)
 
 
-@pytest.mark.parametrize(("asked", "seconds"), [(None, 0), (-5, 1), (0, 1), (1, 1), (90.5, 90.5), (3600, 3600), (1e9, 3600)])
+@pytest.mark.parametrize(
+    ("asked", "seconds"), [(None, 0), (-5, 1), (0, 1), (1, 1), (90.5, 90.5), (3600, 3600), (1e9, 3600)]
+)
 def test_clamped(asked: float | None, seconds: float) -> None:
     assert timedelta(seconds=seconds) == retries.clamped(asked)
 
@@ -50,7 +53,7 @@ def test_breaker_seconds(failures: int, seconds: int) -> None:
         ((True,) * 20 + (False,) * 20, False),
     ],
 )
-def test_is_failing(last: tuple[bool, ...], failing: bool) -> None:
+def test_is_failing(*, last: tuple[bool, ...], failing: bool) -> None:
     assert failing is retries.is_failing(last)
 
 

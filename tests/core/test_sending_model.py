@@ -1,9 +1,9 @@
 """Every state that one item, some workers, a reaper, a canceller and an ambiguous outside world can get into.
 
-Breadth first, by the standard library alone. A worker may crash between any two steps, a lease may run out at any moment
-after it was granted (pauses, clocks, starved loops), the answer to begin or settle may get lost. The moves are those of
-`core.statuses`; the invariants are numbered as in the design. Release, throttle and breaker are outside: only `not_after`
-bounds them. Each mutant is a fault that was found in a real sender, and must be noticed.
+Breadth first, by the standard library alone. A worker may crash between any two steps, a lease may run out at any
+moment after it was granted (pauses, clocks, starved loops), the answer to begin or settle may get lost. The moves are
+those of `core.statuses`. Release, throttle and breaker are outside: only `not_after` bounds them. Each mutant is a
+fault that was found in a real sender, and must be noticed.
 """
 
 from collections import deque

@@ -75,7 +75,9 @@ class TestNextOpening:
         opening = next_opening(calendar, at(now))
 
         assert opening is not None
-        assert (at(start), at(end)) == (opening.start, opening.end) or (opening.start <= at(now) and opening.end == at(end))
+        assert (at(start), at(end)) == (opening.start, opening.end) or (
+            opening.start <= at(now) and opening.end == at(end)
+        )
 
     def test_starts_after_the_gap(self) -> None:
         """Athens, 29 March 2026: 03:00 becomes 04:00."""
@@ -176,7 +178,7 @@ def test_spread_uses_the_whole_span() -> None:
         (Hours(time(9), time(9)), WEEKDAYS_ALL, NIGHT, True),
     ],
 )
-def test_leaves_time(window: Hours | None, weekdays: frozenset[int], quiet: Hours | None, left: bool) -> None:
+def test_leaves_time(*, window: Hours | None, weekdays: frozenset[int], quiet: Hours | None, left: bool) -> None:
     assert left is leaves_time(window=window, weekdays=weekdays, quiet=quiet)
 
 

@@ -1,4 +1,4 @@
-"""A queue on a real PostgreSQL: items by the shortest way, workers that make one move at a time, and what came of it."""
+"""A queue on a real PostgreSQL: items by the shortest way, workers that make one move at a time, what came of it."""
 
 import random
 import uuid
@@ -228,6 +228,8 @@ async def queue(pool: db.Pool, house: House) -> Queue:
 @pytest.fixture
 async def http(pool: db.Pool, house: House) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of the whole application, without a token."""
-    transport = httpx2.ASGITransport(app=create_app(pool=pool, site=house.site))
-    async with httpx2.AsyncClient(transport=transport, base_url="https://answers.example/v3.2") as client:
+    asgi: Any = create_app(pool=pool, site=house.site)
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=asgi), base_url="https://answers.example/v3.2"
+    ) as client:
         yield client

@@ -141,7 +141,9 @@ class TestHeld:
     async def test_as_a_reminder_until_the_message_before_it_ends(self, queue: Queue) -> None:
         first = await queue.schedule()
         second = await queue.schedule("bob@example.com")
-        await queue.execute("update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id)
+        await queue.execute(
+            "update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id
+        )
         worker = queue.worker()
 
         [dispatch] = await worker.claim()
@@ -157,7 +159,9 @@ class TestHeld:
         await queue.worker().send(OK)
         await queue.execute("update questionnaire_instance set submitted_time = now()")
         second = await queue.schedule("bob@example.com")
-        await queue.execute("update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id)
+        await queue.execute(
+            "update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id
+        )
 
         assert [] == await queue.worker().claim()
         assert "Ignored: already answered" == (await queue.row(second))["result"]
@@ -305,13 +309,14 @@ async def suppress(queue: Queue, reason: str) -> None:
     )
 
 
-
 async def test_sms_windows_follow_the_number(queue: Queue) -> None:
     """A phone number tells the clock of its country before anything else is known."""
     sms = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS")
     now = await queue.now()
     local = now + 9 * HOUR  # Tokyo
-    await sms.change_pipeline(f"dispatch_start_time = '{(local + HOUR):%H:%M}', dispatch_end_time = '{(local + 2 * HOUR):%H:%M}'")
+    await sms.change_pipeline(
+        f"dispatch_start_time = '{(local + HOUR):%H:%M}', dispatch_end_time = '{(local + 2 * HOUR):%H:%M}'"
+    )
 
     item = await sms.schedule("+81312345678")
 

@@ -61,7 +61,9 @@ class TestListLanes:
 
     async def test_ok(self, queue: Queue) -> None:
         await queue.schedule()
-        other = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=LINK, title="Link", priority=0)
+        other = await queue.pipeline(
+            questionnaire_id=queue.house.questionnaire_id, channel_id=LINK, title="Link", priority=0
+        )
         await other.schedule("key")
 
         found = await lanes(queue)
@@ -81,10 +83,14 @@ class TestListLanes:
 
     async def test_tokens(self, queue: Queue) -> None:
         await queue.schedule()
-        await queue.execute("update channel_account set rate = 2, tokens = 1, refilled_time = now() - interval '3 seconds'")
+        await queue.execute(
+            "update channel_account set rate = 2, tokens = 1, refilled_time = now() - interval '3 seconds'"
+        )
         assert [7] == [lane.tokens for lane in await lanes(queue)]
 
-        await queue.execute("update channel_account set rate = 2, tokens = 1, refilled_time = now() - interval '1 hour'")
+        await queue.execute(
+            "update channel_account set rate = 2, tokens = 1, refilled_time = now() - interval '1 hour'"
+        )
         assert [20] == [lane.tokens for lane in await lanes(queue)]
 
 
@@ -115,7 +121,9 @@ class TestRates:
         assert [] == await lanes(queue)
 
     async def test_a_throttle_halves_the_rate(self, queue: Queue) -> None:
-        await queue.execute("update channel_account set rate = 40, rate_ceiling = 100, updated_time = now() - interval '1 hour'")
+        await queue.execute(
+            "update channel_account set rate = 40, rate_ceiling = 100, updated_time = now() - interval '1 hour'"
+        )
 
         await self.slow_down(queue)
         await self.slow_down(queue)  # the same burst
@@ -139,7 +147,9 @@ class TestRates:
         assert (2.5, service.RATE_CEILING_MIN) == (row["rate"], row["rate_ceiling"])
 
     async def test_it_recovers_up_to_its_ceiling(self, queue: Queue) -> None:
-        await queue.execute("update channel_account set rate = 5, rate_ceiling = 20, refilled_time = now() - interval '2 minutes'")
+        await queue.execute(
+            "update channel_account set rate = 5, rate_ceiling = 20, refilled_time = now() - interval '2 minutes'"
+        )
         key = await account(queue)
 
         async with db.transaction(queue.pool) as database:
@@ -161,6 +171,10 @@ class TestBreaker:
         assert [0, 0, 0, 0, 30, 60, 120] == [await self.fail(queue) for _ in range(7)]
         assert await queue.value("select open_until > now() + interval '110 seconds' from channel_account")
 
+    async def test_what_was_in_flight_when_it_opened_tells_nothing_new(self, queue: Queue) -> None:
+        assert [0, 0, 0, 0, 30, 0, 0] == [await self.fail(queue, is_probe=False) for _ in range(7)]
+        assert 5 == await queue.value("select failures from channel_account")
+
     async def test_half_of_the_last_ones(self, queue: Queue) -> None:
         assert 30 == await self.fail(queue, is_failing=True)
 
@@ -174,10 +188,10 @@ class TestBreaker:
         assert (0, None) == tuple((await queue.fetch("select failures, open_until from channel_account"))[0].values())
         assert 0 == await self.fail(queue)
 
-    async def fail(self, queue: Queue, *, is_failing: bool = False) -> float:
+    async def fail(self, queue: Queue, *, is_probe: bool = True, is_failing: bool = False) -> float:
         async with db.transaction(queue.pool) as database:
-            return await service.record_failures(
-                database, account=await account(queue), count=1, is_failing=is_failing
+            return await service.record_failure(
+                database, account=await account(queue), is_probe=is_probe, is_failing=is_failing
             )
 
 

@@ -324,7 +324,9 @@ class TestSettle:
         row = await queue.row(item)
         assert (FAILED, "Failed after 1 attempt: busy") == (row["status"], row["result"])
 
-    @pytest.mark.parametrize(("cause", "outcome"), [("throttle", "throttled"), ("account", "retry"), ("connection", "retry")])
+    @pytest.mark.parametrize(
+        ("cause", "outcome"), [("throttle", "throttled"), ("account", "retry"), ("connection", "retry")]
+    )
     async def test_uncounted(self, queue: Queue, cause: str, outcome: str) -> None:
         item = await queue.schedule()
 
@@ -569,9 +571,7 @@ class TestReap:
         await queue.shift(LOST)
 
         async with db.transaction(queue.pool) as database:
-            await database._connection.execute(
-                "select from queue_item where item_id = $1 for update", one.item.item_id
-            )
+            await database._connection.execute("select from queue_item where item_id = $1 for update", one.item.item_id)
             assert 1 == await queue.reap()
         assert 1 == await queue.reap()
 

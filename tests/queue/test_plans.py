@@ -6,7 +6,7 @@
 import json
 import os
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -25,7 +25,7 @@ BUFFERS_MAX = 12_000
 
 
 @pytest.fixture
-async def worker_pool(database_url: str) -> AsyncIterator[db.Pool]:
+async def worker_pool(database_url: str) -> AsyncGenerator[db.Pool]:
     """A pool as the worker has it."""
     async with await db.open_pool(database_url, size_max=2, server_settings=PLANNER) as pool:
         yield pool

@@ -23,8 +23,8 @@ with a as (select * from jsonb_each_text($1::jsonb) as a (item_id, accepted)),
 u as (select item_id, count(*) filter (where outcome in ('unknown', 'accepted_late')) as unknown,
         count(*) filter (where outcome is null) as open from attempt group by item_id),
 e as (select subject_id as item_id, count(*) as told from event where is_terminal group by subject_id),
-i as (select q.*, coalesce(a.accepted::int, 0) as accepted, coalesce(u.unknown, 0) as unknown, coalesce(u.open, 0) as open,
-        coalesce(e.told, 0) as told
+i as (select q.*, coalesce(a.accepted::int, 0) as accepted, coalesce(u.unknown, 0) as unknown,
+        coalesce(u.open, 0) as open, coalesce(e.told, 0) as told
       from queue_item q left join a using (item_id) left join u using (item_id) left join e using (item_id))
 select count(*) filter (where accepted > 1 + unknown) as inv1,
   count(*) filter (where resend_after_seconds is null and accepted > 1) as inv2,
@@ -44,12 +44,19 @@ class World:
 
     def __init__(self, queue: Queue, seed: int) -> None:
         self.queue = queue
-        self.draw = random.Random(seed)
+        self.draw = random.Random(seed)  # noqa: S311
         self.accepted: Counter[str] = Counter()
 
     def answer(self, dispatch: Dispatch) -> Outcome:
         outcome = self.draw.choices(
-            [Sent(), Retry("recipient", "busy"), Refused("no"), Unknown("?"), Retry("throttle", "slower"), Unknown("!")],
+            [
+                Sent(),
+                Retry("recipient", "busy"),
+                Refused("no"),
+                Unknown("?"),
+                Retry("throttle", "slower"),
+                Unknown("!"),
+            ],
             [60, 10, 5, 10, 5, 10],
         )[0]
         if isinstance(outcome, Sent) or (isinstance(outcome, Unknown) and outcome.reason == "!"):
@@ -77,7 +84,7 @@ class World:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_cancels_and_edits_against_workers(queue: Queue, seed: int) -> None:
-    """T12: a cancel that was answered 200 without the note means that nothing was accepted, and nothing ever will be."""
+    """T12: a cancel answered 200 without the note means that nothing was accepted, and nothing ever will be."""
     world = World(queue, seed)
     items = [await queue.schedule(f"a{number}@example.com", locale="el") for number in range(RACES)]
     later = (await queue.now()).replace(microsecond=0) + timedelta(hours=5)
@@ -102,9 +109,7 @@ async def test_cancels_and_edits_against_workers(queue: Queue, seed: int) -> Non
         except errors.Conflict as refusal:
             assert refusal.code in {"item_in_dispatch", "item_closed", "outcome_unknown"}  # noqa: PT017
 
-    await asyncio.gather(
-        *(world.work(queue.worker(), rounds=6) for _ in range(3)), *(meddle(item) for item in items)
-    )
+    await asyncio.gather(*(world.work(queue.worker(), rounds=6) for _ in range(3)), *(meddle(item) for item in items))
     before = Counter(world.accepted)
     await world.work(queue.worker(), rounds=RACES)
 

@@ -85,7 +85,9 @@ class TestSchedule:
             row["attempts_max"], row["resend_after_seconds"], row["epoch"], row["source"],
         )  # fmt: skip
         assert row["created_time"] == row["due_time"]  # due at once, by the database's clock
-        assert row["not_after"] == item.send_time + timedelta(days=3) or row["not_after"] == row["created_time"] + timedelta(days=3)
+        assert row["not_after"] == item.send_time + timedelta(days=3) or row["not_after"] == row[
+            "created_time"
+        ] + timedelta(days=3)
         assert ["created"] == await queue.told(item)
 
     async def test_without_send_time(self, queue: Queue) -> None:
@@ -125,7 +127,9 @@ class TestSchedule:
         assert item.created_time + timedelta(days=1) == item.not_after
 
     async def test_sms(self, queue: Queue) -> None:
-        sms = await queue.pipeline(questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS", locale="el")
+        sms = await queue.pipeline(
+            questionnaire_id=queue.house.questionnaire_id, channel_id=SMS, title="SMS", locale="el"
+        )
 
         item = await sms.schedule("691 234 5678")
 
@@ -430,9 +434,9 @@ class TestDelete:
         def check_version(version: int) -> None:
             raise errors.Stale(str(version))
 
+        place = Place(item_id=item.item_id)
         with pytest.raises(errors.Stale):
             async with db.transaction(queue.pool) as database:
-                place = Place(item_id=item.item_id)
                 await service.delete(database, caller=queue.house.caller, place=place, check_version=check_version)
 
     @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from afterword import db, worker
 from afterword.channels.base import EMAIL, Begin, Message, Outcome, Sent
-from afterword.worker import Pace
+from afterword.worker import Pace, accounts, claimer, heartbeat, loop, sender
 from tests.conftest import House
 from tests.queue.conftest import Queue
 
@@ -28,6 +28,26 @@ RIG = Pace(
 DEADLINE_SECONDS = 20.0
 
 Script = Callable[[Message, Begin], Awaitable[Outcome]]
+
+
+@dataclass
+class Logs:
+    """What the worker logged, for tests to wait for; nothing is printed, which costs more than all the rest."""
+
+    events: list[str] = field(default_factory=list[str])
+
+    def note(self, event: str, **_: object) -> None:
+        self.events.append(event)
+
+    info = warning = error = exception = note
+
+
+@pytest.fixture(autouse=True)
+def logs(monkeypatch: pytest.MonkeyPatch) -> Logs:
+    found = Logs()
+    for module in (accounts, claimer, heartbeat, loop, sender):
+        monkeypatch.setattr(module, "logger", found)
+    return found
 
 
 async def accept(message: Message, begin: Begin) -> Outcome:
@@ -85,6 +105,11 @@ class Bench:
         finally:
             stop.set()
             await asyncio.wait_for(running, DEADLINE_SECONDS)
+
+    async def reconnected(self) -> "Bench":
+        """The same with a pool of its own, which the caller closes."""
+        pool = await db.open_pool(self.database_url, size_max=2)
+        return replace(self, queue=replace(self.queue, pool=pool))
 
     async def until(self, statement: str, *values: object) -> None:
         """Wait for a condition on the database, with a deadline."""

@@ -56,13 +56,18 @@ async def win_probe(db: Database, *, lane: Lane) -> bool:
     )
 
 
-async def record_failures(db: Database, *, account: AccountKey, count: int, is_failing: bool) -> float:
-    """Count conversations with an account that failed in a row; the seconds that it rests now, 0 for none.
+async def record_failure(db: Database, *, account: AccountKey, is_probe: bool, is_failing: bool) -> float:
+    """Count a conversation with an account that failed; the seconds that it rests from now on, 0 for none.
 
-    `is_failing`: half of the last ones failed, which opens the breaker like five in a row.
+    `is_probe`: it was the one item that tries a resting account. `is_failing`: half of the last conversations failed,
+    which opens the breaker like five in a row.
     """
     organization_id, account_id = account
-    failures = await store.update_failures(db, organization_id=organization_id, account_id=account_id, failures=count)
+    failures = await store.update_failures(
+        db, organization_id=organization_id, account_id=account_id, failures=1, is_probe=is_probe
+    )
+    if failures is None:
+        return 0.0
     seconds = retries.breaker_seconds(max(failures, retries.BREAKER_FAILURES) if is_failing else failures)
     if seconds:
         await store.update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)

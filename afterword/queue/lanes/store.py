@@ -210,14 +210,21 @@ async def claim_probe(
     return count == 1
 
 
-async def update_failures(db: Database, *, organization_id: str, account_id: str, failures: int) -> int:
-    """Add failures in a row, and say how many they are now."""
+async def update_failures(
+    db: Database, *, organization_id: str, account_id: str, failures: int, is_probe: bool
+) -> int | None:
+    """Add failures in a row, and say how many they are now; None while the account rests already.
+
+    What was in flight when the breaker opened fails for the same cause; only the probe tells something new.
+    """
     return await db.fetch_value(
         """update channel_account set failures = failures + $3, updated_time = now()
-           where organization_id = $1 and account_id = $2 returning failures""",
+           where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
+           returning failures""",
         organization_id,
         account_id,
         failures,
+        is_probe,
     )
 
 

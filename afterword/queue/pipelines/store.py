@@ -118,6 +118,23 @@ async def get_pipeline(
     return None if row is None else Pipeline(**row)
 
 
+async def get_pipeline_id(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+) -> str | None:
+    """As get_pipeline, the id alone: for those who only ask whether it is there."""
+    return await db.fetch_value(
+        """select p.pipeline_id
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        list(application_ids),
+    )
+
+
 async def get_pipeline_id_by_slug(
     db: Database, *, organization_id: str, questionnaire_id: str, slug: str
 ) -> str | None:

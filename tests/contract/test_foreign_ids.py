@@ -1,0 +1,124 @@
+"""T31, layer 2: stores that are handed our organization and their ids find nothing and change nothing."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from afterword import db, errors
+from afterword.core.lists import Listing, Page, Rows
+from tests.contract.world import ADDRESS, Tenant, World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+NOW: Final = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
+VERBS: Final = ("get_", "list_", "count_", "update_", "delete_")
+OF_US_ALONE: Final = {
+    "get_organization": "asks for ours",
+    "get_first_application_id": "asks for ours",
+    "list_application_ids": "asks for ours",
+    "list_applications": "asks for ours",
+    "list_instances": "asks for ours",
+    "list_questionnaires": "asks for ours",
+    "get_kept_answer": "a key is the client's own word",
+    "update_kept_answer": "a key is the client's own word",
+}
+BLIND: Final = {"get_instance_by_reference", "get_pipeline_id_by_slug"}  # nothing of theirs has such a name
+NOTHING: Final = (None, 0, False, [], (), {})
+GIVEN: Final[Mapping[str, Any]] = {
+    "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
+    "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],
+    "settings": {"display_name": "Taken over"},
+}  # fmt: skip
+BY_TYPE: Final[Mapping[object, Any]] = {
+    bool: True, int: 9, float: 60.0, str: "taken over", bytes: b"k" * 32, datetime: NOW, bool | None: True,
+    int | None: 9, str | None: "taken over",
+}  # fmt: skip
+
+
+def functions() -> list[Callable[..., Any]]:
+    """The functions of all stores that are told an organization and the id of a thing."""
+    found: list[Callable[..., Any]] = []
+    for path in sorted(Path("afterword").rglob("store.py")):
+        module = importlib.import_module(".".join(path.with_suffix("").parts))
+        for name, function in vars(module).items():
+            if inspect.iscoroutinefunction(function) and function.__module__ == module.__name__:
+                names = inspect.signature(function).parameters
+                if name.startswith(VERBS) and "organization_id" in names and name not in OF_US_ALONE:
+                    found.append(function)
+    return found
+
+
+async def arguments(function: Callable[..., Any], world: World, organization: Tenant) -> dict[str, Any]:
+    """One organization and their ids; what else it wants, in a form that it takes."""
+    async with db.connection(world.pool) as database:
+        account_id = await database.fetch_value(
+            "select account_id from pipeline where pipeline_id = $1", world.theirs.ids["pipeline_id"]
+        )
+    theirs = {**world.theirs.ids, "account_id": account_id, "subject_id": world.theirs.ids["item_id"]}
+    special = {
+        "organization_id": organization.ids["organization_id"],
+        "published_version_id": theirs["version_id"],
+        "question_ids": [theirs["question_id"]],
+        "answers": [{"question_id": theirs["question_id"], "value": 5, "other_text": None}],
+        "document": item_document(),
+    }
+    found: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if name == "page":
+            found[name] = Page.first(listing_of(function))
+        elif name in special or name in theirs:
+            found[name] = special.get(name, theirs.get(name))
+        elif parameter.default is inspect.Parameter.empty:
+            known = name in GIVEN or parameter.annotation in BY_TYPE
+            assert known, f"{function.__name__} has no probe: say in {Path(__file__).name} what {name} is"
+            found[name] = GIVEN[name] if name in GIVEN else BY_TYPE[parameter.annotation]
+    return found
+
+
+def item_document() -> dict[str, Any]:
+    """The editable columns of a queue item."""
+    return {
+        "responder_channel_identifier": ADDRESS, "locale": "el", "metadata": {}, "send_time": NOW.isoformat(),
+        "send_offset_minutes": 0, "due_time": NOW.isoformat(), "not_after": NOW.isoformat(), "reason": None,
+        "result": None, "updated_by": "w" * 22,
+    }  # fmt: skip
+
+
+def listing_of(function: Callable[..., Any]) -> Listing:
+    """The listing whose name stands in the function's."""
+    module = importlib.import_module(function.__module__)
+    listings = {
+        name.lower().removesuffix("s"): each for name, each in vars(module).items() if isinstance(each, Listing)
+    }
+    return listings[max((name for name in listings if name in function.__name__), key=len)]
+
+
+async def test_it_has_teeth(world: World) -> None:
+    """The same ids below their own organization are found: the probes ask for what is there."""
+    blind: list[str] = []
+    assert set(OF_US_ALONE).isdisjoint(function.__name__ for function in functions())
+    for function in functions():
+        if function.__name__.startswith(("get_", "list_")):
+            async with db.connection(world.pool) as database:
+                found = await function(database, **await arguments(function, world, world.theirs))
+            if (found.items if isinstance(found, Rows) else found) in NOTHING:
+                blind.append(function.__name__)
+    assert set(blind) <= BLIND
+
+
+@pytest.mark.parametrize("function", functions(), ids=lambda function: f"{function.__module__}.{function.__name__}")
+async def test_finds_and_changes_nothing(world: World, function: Callable[..., Any]) -> None:
+    before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
+    found: Any = None
+    try:
+        async with db.transaction(world.pool) as database:
+            found = await function(database, **await arguments(function, world, world.ours))
+    except (errors.NotFound, errors.Conflict):
+        pass  # refused by the function, or by a foreign key
+    assert (found.items if isinstance(found, Rows) else found) in NOTHING
+    assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]

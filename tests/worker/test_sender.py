@@ -1,0 +1,416 @@
+"""What a sender does with bad items, bad channels, lost answers and lost leases; the moves are in tests/queue."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from afterword import db, errors
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.queue import mail
+from afterword.queue.sending import service as sending
+from afterword.worker import Pace
+from tests.worker.conftest import RIG, Bench, accept
+
+SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
+PATIENT = replace(RIG, lease_seconds=60, heartbeat_seconds=15)
+
+
+class TestPoison:
+    """T06 but for the crashes: what cannot be made ready hurts only itself, and ends with its cause."""
+
+    async def test_rendering(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        compose = mail.compose
+
+        def poisoned(**values: Any) -> Message:
+            if "poison" in values["recipient"]:
+                raise ZeroDivisionError("about poison@example.com")
+            return compose(**values)
+
+        monkeypatch.setattr(mail, "compose", poisoned)
+        await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")
+
+    async def test_preparing(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        wish = sending._wish
+
+        def poisoned(item: sending.Claimed, *values: Any) -> Any:
+            if "poison" in item.responder_channel_identifier:
+                raise KeyError("name")
+            return wish(item, *values)
+
+        monkeypatch.setattr(sending, "_wish", poisoned)
+        await self.check(bench, "Preparing failed: KeyError: 'name'")
+
+    async def check(self, bench: Bench, cause: str) -> None:
+        await bench.queue.change_pipeline("max_retry_attempts = 2")
+        bad = await bench.queue.schedule("poison@example.com")
+        good = [await bench.queue.schedule(f"ann{n}@example.com") for n in range(8)]
+
+        async with bench.worker():
+            await bench.until_done()
+
+        row = await bench.queue.row(bad)
+        assert (FAILED, 3, f"Failed after 3 attempts: {cause}") == (row["status"], row["attempts"], row["result"])
+        assert ["created", "retried", "retried", "failed!"] == await bench.queue.told(bad)
+        assert {item.item_id for item in good} == set(bench.channel.accepted)
+
+
+class TestOutcomes:
+    async def test_before_the_beginning(self, bench: Bench) -> None:
+        """An answer to RCPT comes before `begin`, and is an attempt all the same."""
+        answers: dict[str, Outcome] = {
+            "refused@example.com": Refused("550 5.1.1 unknown", 550, suppress=True),
+            "later@example.com": Retry("recipient", "450 busy", 450),
+        }
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            if bench.channel.asked[message.item_id] == 1:
+                return answers[message.recipient]
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        refused, later = [await bench.queue.schedule(address) for address in answers]
+        async with bench.worker():
+            await bench.until_done()
+
+        assert ["refused"] == await bench.queue.attempts(refused)
+        assert ["retry", "accepted"] == await bench.queue.attempts(later)
+        assert [FAILED, SENT] == [await bench.queue.status(refused), await bench.queue.status(later)]
+        assert 1 == await bench.queue.value("select count(*) from suppression")
+
+    async def test_a_fault_of_ours_counts_no_attempt(self, bench: Bench) -> None:
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            if bench.channel.asked[message.item_id] < 4:
+                return Retry("connection", "nobody there")
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        item = await bench.queue.schedule()
+        async with bench.worker():
+            await bench.until_done()
+
+        row = await bench.queue.row(item)
+        assert (SENT, 1) == (row["status"], row["attempts"])
+        assert ["accepted"] == await bench.queue.attempts(item)
+
+    async def test_unknown_goes_again(self, bench: Bench) -> None:
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            await begin()
+            return Unknown("no answer") if bench.channel.asked[message.item_id] == 1 else Sent()
+
+        bench.channel.script = answer
+        item = await bench.queue.schedule()
+        async with bench.worker():
+            await bench.until_done()
+
+        assert ["unknown", "accepted"] == await bench.queue.attempts(item)
+
+    async def test_a_channel_that_breaks(self, bench: Bench) -> None:
+        """Before the beginning it was not sent; after it, who knows."""
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            if bench.channel.asked[message.item_id] > 1:
+                return await accept(message, begin)
+            if message.recipient.startswith("after"):
+                await begin()
+            raise OSError("broken pipe to ann@example.com")
+
+        bench.channel.script = answer
+        before, after = [await bench.queue.schedule(f"{name}@example.com") for name in ("before", "after")]
+        async with bench.worker():
+            await bench.until_done()
+
+        assert ["retry", "accepted"] == await bench.queue.attempts(before)
+        assert ["unknown", "accepted"] == await bench.queue.attempts(after)
+        told = "select data ->> 'result' from event where subject_id = $1 and type = 'queue_item.retried'"
+        assert "Retry: Sending failed: OSError: broken pipe to [address]" == await bench.queue.value(
+            told, before.item_id
+        )
+
+    async def test_a_channel_that_hangs(self, bench: Bench) -> None:
+        never = asyncio.Event()
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            await begin()
+            if bench.channel.asked[message.item_id] == 1:
+                await never.wait()
+            return Sent()
+
+        bench.channel.script = answer
+        item = await bench.queue.schedule()
+        async with bench.worker(replace(RIG, send_seconds_max=0.3)):
+            await bench.until_done()
+
+        assert ["unknown", "accepted"] == await bench.queue.attempts(item)
+
+
+class TestLeases:
+    async def test_a_blocked_loop_is_not_death(self, bench: Bench) -> None:
+        """T04: a channel that blocks the whole loop for longer than the lease loses nothing."""
+
+        async def block(message: Message, begin: Begin) -> Outcome:
+            await begin()
+            if message.recipient.startswith("slow"):
+                time.sleep(1.5)  # noqa: ASYNC251  a bad library does just that
+            return Sent()
+
+        bench.channel.script = block
+        pace = replace(RIG, lease_seconds=0.9, heartbeat_seconds=0.2)
+        for name in ("slow", "a", "b"):
+            await bench.queue.schedule(f"{name}@example.com")
+        async with bench.worker(pace):
+            await bench.until_done()
+
+        assert {1} == set(bench.channel.accepted.values())
+        assert 3 == await bench.queue.value("select count(*) from attempt where outcome = 'accepted'")
+        assert 0 == await bench.queue.value("select count(*) from attempt where outcome <> 'accepted'")
+
+    async def test_long_sends_keep_their_lease(self, bench: Bench) -> None:
+        go = asyncio.Event()
+
+        async def slowly(message: Message, begin: Begin) -> Outcome:
+            await begin()
+            await go.wait()
+            return Sent()
+
+        bench.channel.script = slowly
+        item = await bench.queue.schedule()
+        pace = replace(RIG, lease_seconds=0.9, heartbeat_seconds=0.2)
+        async with bench.worker(pace):
+            await bench.until("select exists (select from queue_item where status = 3)")
+            lease_until = (await bench.queue.row(item))["lease_until"]
+            await bench.until("select clock_timestamp() > $1", lease_until)
+            go.set()
+            await bench.until_done()
+
+        assert ["accepted"] == await bench.queue.attempts(item)
+
+    async def test_a_lost_lease_stops_what_has_not_begun(self, bench: Bench) -> None:
+        cancelled = asyncio.Event()
+
+        async def connect_forever(message: Message, begin: Begin) -> Outcome:
+            if bench.channel.asked[message.item_id] > 1:
+                return await accept(message, begin)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+            return Sent()
+
+        bench.channel.script = connect_forever
+        item = await bench.queue.schedule()
+        async with bench.worker():
+            await bench.until("select exists (select from queue_item where status = 2)")
+            # As if this worker had been asleep and another had reaped it.
+            await bench.queue.execute(
+                "update queue_item set epoch = epoch + 1, status = 1, owner = null, lease_until = null"
+            )
+            await asyncio.wait_for(cancelled.wait(), 10)
+            await bench.until_done()
+
+        assert {item.item_id: 1} == bench.channel.accepted
+
+    async def test_late_truth(self, bench: Bench) -> None:
+        """The reaper takes what a sleeper has begun; its 250, heard afterwards, settles the item all the same."""
+        go = asyncio.Event()
+
+        async def slowly(message: Message, begin: Begin) -> Outcome:
+            await begin()
+            await go.wait()
+            return Sent()
+
+        bench.channel.script = slowly
+        item = await bench.queue.schedule()
+        async with bench.worker():
+            await bench.until("select exists (select from queue_item where status = 3)")
+            await bench.queue.execute("update queue_item set lease_until = now() - interval '1 second'")
+            await bench.until("select exists (select from attempt where outcome = 'unknown')")
+            go.set()
+            await bench.until_done()
+
+        assert SENT == await bench.queue.status(item)
+        assert "accepted_late" == (await bench.queue.attempts(item))[0]
+        assert ["created", "retried", "sent!"] == await bench.queue.told(item)
+
+
+class TestLostAnswers:
+    """The commit happened, its answer did not arrive."""
+
+    async def test_of_begin(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        item = await bench.queue.schedule()
+        lose_once(monkeypatch, "update_items_to_sending")
+
+        async with bench.worker(PATIENT):
+            await bench.until_done()
+
+        assert ["accepted"] == await bench.queue.attempts(item)
+        assert 1 == bench.channel.asked[item.item_id]
+
+    async def test_of_settle(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        item = await bench.queue.schedule()
+        lose_once(monkeypatch, "settle_items")
+
+        async with bench.worker(PATIENT):
+            await bench.until_done()
+
+        assert ["accepted"] == await bench.queue.attempts(item)
+        assert ["created", "sent!"] == await bench.queue.told(item)
+
+    async def test_of_claim(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Nobody knows of the claim: the lease runs out, and the item goes again."""
+        item = await bench.queue.schedule()
+        lose_once(monkeypatch, "claim_items")
+
+        async with bench.worker(replace(RIG, lease_seconds=1.0, heartbeat_seconds=0.2)):
+            await bench.until_done()
+
+        assert (SENT, 2) == ((await bench.queue.row(item))["status"], (await bench.queue.row(item))["attempts"])
+        assert 1 == bench.channel.asked[item.item_id]
+
+
+def lose_once(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+    """Commit the first transaction that sends this statement with rows, and say that the database was away."""
+    real_transaction, real = db.transaction, getattr(sending.store, statement)
+    marked: set[int] = set()
+    lost = False
+
+    async def marking(database: db.Database, **values: Any) -> Any:
+        found = await real(database, **values)
+        if found:
+            marked.add(id(database))
+        return found
+
+    @asynccontextmanager
+    async def losing(pool: db.Pool) -> AsyncGenerator[db.Database]:
+        nonlocal lost
+        async with real_transaction(pool) as database:
+            yield database
+        if id(database) in marked and not lost:
+            lost = True
+            raise errors.Unavailable("the answer was lost")
+
+    monkeypatch.setattr(sending.store, statement, marking)
+    monkeypatch.setattr(db, "transaction", losing)
+
+
+class TestAccounts:
+    async def test_a_wrong_login_pauses_the_account_and_fails_nothing(self, bench: Bench) -> None:
+        async def refuse(message: Message, begin: Begin) -> Outcome:
+            return Retry("account", "535 5.7.8 bad credentials", 535)
+
+        bench.channel.script = refuse
+        items = [await bench.queue.schedule(f"a{n}@example.com") for n in range(6)]
+        async with bench.worker():
+            await bench.until("select exists (select from channel_account where paused_time is not null)")
+            await bench.until("select not exists (select from queue_item where status <> 1)")
+
+        assert {(SCHEDULED, 0)} == {
+            ((await bench.queue.row(item))["status"], (await bench.queue.row(item))["attempts"]) for item in items
+        }
+        assert "535 5.7.8 bad credentials" == await bench.queue.value("select paused_reason from channel_account")
+        assert 0 == await bench.queue.value("select count(*) from attempt")
+
+    async def test_the_breaker_opens_and_one_probe_closes_it(self, bench: Bench) -> None:
+        is_up = False
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            return await accept(message, begin) if is_up else Retry("connection", "nobody there")
+
+        bench.channel.script = answer
+        for number in range(20):
+            await bench.queue.schedule(f"a{number}@example.com")
+        async with bench.worker():
+            await bench.until("select exists (select from channel_account where open_until > now())")
+            await bench.until("select not exists (select from queue_item where status <> 1)")
+            asked = bench.channel.asked.total()
+            await bench.queue.execute("update channel_account set open_until = now()")
+            await bench.until("select failures > 5 and open_until > now() from channel_account")
+            assert asked + 1 == bench.channel.asked.total()
+            is_up = True
+            await bench.queue.execute("update channel_account set open_until = now()")
+            await bench.until_done()
+
+        assert 20 == bench.channel.accepted.total()
+        assert (0, None) == tuple(
+            (await bench.queue.fetch("select failures, open_until from channel_account"))[0].values()
+        )
+
+    async def test_throttled(self, bench: Bench) -> None:
+        """T21 in small: everything is delivered, no attempt is counted, the rate is learned."""
+        taken: list[float] = []
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            now = time.monotonic()
+            if len([moment for moment in taken if moment > now - 1]) >= 10:
+                return Retry("throttle", "454 4.7.0 too many", 454)
+            taken.append(now)
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        for number in range(18):
+            await bench.queue.schedule(f"a{number}@example.com")
+        async with bench.worker(replace(RIG, slots=20)):
+            await bench.until_done()
+
+        assert 18 == bench.channel.accepted.total()
+        assert 1 == await bench.queue.value("select max(attempts) from queue_item")
+        assert await bench.queue.value("select rate is not null and rate_ceiling is not null from channel_account")
+
+    async def test_slots_of_an_account(self, bench: Bench) -> None:
+        """A slow account fills only its own slots; others go on."""
+        go = asyncio.Event()
+        most = running = 0
+
+        async def slowly(message: Message, begin: Begin) -> Outcome:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await begin()
+            await go.wait()
+            running -= 1
+            return Sent()
+
+        bench.channel.script = slowly
+        await bench.queue.execute("update channel_account set slots_max = 2")
+        for number in range(6):
+            await bench.queue.schedule(f"a{number}@example.com")
+        link = await bench.queue.pipeline(
+            questionnaire_id=bench.queue.house.questionnaire_id, channel_id=4, title="Link"
+        )
+        item = await link.schedule("key")
+        async with bench.worker():
+            await bench.until("select status = 4 from queue_item where item_id = $1", item.item_id)
+            assert 2 == most
+            go.set()
+            await bench.until_done()
+
+        assert 2 == most
+
+
+class TestFairness:
+    async def test_a_single_item_does_not_wait_behind_a_backlog(self, bench: Bench, neighbour: Any) -> None:
+        """T18: while one organization has far more than there are slots, another's item is next."""
+        started: list[str] = []
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            started.append(message.organization_id)
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        for number in range(60):
+            await bench.queue.schedule(f"a{number}@example.com")
+        theirs = replace(bench.queue, house=neighbour, pipeline_id=neighbour.pipeline_id)
+        await theirs.schedule()
+        async with bench.worker(replace(RIG, slots=4)):
+            await bench.until_done()
+
+        assert started.index(neighbour.organization_id) < 12
+
+
+def test_the_defaults_hold() -> None:
+    assert Pace().heartbeat_seconds * 3 + Pace().margin_seconds < Pace().lease_seconds
