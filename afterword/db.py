@@ -26,6 +26,7 @@ RELEASE_TIMEOUT_SECONDS = 1
 CLOCK_TIMEOUT_SECONDS = 1
 COMMAND_TIMEOUT_SECONDS = 6  # beyond the statement's own: then the server is stuck, not the statement slow
 CLOCK_AGE_SECONDS_MAX = 10
+STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
 
@@ -189,10 +190,12 @@ async def open_pool(
     application_name: str = "afterword",
     server_settings: Mapping[str, str] | None = None,
     statement_cache_size: int = 100,
+    statement_seconds_max: int = STATEMENT_SECONDS_MAX,
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
+    `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
     `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable.
     """
     settings = {
@@ -214,6 +217,7 @@ async def open_pool(
             timeout=CONNECT_TIMEOUT_SECONDS,
             command_timeout=COMMAND_TIMEOUT_SECONDS,
             statement_cache_size=statement_cache_size,
+            max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
             connection_class=_Connection,
             init=_initialize,

@@ -12,6 +12,7 @@ import msgspec
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
+LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in worker/pace.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
@@ -140,8 +141,9 @@ def _check(settings: Settings) -> None:
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
         if not _is_network(proxy):
             raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be addresses or networks, joined by commas.")
-    if settings.worker_heartbeat_seconds * 3 >= settings.worker_lease_seconds:
-        raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than three times the heartbeat.")
+    if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
+        least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
+        raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")
 
 
 def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:

@@ -22,7 +22,6 @@ from afterword.core import locales
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parent / "locale"
 LANGUAGES: Final = (SOURCE_LANGUAGE, *sorted(path.name for path in LOCALE_FOLDER.iterdir() if path.is_dir()))
-ACCEPTED_TAGS_MAX: Final = 20
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
 
 
@@ -62,11 +61,7 @@ def texts(domain: str, locale: str) -> Texts:
 
 def accepted(header: str) -> str:
     """The first of our languages that an `Accept-Language` header names, in its order; English without any."""
-    for part in header.split(",")[:ACCEPTED_TAGS_MAX]:
-        language = locales.match(part.partition(";")[0].strip(), LANGUAGES, "")
-        if language:
-            return language
-    return SOURCE_LANGUAGE
+    return locales.accepted(header, LANGUAGES, SOURCE_LANGUAGE)
 
 
 @lru_cache(maxsize=64)

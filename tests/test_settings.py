@@ -32,6 +32,7 @@ from afterword import settings
         ("AFTERWORD_MAIL_FROM", "a@b c"),
         ("AFTERWORD_WORKER_SLOTS", "0"),
         ("AFTERWORD_WORKER_LEASE_SECONDS", "40"),
+        ("AFTERWORD_WORKER_LEASE_SECONDS", "50"),  # three heartbeats, and no margin
         ("AFTERWORD_WORKER_POLL_SECONDS", "nan"),
         ("AFTERWORD_PROT", "8080"),
     ],

@@ -9,6 +9,7 @@ import langcodes
 from langcodes.tag_parser import LanguageTagError, parse_tag
 
 LOCALE_CHARACTERS_MAX = 35
+ACCEPTED_TAGS_MAX = 20
 
 _SHAPE: Final = re.compile(r"(?:[A-Za-z]{2,8}|[xXiI])(?:[-_][A-Za-z0-9]{1,8})*\Z")
 _RIGHT_TO_LEFT: Final = frozenset(
@@ -51,6 +52,12 @@ def match(tag: str | None, locales: Sequence[str], default: str) -> str:
             return shortened
     language = _language(wanted)
     return next((locale for locale in locales if _language(locale) == language), default)
+
+
+def accepted(header: str, locales: Sequence[str], default: str) -> str:
+    """The first of `locales` that an `Accept-Language` header names, in its order; `default` without any."""
+    tags = (part.partition(";")[0].strip() for part in header.split(",")[:ACCEPTED_TAGS_MAX])
+    return next((found for tag in tags if (found := match(tag, locales, ""))), default)
 
 
 @lru_cache(maxsize=1000)

@@ -198,6 +198,10 @@ def _is_zone(name: str) -> bool:
 # The rules, in their order ------------------------------------------------------------------------------------
 
 
+_NAMES: Final = ("period", "previous", "suppression", "conditions", "frequency_cap", "window", "expiry")
+_PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
+
+
 def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
     rules, rule = facts.rules, "period"
     if not rules.is_active:
@@ -209,13 +213,13 @@ def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
     if rules.start_time is not None and now < rules.start_time:
         text = f"Held: the pipeline starts on {_local(rules.start_time, facts)}"
         return Check(rule, "hold", "not_started", text, rules.start_time)
-    return Check(rule)
+    return _PASSED[rule]
 
 
 def _previous(item: Item, facts: Facts, now: datetime) -> Check:
     rule, previous = "previous", facts.previous
     if previous is None or not item.is_reminder:
-        return Check(rule)
+        return _PASSED[rule]
     if previous.is_open:
         until = now + timedelta(minutes=PREVIOUS_WAIT_MINUTES)
         return Check(rule, "hold", "previous_open", "Held: the message before this one is still under way", until)
@@ -225,7 +229,7 @@ def _previous(item: Item, facts: Facts, now: datetime) -> Check:
         return _skip(rule, "already_answered", "Ignored: already answered")
     if previous.is_expired:
         return _skip(rule, "instance_expired", "Ignored: the questionnaire can no longer be answered")
-    return Check(rule)
+    return _PASSED[rule]
 
 
 _SUPPRESSED: Final[Mapping[str, str]] = {
@@ -240,7 +244,7 @@ _SUPPRESSED: Final[Mapping[str, str]] = {
 def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
     found = facts.suppression
     if found is None:
-        return Check("suppression")
+        return _PASSED["suppression"]
     words = _SUPPRESSED.get(found.reason, found.reason)
     day = found.created_time.astimezone(zone_of(facts.zone_name)).date().isoformat()
     return _skip("suppression", found.reason, f"Ignored: {words} on {day}")
@@ -249,7 +253,7 @@ def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG
 def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
     tree = facts.rules.conditions
     if conditions.matches(tree, facts.metadata):
-        return Check("conditions")
+        return _PASSED["conditions"]
     leaves = conditions.leaves(tree, facts.metadata)
     leaf = next((leaf for leaf in leaves if not leaf.matches), leaves[0] if leaves else None)
     words = "" if leaf is None else _condition_words(leaf)
@@ -259,11 +263,11 @@ def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG0
 def _frequency_cap(item: Item, facts: Facts, now: datetime) -> Check:
     rule, rules = "frequency_cap", facts.rules
     if not rules.cap or item.is_reminder:
-        return Check(rule)
+        return _PASSED[rule]
     asked = [c.time for c in facts.contacts if c.pipeline_id == item.pipeline_id and c.item_id != item.item_id]
     last = max(asked, default=None)
     if last is None or last + rules.cap <= now:
-        return Check(rule)
+        return _PASSED[rule]
     again = last + rules.cap
     text = f"asked on {_local(last, facts)}, possible again from {_local(again, facts)}"
     if rules.if_capped == "wait":
@@ -275,7 +279,7 @@ def _window(item: Item, facts: Facts, now: datetime) -> Check:
     rule, calendar = "window", facts.calendar
     until = _opened(calendar, now, item.item_id)
     if until is not None and until <= now:
-        return Check(rule)
+        return _PASSED[rule]
     reason = "quiet_hours" if windows.is_quiet(calendar, now) else "outside_window"
     words = "quiet hours" if reason == "quiet_hours" else "outside the dispatch window"
     if reason == "outside_window" and facts.rules.if_outside == "skip":
@@ -286,7 +290,7 @@ def _window(item: Item, facts: Facts, now: datetime) -> Check:
 
 def _expiry(item: Item, facts: Facts, now: datetime) -> Check:
     if now < item.not_after:
-        return Check("expiry")
+        return _PASSED["expiry"]
     return _too_late(item, item.reason or "a backlog", facts)
 
 

@@ -9,6 +9,7 @@ from afterword.core import answers as core_answers
 from afterword.core import locales
 from afterword.core.metadata import Changes, merge
 from afterword.db import Database
+from afterword.events.service import Actor
 from afterword.instances import store
 from afterword.instances.store import Issuable
 from afterword.questionnaires import store as questionnaires_store
@@ -134,11 +135,14 @@ def row(
     responder_id: str,
     now: datetime,
     draw: Draw,
+    actor: Actor,
     item: WantedInstance | None = None,
     test: bool = False,
-    by: str | None = None,
 ) -> dict[str, object]:
-    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version."""
+    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version.
+
+    With it what its event needs: `event_id`, `actor_kind` and `actor_id`.
+    """
     definition = version.definition
     return {
         "organization_id": issuable.organization_id,
@@ -159,5 +163,8 @@ def row(
         "sent_time": wish.sent_time,
         "delivered_time": wish.delivered_time,
         "created_time": now,
-        "created_by": by,
+        "created_by": actor.id if actor.kind in {"user", "token"} else None,
+        "event_id": ids.ordered(now),
+        "actor_kind": actor.kind,
+        "actor_id": actor.id,
     }

@@ -25,10 +25,12 @@ def event(
     *,
     now: datetime,
     caller: Caller | None = None,
-    actor_kind: str = "responder",
     response: Mapping[str, object] | None = None,
 ) -> NewEvent:
-    """One event, of the caller, else of `actor_kind`; `response` is what people wrote."""
+    """One event, of the caller, else of the responder; `response` is what people wrote.
+
+    That of a creation is written with its row, in the store.
+    """
     data = {name: getattr(instance, name) for name in _COLUMNS}  # asdict would copy deeply: most of an event's cost
     del data["metadata"]
     return NewEvent(
@@ -38,8 +40,8 @@ def event(
         subject_id=instance.instance_id,
         subject_version=instance.version,
         questionnaire_id=instance.questionnaire_id,
-        actor_kind=caller.actor_kind if caller else actor_kind,
-        actor_id=caller.actor_id if caller else instance.responder_id if actor_kind == "responder" else None,
+        actor_kind=caller.actor_kind if caller else "responder",
+        actor_id=caller.actor_id if caller else instance.responder_id,
         data={**data, **(response or {})},
         test=instance.test,
     )

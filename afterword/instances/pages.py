@@ -23,7 +23,6 @@ from afterword.instances.sheets import Sheet
 from afterword.instances.walk import Walk
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
-from afterword.texts import ACCEPTED_TAGS_MAX
 from afterword.web import html, public
 from afterword.web.limits import Counter, source_key
 
@@ -375,11 +374,8 @@ def _locale(request: Request[Any, Any, Any], definition: Definition) -> str:
     wanted = request.query_params.get("locale")
     if wanted:
         return locales.match(wanted, definition.locales, definition.default_locale)
-    for part in request.headers.get("accept-language", "").split(",")[:ACCEPTED_TAGS_MAX]:
-        found = locales.match(part.partition(";")[0].strip(), definition.locales, "")
-        if found:
-            return found
-    return definition.default_locale
+    header = request.headers.get("accept-language", "")
+    return locales.accepted(header, definition.locales, definition.default_locale)
 
 
 def _page(

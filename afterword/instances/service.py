@@ -16,6 +16,7 @@ from afterword.core.instances import Edit
 from afterword.core.metadata import GLOBAL, NAMES_MAX, Changes, merge
 from afterword.db import Database
 from afterword.events import service as events
+from afterword.events.service import Actor
 from afterword.instances import issuing, news, store
 from afterword.instances.issuing import Draw, Inactive, WantedInstance, Wish
 from afterword.instances.store import Instance, Issuable
@@ -93,10 +94,11 @@ async def issue(
         return existing, False
     version = await issuing.version_to_issue(db, issuable=issuable)
     responder_id = await _responder_of(db, caller=caller, wish=wish, now=now, secret=secret)
+    actor = Actor(caller.actor_kind, caller.actor_id)
     row = issuing.row(
-        issuable, version, wish, responder_id=responder_id, now=now, draw=draw, test=caller.test, by=caller.actor_id
+        issuable, version, wish, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
-    return await _insert(db, row=row, now=now, caller=caller), True
+    return await _insert(db, row=row), True
 
 
 async def issue_by_link(
@@ -129,8 +131,16 @@ async def issue_by_link(
             now=now,
             actor=actor,
         )
-    row = issuing.row(issuable, version, replace(wish, metadata=known), responder_id=responder_id, now=now, draw=draw)
-    return await _insert(db, row=row, now=now), True
+    row = issuing.row(
+        issuable,
+        version,
+        replace(wish, metadata=known),
+        responder_id=responder_id,
+        now=now,
+        draw=draw,
+        actor=Actor("responder", responder_id),
+    )
+    return await _insert(db, row=row), True
 
 
 async def issue_for_items(
@@ -156,6 +166,7 @@ async def issue_for_items(
             responder_id=want.responder_id,
             now=now,
             draw=draw,
+            actor=Actor("worker"),
             item=want,
             test=want.test,
         )
@@ -163,7 +174,6 @@ async def issue_for_items(
         if (want.organization_id, want.questionnaire_id) in versions
     ]
     issued = await store.insert_instances(db, instances=rows)
-    await events.record(db, events=[news.event(i, "created", now=now, actor_kind="worker") for i in issued])
     found |= {_item_key(instance): instance for instance in issued}
     if len(issued) < len(rows):  # somebody else was faster with one of them
         late = [(w.organization_id, w.item_id) for w in missing if (w.organization_id, w.item_id) not in found]
@@ -215,7 +225,7 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
         return
     viewed = await store.update_viewed(db, organization_id=instance.organization_id, instance_id=instance_id, now=now)
     if viewed is not None:
-        await events.record(db, events=[news.event(viewed, "viewed", now=now, actor_kind="responder")])
+        await events.record(db, events=[news.event(viewed, "viewed", now=now)])
 
 
 async def save_answers(
@@ -362,11 +372,10 @@ async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, 
     return responder.metadata if responder else {}
 
 
-async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, caller: Caller | None = None) -> Instance:
+async def _insert(db: Database, *, row: Mapping[str, object]) -> Instance:
     issued = await store.insert_instances(db, instances=[row])
     if not issued:  # the form of an instance that was deleted since
         _refuse_unknown()
-    await events.record(db, events=[news.event(issued[0], "created", now=now, caller=caller)])
     return issued[0]
 
 

@@ -281,22 +281,30 @@ async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: s
 async def insert_instances(  # any tenant: a claimed batch serves many organizations
     db: Database, *, instances: Sequence[Mapping[str, object]]
 ) -> list[Instance]:
-    """Insert documents whose keys are columns; those whose item or reference has an instance already are left out."""
+    """Insert instances and their events (columns; the event's id and actor), unless item or reference has one."""
     rows = await db.fetch(
-        """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
-             responder_id, item_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
-             valid_days, editable, question_ids, metadata, sent_time, delivered_time, created_time, updated_time,
-             created_by, updated_by)
-           select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, reference_id,
-             previous_questionnaire_instance_id, short_code, test, locale, valid_days, editable, question_ids, metadata,
-             sent_time, delivered_time, created_time, created_time, created_by, created_by
-           from jsonb_to_recordset($1::jsonb) as b (organization_id text, instance_id text, questionnaire_id text,
-             version_id text, responder_id text, item_id text, reference_id text,
-             previous_questionnaire_instance_id text, short_code text, test boolean, locale text, valid_days integer,
-             editable boolean, question_ids text[], metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
-             created_time timestamptz, created_by text)
-           on conflict do nothing
-           returning *""",
+        """with d as materialized (
+             select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, instance_id text,
+               questionnaire_id text, version_id text, responder_id text, item_id text, reference_id text,
+               previous_questionnaire_instance_id text, short_code text, test boolean, locale text, valid_days integer,
+               editable boolean, question_ids text[], metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
+               created_time timestamptz, created_by text, event_id text, actor_kind text, actor_id text)),
+           issued as (
+             insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
+               responder_id, item_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
+               valid_days, editable, question_ids, metadata, sent_time, delivered_time, created_time, created_by,
+               updated_time, updated_by)
+             select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, reference_id,
+               previous_questionnaire_instance_id, short_code, test, locale, valid_days, editable, question_ids,
+               metadata, sent_time, delivered_time, created_time, created_by, created_time, created_by
+             from d on conflict do nothing returning *),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               actor_kind, actor_id, test, data)
+             select i.organization_id, d.event_id, 'questionnaire_instance.created', i.questionnaire_id, i.instance_id,
+               i.version, d.actor_kind, d.actor_id, i.test, to_jsonb(i) - 'metadata'
+             from issued i join d on d.organization_id = i.organization_id and d.instance_id = i.instance_id)
+           select * from issued""",
         list(instances),
     )
     return [_instance(row) for row in rows]

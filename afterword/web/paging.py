@@ -41,7 +41,6 @@ from urllib.parse import quote
 
 import msgspec
 
-from afterword import errors
 from afterword.core.lists import Kind, Listing, Order, Page, Rows
 from afterword.web import criteria
 from afterword.web.query import Parameters
@@ -230,12 +229,6 @@ def _typed(value: Any, kind: Kind) -> object:
 def _name_of(path: tuple[str, ...]) -> str:
     first, *rest = (quote(step, safe="") for step in path)
     return first + "".join(f"%5B{step}%5D" for step in rest)
-
-
-def refuse_if_wrong(context: Context) -> None:
-    """Raise Invalid when anything was noted."""
-    if context.wrong:
-        raise errors.Invalid.of(*context.wrong)
 
 
 def response_fields(parameters: Mapping[str, Any], known: frozenset[str], context: Context) -> frozenset[str] | None:

@@ -8,16 +8,14 @@ from afterword import errors
 from afterword.core.site import Site
 from afterword.web.explanations import EXPLANATIONS
 
-MEDIA_TYPE = b"application/problem+json"
 _encode = msgspec.json.Encoder().encode
 
 
 def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict[str, Any]:
     """The refusal as a problem document; old clients read `error`, else `message`."""
-    explanation = EXPLANATIONS.get(refusal.code)
     document: dict[str, Any] = {
         "type": site.problem_url(refusal.code),
-        "title": explanation.title if explanation else _title_of(refusal.code),
+        "title": title_of(refusal.code),
         "status": refusal.status,
         "code": refusal.code,
         "detail": refusal.detail,
@@ -37,6 +35,11 @@ def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
     return _encode(document_of(refusal, site=site, request_id=request_id))
 
 
+def title_of(code: str) -> str:
+    """What a code is called in human words."""
+    return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
+
+
 class InternalError(errors.Refusal):
     """A bug of ours: never the answer to an input, and it tells nothing of what happened."""
 
@@ -53,7 +56,3 @@ def _error(error: errors.FieldError) -> dict[str, str]:
         "code": error.code,
         "message": error.message,
     }
-
-
-def _title_of(code: str) -> str:
-    return code.replace("_", " ").capitalize()

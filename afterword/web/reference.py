@@ -13,13 +13,12 @@ from litestar.handlers import HTTPRouteHandler
 from afterword import errors
 from afterword.core.lists import CRITERIA
 from afterword.core.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, static
+from afterword.web import criteria, describe, headers, html, openapi, problems, static
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route
 
 EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 SECONDS_CACHED = 300
-STATUSES_OF_ALL: Final = frozenset({400, 401, 403, 406, 408, 413, 414, 415, 429, 500, 503})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ class Reference:
             "status": route.status,
             "shape": route.shape,
             "refusals": [
-                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else _status(code), _title(code))
+                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else _status(code), problems.title_of(code))
                 for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
             ],
             "curl": curl_of(route, self._site),
@@ -132,9 +131,11 @@ def _explanation(code: str, routes: Sequence[Route]) -> Explanation | None:
     if code in EXPLANATIONS:
         return EXPLANATIONS[code]
     if code in FIELD_CODES:
-        return Explanation(_status(code), _title(code), FIELD_CODES[code])
+        return Explanation(_status(code), problems.title_of(code), FIELD_CODES[code])
     route = next((route for route in routes if code in route.refusals), None)
-    return Explanation(_status(code), _title(code), f"See “{route.summary}” in the reference.") if route else None
+    if route is None:
+        return None
+    return Explanation(_status(code), problems.title_of(code), f"See “{route.summary}” in the reference.")
 
 
 def _status(code: str) -> int:
@@ -171,10 +172,6 @@ def _frame(title: str) -> dict[str, Any]:
         "style_url": static.url("public/afterword.css"),
         "reference_style_url": static.url("public/reference.css"),
     }
-
-
-def _title(code: str) -> str:
-    return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
 
 
 def _with_code(text: str) -> list[tuple[str, bool]]:

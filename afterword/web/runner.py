@@ -23,7 +23,6 @@ Header = tuple[bytes, bytes]
 
 _encode = msgspec.json.Encoder().encode
 _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
-_BODY_METHODS = frozenset({"POST", "PATCH", "PUT"})
 _NOTHING: dict[str, object] = {}
 
 

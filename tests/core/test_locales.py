@@ -82,3 +82,16 @@ def test_stored_form_is_stable(text: str) -> None:
 )  # fmt: skip
 def test_direction(locale: str, direction: str) -> None:
     assert direction == locales.direction(locale)
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        ("", "en"),
+        ("*, ;;,\x00", "en"),
+        ("fr;q=1, EL-gr;q=0.8, en", "el"),
+        ("fr," * locales.ACCEPTED_TAGS_MAX + "el", "en"),  # further ones are not looked at
+    ],
+)
+def test_accepted(header: str, found: str) -> None:
+    assert found == locales.accepted(header, ["en", "el"], "en")

@@ -44,6 +44,9 @@ def size(here: int, full: int) -> int:
     return full if FULL else here
 
 
+DRAIN_SECONDS_MAX: Final = size(60, 900)
+
+
 @dataclass
 class Lossy(Sink):
     """A sink that counts the answers which it kept to itself."""
@@ -69,7 +72,7 @@ class Rig:
     server: embedded.Server
     database_url: str
     pool: db.Pool
-    connection: Any  # asyncpg's; a superuser's, for what no product process may see or do
+    connection: Any  # asyncpg's, to look past the product
     folder: Path
     draw: random.Random
     acknowledged: set[str] = field(default_factory=set[str])
@@ -186,8 +189,9 @@ class Rig:
             """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
                  responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after, status,
                  epoch, owner, lease_until, attempts, attempts_max, source)
-               select $1, 'locked' || lpad(n::text, 16, '0'), $2, $3, 'locked@example.com', decode('00', 'hex'), now(), 0,
-                 now(), now() + interval '1 day', 2, 1, gen_random_uuid(), now() + interval '2 seconds', 1, 9, 'locked'
+               select $1, 'locked' || lpad(n::text, 16, '0'), $2, $3, 'locked@example.com', decode('00', 'hex'), now(),
+                 0, now(), now() + interval '1 day', 2, 1, gen_random_uuid(), now() + interval '2 seconds', 1, 9,
+                 'locked'
                from generate_series(1, $4) as n""",
             house.organization_id,
             house.questionnaire_id,
@@ -240,6 +244,10 @@ class Rig:
             if self.crew is not None:
                 print(f"after {time.perf_counter() - began:.1f} s:", await self.states(), *self.crew.tails())  # noqa: T201
             raise
+
+    async def drained(self) -> None:
+        """Wait until every item has come to its end."""
+        await self.until(self.nothing_open, seconds=DRAIN_SECONDS_MAX, what="nothing is open")
 
     async def nothing_open(self) -> bool:
         """Whether every item has come to its end."""

@@ -22,7 +22,7 @@ async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
             await rig.gap(mails=items / (kills + 2))
             workers.kill(workers.one())
             workers.start_one()
-        await rig.until(rig.nothing_open, seconds=60)
+        await rig.drained()
     figures = await rig.reconcile(unknown_max=rig.hits * SLOTS + sink.lost_answers)
     assert items == figures.items
 
@@ -40,7 +40,7 @@ async def test_zombies(rig: Rig) -> None:
             for zombie in zombies:
                 await rig.until(workers.is_bereft(zombie), seconds=20, what=f"others took what {zombie.name} held")
                 workers.wake(zombie)
-        await rig.until(rig.nothing_open, seconds=60)
+        await rig.drained()
     figures = await rig.reconcile(unknown_max=rig.hits * SLOTS)
     assert figures.unknown, "no sleeper held anything"
 
@@ -100,7 +100,7 @@ async def test_recovery(rig: Rig) -> None:
                 crew.kill(victim)
             await rig.until(watch.is_over, seconds=30, what="the survivor has claimed all of it")
         sink.release.set()
-        await rig.until(rig.nothing_open, seconds=30)
+        await rig.drained()
     await rig.reconcile(unknown_max=victims * held)
     print(f"claimed again after {max(watch.seconds):.2f} s at most; overdue by {watch.overdue:.2f} s at most")  # noqa: T201
     assert max(watch.seconds) <= LEASE_SECONDS + 2

@@ -104,7 +104,7 @@ async def test_database_restarts(rig: Rig) -> None:
                 await rig.revive_database()
                 await _recovered(rig, clients, workers_alive=len(workers.working))
             done.set()
-        await rig.until(rig.nothing_open, seconds=60)
+        await rig.drained()
         for name, count in POOL_SIZES.items():
             found = await rig.connection.fetchval(
                 "select count(*) from pg_stat_activity where application_name = $1 and datname = current_database()",

@@ -115,7 +115,7 @@ async def test_second_thoughts(rig: Rig) -> None:
             for racer in racers:
                 group.create_task(racer.run(items // CLIENTS))
         watching.cancel()
-        await rig.until(rig.nothing_open, seconds=60)
+        await rig.drained()
         assert [] == web.child.errors()
     await rig.reconcile(unknown_max=0)
     told = sum((racer.told for racer in racers), Counter[str]())

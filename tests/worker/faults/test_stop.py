@@ -65,7 +65,7 @@ async def test_stop_while_sending(rig: Rig) -> None:
             assert 0 == waiting
         sink.pause, sink.faults = 0.0, {}
         async with worker(rig, rounds) as child:
-            await rig.until(rig.nothing_open, seconds=60)
+            await rig.drained()
             assert 0 == await child.stop(), child.tail()
     figures = await rig.reconcile(unknown_max=0)
     assert figures.items == figures.mails
