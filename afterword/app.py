@@ -57,10 +57,11 @@ def create_app(
     `show_outbox`: the pages of captured messages are there too, for development and demonstrations.
     """
     metrics = Metrics()
+    limiter = Limiter(limits)
     ground = Ground(
         pool=pool,
         site=site,
-        limiter=Limiter(limits),
+        limiter=limiter,
         authenticate=_authenticator(),
         idempotency=_Idempotency(pool),
     )
@@ -81,7 +82,7 @@ def create_app(
             *Reference(table, site).routes,
             static.static_file,
         ],
-        state=State({"pool": pool, "site": site, "static_files": static.read_files()}),
+        state=State({"pool": pool, "site": site, "limiter": limiter, "static_files": static.read_files()}),
         exception_handlers={Exception: _refused},
         openapi_config=None,
         logging_config=None,

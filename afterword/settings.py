@@ -58,6 +58,8 @@ class Settings:
     token_requests_per_minute: Count = 6_000
     organization_requests_per_minute: Count = 24_000
     failed_authentications_per_minute: Count = 60
+    link_starts_per_minute: Count = 120
+    """Starts on public links from one source address; 0: no limit."""
     worker_slots: Slots = 50
     worker_poll_seconds: Seconds = 0.25
     worker_lease_seconds: Seconds = 60.0

@@ -50,6 +50,7 @@ def _config(chosen: Settings, standing: ground.Ground, pool: db.Pool) -> uvicorn
             token_requests=chosen.token_requests_per_minute,
             organization_requests=chosen.organization_requests_per_minute,
             failed_authentications=chosen.failed_authentications_per_minute,
+            link_starts=chosen.link_starts_per_minute,
         ),
         metrics_access=chosen.metrics,
         show_outbox=chosen.smtp_url is None,

@@ -24,7 +24,7 @@ from afterword.instances.walk import Walk
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import html, public
-from afterword.web.limits import Counter, source_key
+from afterword.web.limits import Limiter
 
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"
@@ -32,7 +32,6 @@ START_PURPOSE: Final = "start"
 REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
 RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 FORM_STATUS_WRONG: Final = 422
-SHORT_LINK_MISSES_MAX: Final = 30  # a minute and source
 
 
 @get("/a/{instance_id:str}", exception_handlers=public.REFUSALS)
@@ -87,25 +86,16 @@ async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Respon
 @get("/s/{code:str}", exception_handlers=public.REFUSALS)
 async def short_link(request: Request[Any, Any, Any], code: str) -> Response[None]:
     """The answer page under an address that fits into an SMS."""
-    misses, source = _misses(request), source_key(request.client.host if request.client else "")
-    if misses.is_used_up(source):
-        raise errors.TooMany("Too many short links were tried.", headers={"Retry-After": str(misses.reset_seconds)})
+    limiter, source = _limiter(request), _source(request)
+    limiter.check_short_link(source)
     instance = None
     if ids.is_short_code(code):
         async with db.connection(request.app.state.pool) as database:
             instance = await store.get_instance_by_short_code(database, short_code=code)
     if instance is None:
-        misses.add(source)
+        limiter.count_short_link_miss(source)
         raise errors.NotFound("There is no such page.")
     return html.redirect(sheets.address(instance.instance_id), status=302)
-
-
-def _misses(request: Request[Any, Any, Any]) -> Counter:
-    """Short links that led nowhere, by source: they are short enough to be tried out."""
-    state = request.app.state
-    if "short_link_misses" not in state:
-        state["short_link_misses"] = Counter(SHORT_LINK_MISSES_MAX)
-    return state["short_link_misses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +137,7 @@ async def post_public_link(
     request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
 ) -> Response[Any]:
     """Issue the instance, keep the first page's answers and go on to the answer page."""
+    _limiter(request).count_start(_source(request))
     posted = forms.read_body(await public.read_body(request))
     site: Site = request.app.state.site
     instance_id: str | None = None
@@ -169,6 +160,14 @@ async def post_public_link(
         if instance_id is None:
             raise
         return html.redirect(sheets.address(instance_id))
+
+
+def _limiter(request: Request[Any, Any, Any]) -> Limiter:
+    return request.app.state.limiter
+
+
+def _source(request: Request[Any, Any, Any]) -> str:
+    return request.client.host if request.client else ""
 
 
 async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:

@@ -12,6 +12,8 @@ KEYS_MAX = 100_000  # of one window; strangers beyond it share one count
 TOKEN_REQUESTS_DEFAULT = 6_000
 ORGANIZATION_REQUESTS_DEFAULT = 24_000
 FAILURES_DEFAULT = 60
+LINK_STARTS_DEFAULT = 120  # of public links, by source: a shop's visitors may share one
+SHORT_LINK_MISSES_DEFAULT = 30  # by source: short links are short enough to be tried out
 _REST = "the rest"
 
 
@@ -22,6 +24,8 @@ class Limits:
     token_requests: int = TOKEN_REQUESTS_DEFAULT
     organization_requests: int = ORGANIZATION_REQUESTS_DEFAULT
     failed_authentications: int = FAILURES_DEFAULT
+    link_starts: int = LINK_STARTS_DEFAULT
+    short_link_misses: int = SHORT_LINK_MISSES_DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,14 @@ class Counter:
 
 
 class Limiter:
-    """The three limits of a web process."""
+    """The limits of a web process."""
 
     def __init__(self, limits: Limits, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = Counter(limits.token_requests, clock=clock)
         self._organizations = Counter(limits.organization_requests, clock=clock)
         self._failures = Counter(limits.failed_authentications, clock=clock)
+        self._starts = Counter(limits.link_starts, clock=clock)
+        self._misses = Counter(limits.short_link_misses, clock=clock)
 
     def check_source(self, source: str) -> None:
         """Raise TooMany when this source address failed to authenticate too often; before anything is looked up."""
@@ -90,6 +96,21 @@ class Limiter:
         """One more authentication of this source failed."""
         if self._failures.limit:
             self._failures.add(source_key(source))
+
+    def count_start(self, source: str) -> None:
+        """One more start on a public link, which anybody may make; raises TooMany over the limit."""
+        if self._starts.limit and self._starts.add(source_key(source)).is_over:
+            raise _too_many("Too many questionnaires were started from this address.", self._starts.reset_seconds)
+
+    def check_short_link(self, source: str) -> None:
+        """Raise TooMany when this source tried too many short links that lead nowhere."""
+        if self._misses.is_used_up(source_key(source)):
+            raise _too_many("Too many short links were tried.", self._misses.reset_seconds)
+
+    def count_short_link_miss(self, source: str) -> None:
+        """One more short link that led nowhere."""
+        if self._misses.limit:
+            self._misses.add(source_key(source))
 
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> Standing | None:
         """One more request; what is left of the limit that ends first. None when both are off."""

@@ -57,7 +57,7 @@ def _of_playwright() -> str | None:
 
 def _run(*command: str) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    if subprocess.run(command, env=environment, timeout=APT_SECONDS_MAX, check=False).returncode:  # noqa: S603
+    if subprocess.run(command, env=environment, timeout=APT_SECONDS_MAX, check=False).returncode:
         raise SystemExit(f"“{' '.join(command)}” failed. Install Chromium yourself, or set {VARIABLE} to its path.")
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.instances.pages import SHORT_LINK_MISSES_MAX
+from afterword.web.limits import LINK_STARTS_DEFAULT, SHORT_LINK_MISSES_DEFAULT
 from tests.browser import markup
 from tests.browser.conftest import Shop
 
@@ -98,12 +98,24 @@ class TestRefusals:
 
     async def test_short_links_are_throttled(self, client: httpx2.AsyncClient) -> None:
         answer = await client.get(f"/s/{ids.short_code()}")
-        for _ in range(2 * SHORT_LINK_MISSES_MAX + 2):  # the minute may turn in between
+        for _ in range(2 * SHORT_LINK_MISSES_DEFAULT + 2):  # the minute may turn in between
             if answer.status_code == 429:
                 break
             answer = await client.get(f"/s/{ids.short_code()}")
         assert 429 == answer.status_code
         assert answer.headers["retry-after"]
+
+    async def test_starts_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/p/{shop.questionnaire_id}"
+        answer = await client.post(address, data={})
+        for _ in range(2 * LINK_STARTS_DEFAULT + 2):  # the minute may turn in between
+            if answer.status_code == 429:
+                break
+            answer = await client.post(address, data={})
+        assert 429 == answer.status_code
+        assert answer.headers["retry-after"]
+        assert "text/html" in answer.headers["content-type"]
+        assert [] == await shop.instances()
 
 
 class TestAnswering:
