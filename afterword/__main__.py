@@ -175,6 +175,21 @@ def import_questionnaire(file: Path, /, *, organization: str | None = None, appl
 
 
 @app.command
+def resume() -> None:
+    """Send again through the accounts that a failed login has paused, after you have mended it."""
+    from afterword import db
+    from afterword.commands import ground
+    from afterword.queue.lanes import service as lanes
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool), db.transaction(pool) as database:
+            resumed = await lanes.resume_all(database)
+        print("\n".join(f"Resumed {one.domain}, channel {one.channel_id}." for one in resumed) or "None was paused.")
+
+    _run(run())
+
+
+@app.command
 def doctor() -> None:
     """Check database, schema, SMTP login, public address, clock and time zones, and say what to do."""
     from afterword.commands import doctor, ground

@@ -4,6 +4,7 @@ Queries are literals (`LiteralString`): the type checker refuses one that was pu
 parts of lists (filters, orders) are composed here, from a whitelist of columns, and nowhere else.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -47,6 +48,7 @@ _AWAY = (
     asyncpg.DiskFullError,
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # an exchange was cut while the server went away
     ConnectionError,
     TimeoutError,
     OSError,
@@ -170,6 +172,9 @@ class Pool:
 
     raw: Any
     clock: Clock
+    turns: (
+        asyncio.Semaphore
+    )  # as many as connections, first come, first served: the driver's own queue lets some starve
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
 
     async def close(self) -> None:
@@ -222,7 +227,7 @@ async def open_pool(
             connection_class=_Connection,
             init=_initialize,
         )
-    return Pool(raw, Clock(), acquire_seconds)
+    return Pool(raw, Clock(), asyncio.Semaphore(size_max), acquire_seconds)
 
 
 @asynccontextmanager
@@ -239,14 +244,25 @@ async def connection(pool: Pool) -> AsyncGenerator[Database, None]:
 async def _acquired(pool: Pool) -> Any:
     try:
         with refusals():
-            return await pool.raw.acquire(timeout=pool.acquire_seconds)
+            async with asyncio.timeout(pool.acquire_seconds):
+                await pool.turns.acquire()
+                try:
+                    return await pool.raw.acquire()
+                except BaseException:
+                    pool.turns.release()
+                    raise
     except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
         raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
 
 
 async def _release(pool: Pool, raw: Any) -> None:
-    with suppress(*_AWAY):  # a server that hangs: whoever asked it has been told, and the driver ends the connection
-        await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
+    try:
+        with suppress(
+            *_AWAY
+        ):  # a server that hangs: whoever asked it has been told, and the driver ends the connection
+            await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
+    finally:
+        pool.turns.release()
 
 
 def on_demand(pool: Pool) -> Database:

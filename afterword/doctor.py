@@ -22,11 +22,13 @@ import asyncpg
 
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
+from afterword.queue.lanes import store as lanes_store
 
 CLOCK_SKEW_SECONDS_MAX = 5
 WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 FREE_BYTES_MIN = 1_000_000_000
+PAUSED_ACCOUNTS_SHOWN_MAX = 20
 ZONES = ("Europe/Athens", "America/New_York", "Asia/Kolkata", "Pacific/Auckland")  # four that no list lacks
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
@@ -75,10 +77,12 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime]) -> S
     try:
         async with await db.open_pool(url, size_max=1) as pool, db.connection(pool) as database:
             version = await database.fetch_value("show server_version")
+            revision = await _revision(database)
             return [
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 await _version(database),
-                await _revision(database),
+                revision,
+                *([await _accounts(database)] if revision.ok else []),
                 await _clock(database, clock),
                 await _zones(database, clock),
             ]
@@ -127,6 +131,14 @@ async def _revision(database: db.Database) -> Finding:
         return Finding("migrations", False, f"The schema is at {found}, newer than this release's {wanted}.", advice)
     detail = "The database is empty." if found is None else f"The schema is at {found}, this release needs {wanted}."
     return Finding("migrations", False, detail, "Run `afterword migrate`.")
+
+
+async def _accounts(database: db.Database) -> Finding:
+    paused = await lanes_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
+    if not paused:
+        return Finding("sending", True, "No account is paused.")
+    names = ", ".join(f"{one.domain} (channel {one.channel_id}: {one.paused_reason})" for one in paused)
+    return Finding("sending", False, f"Paused: {names}.", "Mend the login, then run `afterword resume`.")
 
 
 async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Finding:

@@ -1,4 +1,4 @@
-"""The gateway to PostgreSQL while its server hangs: it takes connections and answers nothing."""
+"""The gateway to PostgreSQL: whose turn it is, and what happens while the server hangs and answers nothing."""
 
 import asyncio
 import time
@@ -62,6 +62,33 @@ async def one_of(pool: db.Pool, *, before: Callable[[], None] = lambda: None) ->
     async with db.transaction(pool) as database:
         before()
         return await database.fetch_value("select 1")
+
+
+class TestTurns:
+    async def test_nobody_waits_for_ever(self, database_url: str) -> None:
+        async with await db.open_pool(database_url, size_max=1, acquire_seconds=0.1) as pool, db.connection(pool):
+            with pytest.raises(errors.Unavailable):
+                await one_of(pool)
+
+    async def test_a_turn_that_was_given_up_is_free_again(self, database_url: str) -> None:
+        async with await db.open_pool(database_url, size_max=1) as pool:
+            async with db.connection(pool):
+                waiting = asyncio.create_task(one_of(pool))
+                await asyncio.sleep(0)
+                waiting.cancel()
+            assert 1 == await one_of(pool)
+
+    async def test_first_come_first_served(self, database_url: str) -> None:
+        served: list[int] = []
+
+        async def stay(number: int) -> None:
+            for _ in range(3):  # whoever gives a connection back asks again at once, before the next in turn wakes up
+                async with db.connection(pool):
+                    served.append(number)
+
+        async with await db.open_pool(database_url, size_max=1) as pool:
+            await asyncio.gather(*(stay(number) for number in range(4)))
+        assert [0, 1, 2, 3] * 3 == served
 
 
 class TestHangingServer:

@@ -56,7 +56,7 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "clock", "time zones"]
+        names = ["database", "database version", "migrations", "sending", "clock", "time zones"]
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 

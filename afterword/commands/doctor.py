@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from afterword import doctor as examination
 from afterword.commands import CommandError, ground
 from afterword.doctor import Finding
+from afterword.queue.pages import outbox_url
 from afterword.settings import Settings
 
 
@@ -13,12 +14,15 @@ async def doctor(chosen: Settings) -> bool:
     try:
         async with ground.stand(chosen, migrate=False) as standing:
             findings = await _examine(chosen, standing.database_url)
+            outbox = outbox_url(standing.site) if chosen.smtp_url is None else None
     except CommandError as error:
-        findings = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)]
+        findings, outbox = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], None
     for finding in findings:
         print(f"{'ok   ' if finding.ok else 'FAULT'}  {finding.name:16} {finding.detail}")
-        if finding.advice and not finding.ok:
+        if finding.advice:
             print(f"{'':24}{finding.advice}")
+    if outbox is not None:
+        print(f"The captured outbox, with its key: {outbox}")
     faults = sum(not finding.ok for finding in findings)
     print("All is well." if not faults else f"{faults} to mend.")
     return not faults

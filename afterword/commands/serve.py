@@ -33,12 +33,13 @@ async def serve(chosen: settings.Settings) -> None:
 async def running(standing: ground.Ground, stop: asyncio.Event) -> AsyncGenerator[None, None]:
     """Web and worker on this ground, as processes of their own; leaving sets `stop` and waits for their end."""
     _require_free_port(standing.settings)
-    environment = environment_of(standing)
-    parts = [asyncio.create_task(Part(name, environment, stop).keep_running()) for name in PARTS]
+    environment, hurry = environment_of(standing), asyncio.Event()
+    parts = [asyncio.create_task(Part(name, environment, stop, hurry).keep_running()) for name in PARTS]
     try:
         yield
     finally:
         stop.set()
+        _on_signals(hurry)
         await asyncio.gather(*parts)
 
 
@@ -57,10 +58,14 @@ def _require_free_port(chosen: settings.Settings) -> None:
 def stop_on_signals() -> asyncio.Event:
     """An event that the first SIGTERM or SIGINT sets."""
     stop = asyncio.Event()
+    _on_signals(stop)
+    return stop
+
+
+def _on_signals(event: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return stop
+        loop.add_signal_handler(number, event.set)
 
 
 def environment_of(standing: ground.Ground) -> dict[str, str]:
@@ -80,6 +85,7 @@ class Part:
     name: str
     environment: Mapping[str, str] = field(repr=False)
     stop: asyncio.Event
+    hurry: asyncio.Event  # a second signal: what is still under way is cut off, and recovered as after a crash
 
     async def keep_running(self) -> None:
         """Start it, and start it again when it dies, more slowly while it does so soon, until `stop`."""
@@ -97,13 +103,24 @@ class Part:
             await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
             if self.stop.is_set():
-                await _end(process)
+                await self._end(process, ended)
                 return
             if time.monotonic() - began > RESTART_SECONDS_MAX:
                 pause = RESTART_SECONDS
             logger.error("part died", part=self.name, exit_code=ended.result(), again_in_seconds=pause)
             await _wait(self.stop, pause)
             pause = min(pause * 2, RESTART_SECONDS_MAX)
+
+    async def _end(self, process: asyncio.subprocess.Process, ended: "asyncio.Task[int]") -> None:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        hurried = asyncio.create_task(self.hurry.wait())
+        await asyncio.wait({ended, hurried}, timeout=STOP_SECONDS_MAX, return_when=asyncio.FIRST_COMPLETED)
+        hurried.cancel()
+        if not ended.done():
+            logger.error("part did not stop in time", part=self.name)
+            process.kill()
+            await ended
 
 
 async def watch_parent(stop: asyncio.Event) -> None:
@@ -115,17 +132,6 @@ async def watch_parent(stop: asyncio.Event) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     await reader.read()
     stop.set()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.send_signal(signal.SIGTERM)
-    try:
-        await asyncio.wait_for(process.wait(), STOP_SECONDS_MAX)
-    except TimeoutError:
-        logger.exception("part did not stop in time")
-        process.kill()
-        await process.wait()
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:

@@ -74,13 +74,18 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
 
 def format_time(instant: datetime, *, zone: tzinfo | None = None, offset_minutes: int | None = None) -> str:
     """ISO 8601 with whole seconds and a numeric offset, never `Z`; in `zone`, else at the offset, else in UTC."""
-    if offset_minutes is not None:
-        zone = _fixed(offset_minutes)
-    text = instant.astimezone(zone or UTC).isoformat(timespec="seconds")
+    return _text_in(instant, (UTC if zone is None else zone) if offset_minutes is None else _fixed(offset_minutes))
+
+
+@lru_cache(
+    maxsize=4096
+)  # half of what a list costs; its rows, and those who ask for it again, share most of their times
+def _text_in(instant: datetime, zone: tzinfo) -> str:
+    text = instant.astimezone(zone).isoformat(timespec="seconds")
     if len(text) == len("2026-11-21T18:23:45+02:00"):
         return text
     # Zones of long ago have seconds in their offset (Monrovia until 1972): keep the instant, show whole minutes.
-    return format_time(instant, offset_minutes=offset_minutes_at(instant, zone or UTC))
+    return _text_in(instant, _fixed(offset_minutes_at(instant, zone)))
 
 
 def format_optional(instant: datetime | None, *, zone: tzinfo | None = None) -> str | None:

@@ -47,6 +47,7 @@ SETTINGS: Mapping[str, str] = {
     "log_filename": "postgresql-%a.log",
     "log_rotation_age": "1d",
     "log_truncate_on_rotation": "on",
+    "log_error_verbosity": "terse",  # the detail of an error may quote a row: addresses, what opens a page
 }
 NOT_DURABLE: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 

@@ -348,6 +348,8 @@ create unique index queue_item_reference on queue_item (organization_id, pipelin
   where external_reference is not null and status <> 7 and deleted_time is null;
 create unique index queue_item_sequence on queue_item (organization_id, sequence_id, previous_questionnaire_instance_id) where sequence_id is not null;
 
+create index queue_item_previous on queue_item (organization_id, previous_item_id) where previous_item_id is not null;
+
 create table attempt ( -- inserted by begin, closed once
   organization_id text collate "C" not null,
   item_id text collate "C" not null,
@@ -360,6 +362,13 @@ create table attempt ( -- inserted by begin, closed once
   check ((outcome is null) = (finish_time is null)),
   foreign key (organization_id, item_id) references queue_item on delete cascade
 ) with (fillfactor = 70);
+
+create table attempt_total ( -- what became of all attempts, for the operator's figures; rows are spread so that workers do not queue
+  outcome text not null,
+  shard smallint not null,
+  total bigint not null,
+  primary key (outcome, shard)
+) with (fillfactor = 20);
 
 create table contact ( -- who was asked lately: the newest 32 of time, pipeline, item
   organization_id text collate "C" not null,

@@ -54,6 +54,13 @@ CREATE TABLE attempt (
 )
 WITH (fillfactor='70');
 
+CREATE TABLE attempt_total (
+    outcome text NOT NULL,
+    shard smallint NOT NULL,
+    total bigint NOT NULL
+)
+WITH (fillfactor='20');
+
 CREATE TABLE channel_account (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     account_id text NOT NULL COLLATE pg_catalog."C",
@@ -461,6 +468,9 @@ ALTER TABLE ONLY application_type
 ALTER TABLE ONLY attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (organization_id, item_id, epoch);
 
+ALTER TABLE ONLY attempt_total
+    ADD CONSTRAINT attempt_total_pkey PRIMARY KEY (outcome, shard);
+
 ALTER TABLE ONLY channel_account
     ADD CONSTRAINT channel_account_organization_id_channel_id_key UNIQUE (organization_id, channel_id);
 
@@ -578,6 +588,8 @@ CREATE INDEX queue_item_due ON queue_item USING btree (organization_id, pipeline
 CREATE INDEX queue_item_lease ON queue_item USING btree (lease_until) WHERE (status = ANY (ARRAY[2, 3]));
 
 CREATE INDEX queue_item_list ON queue_item USING btree (organization_id, pipeline_id, send_time DESC, item_id);
+
+CREATE INDEX queue_item_previous ON queue_item USING btree (organization_id, previous_item_id) WHERE (previous_item_id IS NOT NULL);
 
 CREATE UNIQUE INDEX queue_item_reference ON queue_item USING btree (organization_id, pipeline_id, external_reference) WHERE ((external_reference IS NOT NULL) AND (status <> 7) AND (deleted_time IS NULL));
 

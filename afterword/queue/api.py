@@ -176,10 +176,10 @@ _flushes: "weakref.WeakKeyDictionary[Clock, Combiner[Entry, Scheduled]]" = weakr
 
 def _flush_of(pool: Pool) -> Combiner[Entry, Scheduled]:
     """The one combiner of a pool; the clock stands for the pool because it may be referred to weakly."""
-    found = _flushes.get(pool.clock)
-    if found is None:
-        found = _flushes[pool.clock] = Combiner(_flush, batch_max=FLUSH_ITEMS_MAX, flights_max=FLUSHES_MAX)
-    return found
+    flush = _flushes.get(pool.clock)
+    if flush is None:
+        flush = _flushes[pool.clock] = Combiner(_flush, batch_max=FLUSH_ITEMS_MAX, flights_max=FLUSHES_MAX)
+    return flush
 
 
 async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:

@@ -62,7 +62,7 @@ class QueueItem(fields.Answer):
     external_reference: str | None
 
     @classmethod
-    def of(cls, item: store.QueueItem, zone: tzinfo) -> "QueueItem":
+    def of(cls, item: store.ShownItem, zone: tzinfo) -> "QueueItem":
         """The item: `send_time` with the offset that was sent, recorded times in the organization's zone."""
         created_time = times.format_time(item.created_time, zone=zone)
         is_untouched = item.updated_time == item.created_time  # most of a list: its times are half of what a row costs

@@ -354,13 +354,12 @@ async def _edit(db: Database, *, caller: Caller, item: QueueItem, change: ItemCh
     wanted = _wanted(item, change)
     if wanted == _editable(item):
         return item
+    [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
+    document, new_key = _edited(item, wanted, intake, secret)
     if item.status in {Item.CLAIMED, Item.SENDING}:
         raise InDispatch
     if item.status != Item.SCHEDULED:
         raise ItemClosed("The item has come to its end.")
-    key = (item.organization_id, item.questionnaire_id, item.pipeline_id)
-    [intake] = await store.list_intakes(db, wanted=[key])
-    document, new_key = _edited(item, wanted, intake, secret)
     if new_key != item.address_key:  # its place in the caps was the old address's
         await deciding.release_places(db, items=[(item.organization_id, item.item_id)])
     edited = await store.update_item(

@@ -4,8 +4,8 @@ from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
-from prometheus_client.core import HistogramMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
@@ -21,6 +21,7 @@ class Sample:
     text: str
     value: float
     labels: tuple[tuple[str, str], ...] = ()
+    only_grows: bool = False  # a counter, not a gauge
 
 
 Collect = Callable[[], Awaitable[Iterable[Sample]]]
@@ -80,8 +81,7 @@ class Metrics:
 
     async def text(self, collectors: Iterable[Collect] = ()) -> bytes:
         """Everything, as Prometheus reads it; a collector that fails is counted and left out."""
-        momentary = CollectorRegistry(auto_describe=False)
-        gauges: dict[str, Gauge] = {}
+        families: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
         for collect in collectors:
             try:
                 samples = list(await collect())
@@ -90,8 +90,20 @@ class Metrics:
                 continue
             for sample in samples:
                 names = [name for name, _ in sample.labels]
-                gauge = gauges.get(sample.name)
-                if gauge is None:
-                    gauge = gauges[sample.name] = Gauge(sample.name, sample.text, names, registry=momentary)
-                (gauge.labels(*(value for _, value in sample.labels)) if names else gauge).set(sample.value)
+                kind = CounterMetricFamily if sample.only_grows else GaugeMetricFamily
+                family = families.setdefault(sample.name, kind(sample.name, sample.text, labels=names))
+                family.add_metric([value for _, value in sample.labels], sample.value)
+        momentary = CollectorRegistry(auto_describe=False)
+        momentary.register(_Momentary(families.values()))
         return generate_latest(self._registry) + generate_latest(momentary)
+
+
+class _Momentary(Collector):
+    """Figures that were read just now."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        """All of them."""
+        return self._families

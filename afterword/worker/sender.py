@@ -72,7 +72,6 @@ class Sender:
         self._accounts = Accounts(pool)
         self._slots: dict[HoldKey, Slot] = {}
         self._freed = asyncio.Event()
-        self._background: set[asyncio.Task[None]] = set()
         self._begins: Combiner[Dispatch, bool] = Combiner(self._begin, batch_max=BATCH_ITEMS_MAX)
         self._settles: Combiner[Result, None] = Combiner(self._settle, batch_max=BATCH_ITEMS_MAX)
         self._releases: Combiner[Result, None] = Combiner(self._release, batch_max=BATCH_ITEMS_MAX)
@@ -88,11 +87,6 @@ class Sender:
         )
 
     # what the loop and the heartbeat ask --------------------------------------------------------------------------
-
-    @property
-    def in_flight(self) -> int:
-        """How many slots are in use."""
-        return len(self._slots)
 
     def holds(self) -> list[HoldKey]:
         """What is to be renewed; safe to call from another thread. After `send_seconds_max` a slot is on its own."""

@@ -118,5 +118,5 @@ class TestIdempotency:
             query = (
                 "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
             )
-            while not await database.fetch_value(query):  # noqa: ASYNC110  the event is the database's
+            while not await database.fetch_value(query):
                 await asyncio.sleep(0)

@@ -52,7 +52,7 @@ async def channel_to(
 async def until(condition: Callable[[], bool]) -> None:
     """Waits until it holds; fails after some seconds."""
     async with asyncio.timeout(PATIENCE):
-        while not condition():  # noqa: ASYNC110  what happens elsewhere sets no event
+        while not condition():
             await asyncio.sleep(0.005)
 
 

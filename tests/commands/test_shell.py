@@ -16,6 +16,7 @@ from afterword.commands.seed import Seeded, seed
 from afterword.core.access import SCOPES
 from afterword.core.site import Site
 from afterword.questionnaires.service import InvalidFile
+from afterword.queue.lanes import service as lanes
 from tests.conftest import House
 
 SITE = Site("https://survey.example.com", b"k" * 32)
@@ -166,3 +167,24 @@ class TestForm:
         assert "/a/x" == form.action
         filled = form.filled()
         assert (["1"], ["5"], ["a"], "next") == (filled["page"], filled["q"], filled["c"], filled["go"])
+
+
+class TestResume:
+    async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "resume")
+        assert (0, "None was paused.\n") == (ended.returncode, ended.stdout)
+
+    async def test_paused_account_is_named_and_resumed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        async with db.transaction(pool) as database:
+            account_id = await database.fetch_value(
+                "select account_id from channel_account where organization_id = $1", house.organization_id
+            )
+            assert await lanes.pause(database, account=(house.organization_id, account_id), reason="535 wrong password")
+        examined = shell(database_url, tmp_path, "doctor")
+        assert "535 wrong password" in examined.stdout
+        assert "afterword resume" in examined.stdout
+        ended = shell(database_url, tmp_path, "resume")
+        assert "Resumed demo, channel 1.\n" == ended.stdout
+        assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout

@@ -71,7 +71,7 @@ async def value(url: str, query: str) -> Any:
 
 async def eventually(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
-        while not condition():  # noqa: ASYNC110  processes end without an event
+        while not condition():
             await asyncio.sleep(POLL_SECONDS)
 
 

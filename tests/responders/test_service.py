@@ -419,5 +419,5 @@ def blocked(organization_id: str, *, reason: str = "hard_bounce", **changes: obj
 async def until_waiting(pool: db.Pool) -> None:
     async with db.connection(pool) as database, asyncio.timeout(5):
         query = "select count(*) from pg_locks where not granted"
-        while not await database.fetch_value(query):  # noqa: ASYNC110  the event is the database's
+        while not await database.fetch_value(query):
             await asyncio.sleep(0)

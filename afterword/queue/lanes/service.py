@@ -7,9 +7,10 @@ from afterword.core import retries
 from afterword.core.lanes import AccountKey, LaneKey
 from afterword.db import Database
 from afterword.queue.lanes import store
-from afterword.queue.lanes.store import Lane, Settings
+from afterword.queue.lanes.store import Lane, PausedAccount, Settings
 
 LANES_KEPT_MAX: Final = 2_000
+PAUSED_ACCOUNTS_MAX: Final = 1_000
 RATE_CEILING_MIN: Final = 5.0  # messages a second; what was learned while hardly anything was sent must not stay so
 RATE_PAUSE_SECONDS: Final = 1.0  # the messages that one throttle catches in flight are one throttle
 RATE_SAMPLE_EVENTS: Final = 5_000
@@ -101,3 +102,11 @@ async def pause(db: Database, *, account: AccountKey, reason: str) -> bool:
 async def resume(db: Database, *, account: AccountKey) -> bool:
     """A person has looked: send through the account again; whether it was closed."""
     return await store.update_to_resumed(db, organization_id=account[0], account_id=account[1])
+
+
+async def resume_all(db: Database) -> list[PausedAccount]:
+    """Send again through every account that waits for a person: whoever calls this has looked."""
+    paused = await store.list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
+    for account in paused:
+        await resume(db, account=(account.organization_id, account.account_id))
+    return paused

@@ -13,6 +13,18 @@ REASON_CHARACTERS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
+class PausedAccount:
+    """A login that is not used until a person has looked, and why."""
+
+    organization_id: str
+    account_id: str
+    domain: str
+    channel_id: int
+    paused_time: datetime
+    paused_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Lane:
     """An open lane with something due. `tokens`: None is no limit; `open_until`: set when the breaker wants a probe."""
 
@@ -260,6 +272,17 @@ async def update_to_paused(db: Database, *, organization_id: str, account_id: st
         reason,
     )
     return count == 1
+
+
+async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
+    """The accounts that wait for a person, longest first."""
+    rows = await db.fetch(
+        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
+           from channel_account a join organization o using (organization_id)
+           where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
+        limit,
+    )
+    return [PausedAccount(**row) for row in rows]
 
 
 async def update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:

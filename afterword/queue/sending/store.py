@@ -306,7 +306,12 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
              set finish_time = now(), outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
                provider_reference = b.provider_reference
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-               and a.outcome is null),
+               and a.outcome is null
+             returning a.outcome),
+           counted as (
+             insert into attempt_total (outcome, shard, total)
+             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome order by outcome
+             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
@@ -347,7 +352,11 @@ async def settle_late_items(db: Database, *, settlements: Sequence[Settlement]) 
                provider_reference = b.provider_reference
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
                and a.outcome = 'unknown'
-             returning a.organization_id, a.item_id),
+             returning a.organization_id, a.item_id, a.outcome),
+           counted as (
+             insert into attempt_total (outcome, shard, total)
+             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome
+             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
            moved as (
              update queue_item q
              set status = 4, epoch = q.epoch + 1, owner = null, lease_until = null, reason = null, result = null,
@@ -405,7 +414,12 @@ async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement
            closed as (
              update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lease lost'
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-               and a.outcome is null),
+               and a.outcome is null
+             returning a.outcome),
+           counted as (
+             insert into attempt_total (outcome, shard, total)
+             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome order by outcome
+             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
