@@ -46,7 +46,7 @@ async def _dispatches(stage: Stage) -> list[Dispatch]:
     """Real items that are ready to go."""
     await queue.empty(stage)
     await fill(stage, MESSAGES_PEOPLE)
-    worker = queue.worker_on(stage, stage.pool)
+    worker = queue.worker_on(stage, stage.pool, batch=MESSAGES_PEOPLE)
     return list((await queue.claim(worker)).dispatches)
 
 

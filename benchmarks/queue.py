@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from afterword import db
 from afterword.channels.base import Sent
@@ -15,68 +15,72 @@ from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Lease, Prepared, Result
+from afterword.worker.loop import PLANNER, STATEMENT_SECONDS_MAX
+from afterword.worker.pace import SLOTS, SLOTS_MAX
 from benchmarks.findings import Ratio
 from benchmarks.requests import fill
 from benchmarks.stage import Stage
 
-Ground = TypeVar("Ground")
-
-BATCH_ITEMS: Final = 100
-LOOPS: Final = 2  # batches under way at the same moment
-BATCHES_PER_SECOND: Final = 30  # how much work a round gets; the rate decides how long it takes
+LOOPS: Final = 1  # batches under way at the same moment
+BATCHES_PER_SECOND: Final = 10  # how much work a round gets; the rate decides how long it takes
 FAR: Final = 1_000_000  # between the numbers of new people
-BARE_TIMES: Final = 10
+BARE_TIMES: Final = 5  # the bare one is that much faster, or more
 FLOOR: Final = 0.12
-# The worker's own pool: it probes by key only.
-WORKER_SETTINGS: Final = {"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker stands on, without channels."""
+    """What a worker without channels stands on, and how much it claims at once."""
 
+    stage: Stage
     pool: db.Pool
+    batch: int
     lane: LaneKey
     lease: Lease
     cache: SettingsCache
-    secret: bytes
 
 
 async def claim_and_settle(stage: Stage, *, rounds: int, seconds: float) -> list[Ratio]:
-    """Items a second from scheduled to sent, with instance, attempt and events each, for people known and new."""
-    count = BATCH_ITEMS * max(2 * LOOPS, round(BATCHES_PER_SECOND * seconds))
-    known: list[tuple[float, float]] = []
-    new: list[tuple[float, float]] = []
-    async with await db.open_pool(stage.url, size_max=LOOPS, server_settings=WORKER_SETTINGS) as pool:
-        worker = worker_on(stage, pool)
+    """Items a second from scheduled to sent, with instance, attempt and events each.
+
+    In batches of the worker's default number of slots for people that are known and new, and in the largest batches.
+    """
+    async with await db.open_pool(
+        stage.url, size_max=LOOPS, server_settings=PLANNER, statement_seconds_max=STATEMENT_SECONDS_MAX
+    ) as pool:
         await empty(stage)
+        usual = worker_on(stage, pool, batch=SLOTS)
+        full = worker_on(stage, pool, batch=SLOTS_MAX)
+        count = SLOTS_MAX * max(2 * LOOPS, round(BATCHES_PER_SECOND * seconds))
         await fill(stage, count)
-        await _work_off(worker)
+        await _work_off(usual)
+        known: list[tuple[float, float]] = []
+        new: list[tuple[float, float]] = []
+        large: list[tuple[float, float]] = []
         for number in range(1, rounds + 1):
-            await fill(stage, count)
-            again = await _timed(_work_off, worker)
-            await fill(stage, count, first=number * FAR)
-            first = await _timed(_work_off, worker)
-            await _fill_bare(stage, count * BARE_TIMES)
-            bare = await _timed(_work_off_bare, pool)
+            again = await _rate(usual, count)
+            first = await _rate(usual, count, first_person=number * FAR)
+            bare = await _bare_rate(pool, count, batch=SLOTS)
             known.append((again, bare))
             new.append((first, bare))
-    what = f"Claim, begin, settle, batches of {BATCH_ITEMS}"
-    against = "bare two-statement batches"
+            large.append((await _rate(full, count), await _bare_rate(pool, count, batch=SLOTS_MAX)))
+    what, against, unit = "Claim, begin, settle, batches of", "bare two-statement batches", "items a second"
     return [
-        Ratio(f"{what}; known people", against, "items a second", known, FLOOR),
-        Ratio(f"{what}; new people", against, "items a second", new),
+        Ratio(f"{what} {SLOTS}; known people", against, unit, known, FLOOR),
+        Ratio(f"{what} {SLOTS}; new people", against, unit, new),
+        Ratio(f"{what} {SLOTS_MAX}; known people", against, unit, large),
     ]
 
 
-def worker_on(stage: Stage, pool: db.Pool) -> Worker:
-    """A worker for the seeded pipeline."""
+def worker_on(stage: Stage, pool: db.Pool, *, batch: int) -> Worker:
+    """A worker for the seeded pipeline that claims `batch` items at once."""
     return Worker(
+        stage=stage,
         pool=pool,
+        batch=batch,
         lane=(stage.seeded.organization_id, stage.seeded.pipeline_id),
         lease=Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0),
         cache=SettingsCache(),
-        secret=stage.site.secret,
     )
 
 
@@ -91,13 +95,18 @@ async def claim(worker: Worker) -> Prepared:
     async with db.transaction(worker.pool) as database:
         return await sending.claim(
             database,
-            shares={worker.lane: BATCH_ITEMS},
+            shares={worker.lane: worker.batch},
             metered=frozenset(),
             lease=worker.lease,
             cache=worker.cache,
-            secret=worker.secret,
+            secret=worker.stage.site.secret,
             draw=random.random,
         )
+
+
+async def _rate(worker: Worker, count: int, *, first_person: int = 0) -> float:
+    await fill(worker.stage, count, first=first_person)
+    return await _timed(lambda: _work_off(worker))
 
 
 async def _work_off(worker: Worker) -> int:
@@ -113,8 +122,8 @@ async def _work_off(worker: Worker) -> int:
     return count
 
 
-async def _fill_bare(stage: Stage, count: int) -> None:
-    async with db.connection(stage.pool) as database:
+async def _bare_rate(pool: db.Pool, count: int, *, batch: int) -> float:
+    async with db.connection(pool) as database:
         await database.execute("drop table if exists bare_job")
         await database.execute(
             """create table bare_job (job_id bigint primary key, status smallint not null,
@@ -124,20 +133,22 @@ async def _fill_bare(stage: Stage, count: int) -> None:
         await database.execute(
             """insert into bare_job select number, 1, now() - make_interval(secs => 1e-3 * number),
                  '{"address": "ann@example.com"}' from generate_series(1, $1::bigint) as number""",
-            count,
+            count * BARE_TIMES,
         )
         await database.execute("analyze bare_job")
+    return await _timed(lambda: _work_off_bare(pool, batch))
 
 
-async def _work_off_bare(pool: db.Pool) -> int:
+async def _work_off_bare(pool: db.Pool, batch: int) -> int:
     count = 0
     async with db.connection(pool) as database:
         while True:
             rows = await database.fetch(
                 """update bare_job set status = 2 where job_id in (
                      select job_id from bare_job where status = 1 and due_time <= now()
-                     order by due_time, job_id limit 100 for update skip locked)
-                   returning job_id, document"""
+                     order by due_time, job_id limit $1 for update skip locked)
+                   returning job_id, document""",
+                batch,
             )
             if not rows:
                 return count
@@ -147,8 +158,8 @@ async def _work_off_bare(pool: db.Pool) -> int:
             count += len(rows)
 
 
-async def _timed(work_off: Callable[[Ground], Awaitable[int]], ground: Ground) -> float:
+async def _timed(work_off: Callable[[], Awaitable[int]]) -> float:
     """The rate of `LOOPS` that work off what there is together."""
     begun = time.perf_counter()
-    counts = await asyncio.gather(*(work_off(ground) for _ in range(LOOPS)))
+    counts = await asyncio.gather(*(work_off() for _ in range(LOOPS)))
     return sum(counts) / (time.perf_counter() - begun)

@@ -151,14 +151,7 @@ async def issue_for_items(
     An item whose questionnaire has no published version is left out. A deleted instance keeps its item's place:
     look at `deleted_time`.
     """
-    found = {
-        _item_key(i): i
-        for i in await store.list_instances_of_items(db, items=[(w.organization_id, w.item_id) for w in wanted])
-    }
-    missing = [w for w in wanted if (w.organization_id, w.item_id) not in found]
-    if not missing:
-        return found
-    versions = await issuing.versions_to_issue(db, wanted=missing)
+    versions = await issuing.versions_to_issue(db, wanted=wanted)
     rows = [
         issuing.row(
             *versions[want.organization_id, want.questionnaire_id],
@@ -170,14 +163,14 @@ async def issue_for_items(
             item=want,
             test=want.test,
         )
-        for want in missing
+        for want in wanted
         if (want.organization_id, want.questionnaire_id) in versions
     ]
-    issued = await store.insert_instances(db, instances=rows)
-    found |= {_item_key(instance): instance for instance in issued}
-    if len(issued) < len(rows):  # somebody else was faster with one of them
-        late = [(w.organization_id, w.item_id) for w in missing if (w.organization_id, w.item_id) not in found]
-        found |= {_item_key(instance): instance for instance in await store.list_instances_of_items(db, items=late)}
+    # Most items are claimed once, so they are issued first and looked up only where the unique key knew better.
+    found = {_item_key(instance): instance for instance in await store.insert_instances(db, instances=rows)}
+    others = [key for want in wanted if (key := (want.organization_id, want.item_id)) not in found]
+    if others:
+        found |= {_item_key(instance): instance for instance in await store.list_instances_of_items(db, items=others)}
     return found
 
 

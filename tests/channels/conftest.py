@@ -60,9 +60,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
         "-addext",
         "keyUsage=digitalSignature,keyCertSign",
     ]
-    subprocess.run(
-        [*command, "-keyout", str(found.key), "-out", str(found.file)], check=True, capture_output=True
-    )
+    subprocess.run([*command, "-keyout", str(found.key), "-out", str(found.file)], check=True, capture_output=True)
     return found
 
 
