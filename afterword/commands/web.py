@@ -1,6 +1,7 @@
 """`afterword web`: the API and the pages, one process; start as many as you like behind a balancer."""
 
 import asyncio
+import gc
 from typing import cast
 
 import uvicorn
@@ -33,6 +34,8 @@ async def web(chosen: Settings) -> None:
         ) as pool,
     ):
         server = uvicorn.Server(_config(chosen, standing, pool))
+        gc.collect()
+        gc.freeze()  # what start-up made stays; looking through it again and again took a request's time
         watching = asyncio.create_task(serve.watch_parent(gone))
         ending = asyncio.create_task(_end_when(gone, server))
         try:

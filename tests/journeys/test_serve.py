@@ -18,7 +18,8 @@ import pytest
 
 from afterword import embedded
 from afterword.embedded.processes import working_in
-from tests.channels.sink import Sink
+from afterword.worker.pace import GRACE_SECONDS
+from tests.channels.sink import Fault, Sink
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
 from tests.journeys.processes import Child, until
@@ -183,6 +184,38 @@ async def check(url: str, *, accepted: list[str], acknowledged: set[str]) -> Non
         assert (0, 0) == (figures.duplicated, figures.unknown)
         await connection.execute("delete from queue_item where status = 1")  # or the next test would send them
     finally:
+        await connection.close()
+
+
+async def test_second_signal(home: Path, tmp_path: Path) -> None:
+    """The first signal lets a send finish that hangs after the dot; the second does not wait for it."""
+    async with (
+        Sink(faults={"dot": Fault("hang")}) as sink,
+        serving(home, tmp_path, sink) as service,
+    ):
+        client = await seed(**service.settings)
+        item = await client.schedule("bob@example.com")
+
+        async def hangs() -> bool:
+            return sink.count > 0
+
+        await until(hangs, seconds=10, what="the mail server has the mail and says nothing")
+        web, pids = service.part("web"), processes.descendants(service.child.pid)
+        service.child.send(signal.SIGTERM)
+
+        async def web_gone() -> bool:
+            return not processes.command_of(web)
+
+        await until(web_gone, seconds=10, what="the web process has stopped")
+        assert service.child.is_alive
+        began = time.monotonic()
+        assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
+        assert time.monotonic() - began < GRACE_SECONDS / 2
+        await gone(pids, home)
+    async with await embedded.start(home) as server:
+        connection: Any = await asyncpg.connect(server.url)
+        assert 3 == await connection.fetchval("select status from queue_item where item_id = $1", item["item_id"])
+        await connection.execute("delete from queue_item where item_id = $1", item["item_id"])
         await connection.close()
 
 
