@@ -8,28 +8,10 @@ from typing import Final, Literal
 from afterword import db as database
 from afterword import errors, ids
 from afterword.accounts import access, store
-from afterword.accounts.idempotency.service import (
-    Replay,
-    claim_idempotency_key,
-    keep_idempotent_answer,
-    prune_idempotency_keys,
-)
 from afterword.accounts.store import CUSTOM_APPLICATION_TYPE_ID, Application, Organization, Token, User
 from afterword.core import addresses, locales, times
 from afterword.core.access import ROLE_SCOPES, SCOPES
 from afterword.errors import FieldError
-
-__all__ = [
-    "Replay",
-    "claim_idempotency_key",
-    "create_application",
-    "create_organization",
-    "create_token",
-    "create_user",
-    "keep_idempotent_answer",
-    "prune_idempotency_keys",
-    "revoke_token",
-]
 
 NAME_CHARACTERS_MAX: Final = 200
 PERSON_NAME_CHARACTERS_MAX: Final = 100

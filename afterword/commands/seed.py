@@ -12,6 +12,7 @@ from afterword.accounts import service as accounts
 from afterword.accounts import store as accounts_store
 from afterword.accounts.store import Organization
 from afterword.core.access import SCOPES
+from afterword.core.addresses import CHANNEL_EMAIL
 from afterword.core.site import Site
 from afterword.questionnaires import service as questionnaires
 from afterword.queue.pipelines import service as pipelines
@@ -19,7 +20,6 @@ from afterword.queue.pipelines import store as pipelines_store
 
 DOMAIN: Final = "demo"
 PIPELINE_SLUG: Final = "email"
-CHANNEL_EMAIL: Final = 1
 INVITATIONS: Final = "invitations.yaml"
 
 

@@ -75,6 +75,14 @@ GLOBAL: Final = Declared.of(
 )
 
 
+class InvalidMetadata(ValueError):
+    """A name or a value that cannot be kept; `code` is stable, the sentence repeats neither."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What a request wants of both maps."""
@@ -129,6 +137,19 @@ def read_flat(
     return reader.changes, reader.errors
 
 
+def read_value(name: str, value: object) -> str | None:
+    """A value as the text that is kept, None where it is empty; raises InvalidMetadata."""
+    if not _is_name(name):
+        message = f"A metadata name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character."
+        raise InvalidMetadata("invalid_format", message)
+    if value is not None and not isinstance(value, str | int | float):
+        raise InvalidMetadata("wrong_type", "A metadata value is a text, a number or a boolean.")
+    text = _text(value)
+    if len(text) > VALUE_CHARACTERS_MAX:
+        raise InvalidMetadata("too_long", f"A metadata value has at most {VALUE_CHARACTERS_MAX:,} characters.")
+    return text or None
+
+
 def merge(current: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
     """`current` with the changes applied by name. Beyond the limit new names are left out, known ones still change."""
     merged = dict(current)
@@ -177,22 +198,17 @@ class _Reader:
                 self.read_value(kind, str(name), one, f"{pointer}/{escape(str(name))}")
 
     def read_value(self, kind: Kind, name: str, value: object, pointer: str) -> None:
-        if not _is_name(name):
-            message = f"A metadata name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character."
-            return self.wrong("invalid_format", message, pointer)
-        if value is not None and not isinstance(value, str | int | float):
-            return self.wrong("wrong_type", "A metadata value is a text, a number or a boolean.", pointer)
-        text = _text(value)
-        if len(text) > VALUE_CHARACTERS_MAX:
-            message = f"A metadata value has at most {VALUE_CHARACTERS_MAX} characters."
-            return self.wrong("too_long", message, pointer)
+        try:
+            text = read_value(name, value)
+        except InvalidMetadata as error:
+            return self.wrong(error.code, str(error), pointer)
         definition = (self.declared.questionnaire if kind == "questionnaire" else self.declared.responder).get(name)
         if self.strict and definition is None:
             return self.wrong("unknown_metadata", "This name is not declared.", pointer)
         if self.strict and definition and text and typed(definition.type, text) is None:
             return self.wrong("invalid_format", f"This is not a {definition.type}.", pointer)
         target = self.changes.questionnaire if kind == "questionnaire" else self.changes.responder
-        target[name] = text or None
+        target[name] = text
         return None
 
 

@@ -66,27 +66,27 @@ class QueueItem(fields.Answer):
         """The item: `send_time` with the offset that was sent, recorded times in the organization's zone."""
         created_time = times.format_time(item.created_time, zone=zone)
         is_untouched = item.updated_time == item.created_time  # most of a list: its times are half of what a row costs
-        return cls(
-            item_id=item.item_id,
-            previous_item_id=item.previous_item_id,
-            questionnaire_id=item.questionnaire_id,
-            responder_id=item.responder_id,
-            responder_channel_identifier=item.responder_channel_identifier,
-            questionnaire_instance_id=item.questionnaire_instance_id,
-            previous_questionnaire_instance_id=item.previous_questionnaire_instance_id,
-            status_id=item.status_id.value,
-            pipeline_id=item.pipeline_id,
-            locale=item.locale,
-            send_time=times.format_time(item.send_time, offset_minutes=item.send_offset_minutes),
-            dispatched_time=times.format_optional(item.dispatched_time, zone=zone),
-            result=item.result,
-            retry_attempts=item.retry_attempts,
-            created_time=created_time,
-            updated_time=created_time if is_untouched else times.format_time(item.updated_time, zone=zone),
-            anonymized_time=times.format_optional(item.anonymized_time, zone=zone),
-            created_by=item.created_by,
-            updated_by=item.updated_by,
-            external_reference=item.external_reference,
+        return cls(  # by position, in the members' order: names would cost a third more of each row of a list
+            item.item_id,
+            item.previous_item_id,
+            item.questionnaire_id,
+            item.responder_id,
+            item.responder_channel_identifier,
+            item.questionnaire_instance_id,
+            item.previous_questionnaire_instance_id,
+            item.status_id.value,
+            item.pipeline_id,
+            item.locale,
+            times.format_time(item.send_time, offset_minutes=item.send_offset_minutes),
+            times.format_optional(item.dispatched_time, zone=zone),
+            item.result,
+            item.retry_attempts,
+            created_time,
+            created_time if is_untouched else times.format_time(item.updated_time, zone=zone),
+            times.format_optional(item.anonymized_time, zone=zone),
+            item.created_by,
+            item.updated_by,
+            item.external_reference,
         )
 
 

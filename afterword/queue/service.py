@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 from afterword import errors, ids
 from afterword.core import metadata, scheduling, times
 from afterword.core.access import Caller
-from afterword.core.addresses import InvalidAddress, address_key, normalise
+from afterword.core.addresses import CHANNEL_SMS, InvalidAddress, address_key, normalise
 from afterword.core.metadata import Changes
 from afterword.core.statuses import Item
 from afterword.core.times import Moment
@@ -33,7 +33,6 @@ COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
 OUTBOX_DAYS: Final = 30
-CHANNEL_SMS: Final = 2
 # After an attempt of unknown outcome; null: never again. Mail servers know the Message-ID after ten minutes, receivers
 # that honour the item's id as a key take a repetition at once, and an SMS is heard twice.
 RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 4: 1, 5: 1}

@@ -12,9 +12,10 @@ import msgspec
 from msgspec import inspect
 
 from afterword import errors
+from afterword.core.reading import escape
 from afterword.web import scalars
 from afterword.web.query import as_list
-from afterword.web.scalars import Context, Reader, escape
+from afterword.web.scalars import Context, Reader
 
 LIST_ENTRIES_MAX = 1000
 RESERVED: Final = frozenset({"fields", "response_fields"})  # "all fields", or which; never members of a resource

@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any, Final, cast
 
 from afterword.core.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
+from afterword.core.reading import escape
 from afterword.web import scalars
 from afterword.web.query import Parameters, as_list
 from afterword.web.scalars import Context
@@ -86,7 +87,7 @@ def camel_case(name: str) -> str:
 
 def place_of(*steps: str) -> str:
     """Where a parameter stands, for `Context.add`: (`filter_by`, `EQUAL`, `Nope`) is `filter_by[EQUAL][Nope]`."""
-    return "".join(f"/{scalars.escape(step)}" for step in steps)
+    return "".join(f"/{escape(step)}" for step in steps)
 
 
 def _criterion(operator: str, name: str, value: object, columns: Columns, context: Context) -> Criterion | None:

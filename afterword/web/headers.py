@@ -1,4 +1,4 @@
-"""The headers of wire.md 5: reading what clients send, writing what every answer carries."""
+"""Headers: reading what clients send, writing what every answer carries."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """Lists on the wire: page mode and cursor mode, cursors that nobody can forge, envelopes, `Link`.
 
-How a list route works (wire.md 4), from store to wire:
+How a list route works, from store to wire:
 
     # store.py: the whitelist of columns, and a function that hands the page to the database
     ITEMS = Listing(

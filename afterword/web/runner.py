@@ -1,4 +1,4 @@
-"""Runs one operation: all checks in the order of wire.md 3, the handler in its transaction, the answer's headers."""
+"""Runs one operation: all checks in one fixed order, the handler in its transaction, the answer's headers."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence

@@ -10,13 +10,11 @@ from urllib.parse import urlsplit
 from msgspec import inspect
 
 from afterword import errors, ids
-from afterword.core import locales, times
+from afterword.core import locales, metadata, times
 from afterword.core.lists import Kind
+from afterword.core.reading import escape
 
 TEXT_CHARACTERS_MAX = 4096
-METADATA_NAMES_MAX = 200
-METADATA_NAME_CHARACTERS_MAX = 255
-METADATA_GROUPS = ("questionnaire", "responder")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _INTEGER = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
@@ -49,11 +47,6 @@ class Context:
 
 
 Reader = Callable[[Any, str, Context], Any]
-
-
-def escape(name: str) -> str:
-    """A member's name as a token of a JSON Pointer (RFC 6901)."""
-    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
 def unescape(token: str) -> str:
@@ -284,12 +277,12 @@ def metadata_reader(group: Reader | None = None) -> Reader:
             if value != []:
                 context.add(place, "wrong_type", "An object of names and values is wanted.")
             return {}
-        if len(value) > METADATA_NAMES_MAX:
-            context.add(place, "too_many", f"At most {METADATA_NAMES_MAX} names are allowed.")
+        if len(value) > metadata.NAMES_MAX:
+            context.add(place, "too_many", f"At most {metadata.NAMES_MAX} names are allowed.")
             return {}
         found: dict[str, Any] = {}
         for name, entry in value.items():
-            if group is not None and name in METADATA_GROUPS and type(entry) in {dict, list}:
+            if group is not None and name in metadata.KINDS and type(entry) in {dict, list}:
                 found[name] = group(entry, f"{place}/{name}", context)
             else:
                 found[name] = _metadata_value(name, entry, f"{place}/{escape(name)}", context)
@@ -299,17 +292,11 @@ def metadata_reader(group: Reader | None = None) -> Reader:
 
 
 def _metadata_value(name: str, value: Any, place: str, context: Context) -> str | None:
-    if not 1 <= len(name) <= METADATA_NAME_CHARACTERS_MAX or _CONTROL.search(name):
-        context.add(place, "invalid_format", "A name has 1 to 255 characters, none of them a control character.")
+    try:
+        return metadata.read_value(name, value)
+    except metadata.InvalidMetadata as error:
+        context.add(place, error.code, str(error))
         return None
-    if value is None or value == "":
-        return None
-    text = ("true" if value else "false") if type(value) is bool else str(value)
-    if type(value) not in {str, int, float, bool}:
-        context.add(place, "wrong_type", "A text, a number or a boolean is wanted.")
-    elif len(text) > TEXT_CHARACTERS_MAX:
-        context.add(place, "too_long", f"At most {TEXT_CHARACTERS_MAX:,} characters are allowed.")
-    return text
 
 
 COLUMN_READERS: Final[Mapping[Kind, Reader]] = {

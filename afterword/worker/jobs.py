@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.accounts import service as accounts
+from afterword.accounts.idempotency import service as idempotency
 from afterword.core.lanes import START, LaneKey
 from afterword.core.retries import JITTER_MAX
 from afterword.db import Database
@@ -76,7 +76,7 @@ class _Expiry:
 
 
 async def _prune_idempotency_keys(db: Database) -> int:
-    return await accounts.prune_idempotency_keys(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
+    return await idempotency.prune_idempotency_keys(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
 
 
 async def _prune_outbox(db: Database) -> int:

@@ -1,4 +1,4 @@
-"""The e-mail channel against a server that fails at every point (T19), and what keeps its promises."""
+"""The e-mail channel against a server that fails at every point, and what keeps its promises."""
 
 import asyncio
 import inspect

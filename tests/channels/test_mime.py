@@ -1,4 +1,4 @@
-"""The bytes of a mail, parsed back by the standard library: whatever the texts hold, the headers stay ours (T25)."""
+"""The bytes of a mail, parsed back by the standard library: whatever the texts hold, the headers stay ours."""
 
 from dataclasses import replace
 from email.header import decode_header, make_header

@@ -1,4 +1,4 @@
-"""Forty real replies and what each means (T20), and where a conversation breaks off."""
+"""Forty real replies and what each means, and where a conversation breaks off."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Bodies that want to break a parser (T39), and what is said to each; sent under the label of JSON unless said."""
+"""Bodies that want to break a parser, and what is said to each; sent under the label of JSON unless said."""
 
 import codecs
 import gzip

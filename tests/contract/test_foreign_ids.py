@@ -1,4 +1,4 @@
-"""T31, layer 2: stores that are handed our organization and their ids find nothing and change nothing."""
+"""Stores that are handed our organization and their ids find nothing and change nothing."""
 
 import importlib
 import inspect

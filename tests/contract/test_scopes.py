@@ -1,4 +1,4 @@
-"""T34: an operation opens to its exact scope, to no other and to nothing that looks like it."""
+"""An operation opens to its exact scope, to no other and to nothing that looks like it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""T31, layer 4, and the searches of T27: each statement names the tenant; nothing is put together, unpickled or run."""
+"""Each statement names the tenant; nothing is put together, unpickled or run."""
 
 import ast
 import re

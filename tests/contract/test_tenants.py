@@ -1,4 +1,4 @@
-"""T31: nothing of another organization can be reached, by any operation; foreign, deleted and absent look the same."""
+"""Nothing of another organization can be reached, by any operation; foreign, deleted and absent look the same."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Variables in authored texts: what is filled, what stays text, what is refused; and the attacks (T35)."""
+"""Variables in authored texts: what is filled, what stays text, what is refused; and the attacks."""
 
 import time
 import tracemalloc

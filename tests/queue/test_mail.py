@@ -1,4 +1,4 @@
-"""The mail that asks: what it says in each language, where its keys lead, and what no text can make of it (T28)."""
+"""The mail that asks: what it says in each language, where its keys lead, and what no text can make of it."""
 
 import re
 from collections.abc import Mapping, Sequence

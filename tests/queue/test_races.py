@@ -84,7 +84,7 @@ class World:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_cancels_and_edits_against_workers(queue: Queue, seed: int) -> None:
-    """T12: a cancel answered 200 without the note means that nothing was accepted, and nothing ever will be."""
+    """A cancel answered 200 without the note means that nothing was accepted, and nothing ever will be."""
     world = World(queue, seed)
     items = [await queue.schedule(f"a{number}@example.com", locale="el") for number in range(RACES)]
     later = (await queue.now()).replace(microsecond=0) + timedelta(hours=5)

@@ -21,7 +21,7 @@ PATIENT = replace(RIG, lease_seconds=60, heartbeat_seconds=15)
 
 
 class TestPoison:
-    """T06 but for the crashes: what cannot be made ready hurts only itself, and ends with its cause."""
+    """But for the crashes: what cannot be made ready hurts only itself, and ends with its cause."""
 
     async def test_rendering(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         compose = mail.compose
@@ -150,7 +150,7 @@ class TestOutcomes:
 
 class TestLeases:
     async def test_a_blocked_loop_is_not_death(self, bench: Bench) -> None:
-        """T04: a channel that blocks the whole loop for longer than the lease loses nothing."""
+        """A channel that blocks the whole loop for longer than the lease loses nothing."""
 
         async def block(message: Message, begin: Begin) -> Outcome:
             await begin()
@@ -341,7 +341,7 @@ class TestAccounts:
         )
 
     async def test_throttled(self, bench: Bench) -> None:
-        """T21 in small: everything is delivered, no attempt is counted, the rate is learned."""
+        """Everything is delivered, no attempt is counted, the rate is learned."""
         taken: list[float] = []
 
         async def answer(message: Message, begin: Begin) -> Outcome:
@@ -394,7 +394,7 @@ class TestAccounts:
 
 class TestFairness:
     async def test_a_single_item_does_not_wait_behind_a_backlog(self, bench: Bench, neighbour: Any) -> None:
-        """T18: while one organization has far more than there are slots, another's item is next."""
+        """While one organization has far more than there are slots, another's item is next."""
         started: list[str] = []
 
         async def answer(message: Message, begin: Begin) -> Outcome:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Any
 
 from afterword.core import conditions, instances, scheduling, windows
+from afterword.core.addresses import CHANNEL_SMS
 from afterword.core.lanes import LaneKey
-from afterword.core.metadata import GLOBAL, KINDS, typed
 from afterword.core.reading import Findings
 from afterword.core.scheduling import Contact, Decision, Facts, Previous, Rules, Suppression
 from afterword.core.statuses import ITEM_TERMINAL, Item
@@ -19,7 +18,6 @@ from afterword.queue.deciding.store import AddressKey, PreviousItem, Recipient
 from afterword.queue.lanes.store import Settings
 from afterword.queue.sending.store import Claimed
 
-CHANNEL_SMS: Final = 2
 ItemKey = tuple[str, str]
 
 
@@ -83,17 +81,6 @@ def rules_of(settings: Settings, *, is_closed: bool = False) -> Rules:
         weekdays=frozenset(pipeline.weekdays) & windows.WEEKDAYS_ALL,
         if_outside=pipeline.if_outside,
     )
-
-
-def condition_facts(metadata: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
-    """What conditions compare: `questionnaire_metadata:{name}` and `responder_metadata:{name}`, by declared type."""
-    facts: dict[str, object] = {}
-    for kind in KINDS:
-        declared = GLOBAL.questionnaire if kind == "questionnaire" else GLOBAL.responder
-        for name, text in metadata.get(kind, {}).items():
-            definition = declared.get(name)
-            facts[f"{kind}_metadata:{name}"] = _comparable(typed(definition.type if definition else "text", text))
-    return facts
 
 
 async def _is_closed(db: Database, settings: Settings) -> bool:
@@ -175,7 +162,7 @@ def _facts(
         rules=rules,
         zone_name=zone_name,
         suppression=suppression,
-        metadata=condition_facts(item.metadata) if rules.conditions else {},
+        metadata=_known(item) if rules.conditions else {},
         contacts=contacts,
         previous=previous,
     )
@@ -191,8 +178,8 @@ def _subject(item: Claimed) -> scheduling.Item:
     )
 
 
-def _comparable(value: str | Decimal | bool | date | None) -> object:  # noqa: FBT001
-    return float(value) if isinstance(value, Decimal) else value
+def _known(item: Claimed) -> dict[str, object]:
+    return dict(instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {})))
 
 
 def _address(item: Claimed) -> AddressKey:

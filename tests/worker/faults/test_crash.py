@@ -14,7 +14,7 @@ pytestmark = pytest.mark.faults
 
 @pytest.mark.parametrize(("lost", "retry"), [(0.0, 0.0), (0.005, 0.02)], ids=["good world", "bad world"])
 async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
-    """T01: `kill -9` at random moments; in the bad world some answers are lost after the dot, and some are 4yz."""
+    """`kill -9` at random moments; in the bad world some answers are lost after the dot, and some are 4yz."""
     items, kills = size(2_000, 20_000), size(6, 50)
     await rig.fill(organizations=size(4, 20), lanes=2, items=items)
     async with rig.sink(lost=lost, retry=retry, pause=0.01) as sink, rig.workers() as workers:
@@ -28,7 +28,7 @@ async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
 
 
 async def test_zombies(rig: Rig) -> None:
-    """T05: workers that sleep past their leases, and then go on as if nothing had happened."""
+    """Workers that sleep past their leases, and then go on as if nothing had happened."""
     items, rounds, sleepers = size(1_000, 20_000), size(1, 7), 3
     await rig.fill(organizations=size(4, 20), lanes=2, items=items)
     async with rig.sink(pause=0.01), rig.workers() as workers:
@@ -75,7 +75,7 @@ class Watch:
 
 
 async def test_recovery(rig: Rig) -> None:
-    """T02: what the dead held is claimed again within lease + 2 s, past 10,000 overdue rows that are locked."""
+    """What the dead held is claimed again within lease + 2 s, past 10,000 overdue rows that are locked."""
     victims, held = size(10, 40), SLOTS
     await rig.fill(organizations=2, lanes=2, items=victims * held)
     await rig.connection.execute("update channel_account set slots_max = 200")

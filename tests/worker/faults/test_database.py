@@ -72,7 +72,7 @@ class Client:
 
 
 async def test_database_restarts(rig: Rig) -> None:
-    """T07: restarts under sends and POSTs, then an outage; the processes come back by themselves."""
+    """Restarts under sends and POSTs, then an outage; the processes come back by themselves."""
     restarts = size(2, 10)
     await rig.fill(organizations=2, lanes=2, items=size(400, 20_000))
     lanes, done = await rig.lanes(), asyncio.Event()

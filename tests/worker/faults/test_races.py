@@ -102,7 +102,7 @@ class Racer:
 
 
 async def test_second_thoughts(rig: Rig) -> None:
-    """T12: cancelled or deleted means not sent; else the client is told that it was too late; nothing is revived."""
+    """Cancelled or deleted means not sent; else the client is told that it was too late; nothing is revived."""
     items = size(200, 2_000)
     await rig.fill(organizations=2, lanes=2, items=0)
     lanes = await rig.lanes()

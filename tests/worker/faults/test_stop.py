@@ -43,7 +43,7 @@ async def in_flight(rig: Rig) -> int:
 
 
 async def test_stop_while_sending(rig: Rig) -> None:
-    """T44: lost 0, unknown 0, out in 25 s; what was only claimed has no attempt counted."""
+    """Lost 0, unknown 0, out in 25 s; what was only claimed has no attempt counted."""
     rounds = size(2, 20)
     await rig.fill(organizations=2, lanes=2, items=IN_FLIGHT * (rounds + 1))
     await rig.connection.execute("update channel_account set slots_max = 200")
