@@ -22,9 +22,9 @@ EXPLANATION = """\
 - **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of
   the same size and status.
 - **bare two-statement batches**: `update … where job_id in (select … for update skip locked) returning …`, then an
-  update by key, on a table of four columns, in batches of the same size over the same number of connections. Ours
-  decide by the pipeline's rules, issue an instance and write an attempt and two events for each item; the first row
-  asks people who are known, the second new ones.
+  update by key, on a table of four columns: 2 row writes an item, on one connection as ours. Ours decide by the
+  pipeline's rules, issue an instance and write an attempt and two events: 9 row writes an item, 12 where the person is
+  new. 50 is the worker's default number of slots, 200 the most.
 - **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same
   server, which takes everything and keeps nothing.
 - All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
