@@ -21,10 +21,11 @@ EXPLANATION = """\
   transaction, so their ratio may pass 1.
 - **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of
   the same size and status.
-- **bare two-statement batches**: `update … where job_id in (select … for update skip locked) returning …`, then an
-  update by key, on a table of four columns: 2 row writes an item, on one connection as ours. Ours decide by the
-  pipeline's rules, issue an instance and write an attempt and two events: 9 row writes an item, 12 where the person is
-  new. 50 is the worker's default number of slots, 200 the most.
+- **bare two-statement batches**: `update … from (select … for update skip locked) … returning …`, then an update by
+  key, on the queue's own table with its keys and checks: 2 row writes an item, on one connection as ours. Ours decide
+  by the pipeline's rules, issue an instance and write an attempt and two events: 9 row writes an item, 12 where the
+  person is new. 50 is the worker's default number of slots, 200 the most. **The same on a table of four columns** is
+  what a queue without tenants, leases, texts and lists could reach.
 - **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same
   server, which takes everything and keeps nothing.
 - All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
