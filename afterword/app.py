@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from litestar import Litestar, Request, Response
@@ -89,7 +89,10 @@ def create_app(
         request_max_body_size=edge.BODY_BYTES_MAX,
         debug=False,
     )
-    return Front(litestar, site=site, metrics=metrics, origins=origins)  # type: ignore[return-value,arg-type]
+    front: Any = Front(
+        cast("Any", litestar), site=site, metrics=metrics, origins=origins
+    )  # litestar types its own scope
+    return front
 
 
 def api_routes() -> list[Routes]:
@@ -138,7 +141,8 @@ def _refused(request: Request[Any, Any, Any], error: Exception) -> Response[Any]
     path = request.scope["path"]
     if not path.startswith(f"{API_PREFIX}/") and "text/html" in request.headers.get("accept", ""):
         return public.refusal_page(request, refusal)
-    request_id: str = request.scope["afterword.request_id"]  # type: ignore[typeddict-item]
+    scope: Any = request.scope  # a closed dictionary to litestar; the front adds to it
+    request_id: str = scope["afterword.request_id"]
     more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
     content = problems.body_of(refusal, site=request.app.state.site, request_id=request_id)
     return Response(content, status_code=refusal.status, headers=more, media_type=more.pop("content-type"))

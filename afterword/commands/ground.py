@@ -4,10 +4,11 @@ import asyncio
 import os
 import secrets
 import shlex
+import stat
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
@@ -18,6 +19,7 @@ from afterword.core.site import Site
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
 OTHERS = 0o077
+SERVICE_DATA = Path("/var/lib/afterword")
 logger = structlog.get_logger(__name__)
 
 
@@ -36,7 +38,19 @@ def read_settings() -> settings.Settings:
     file = os.environ.get(settings.CONFIG_VARIABLE)
     chosen = settings.read(os.environ, Path(file) if file else None)
     log.set_up(level=chosen.log_level, as_json=chosen.log_format == "json")
-    return chosen
+    return replace(chosen, data_dir=data_folder(chosen.data_dir, here=Path.cwd(), is_root=os.geteuid() == 0))
+
+
+def data_folder(chosen: Path, *, here: Path, is_root: bool) -> Path:
+    """The chosen data folder; the default one moves to where services keep their data when PostgreSQL cannot reach it.
+
+    Root's own folder is closed to the user that PostgreSQL must run as, and we change no rights outside our folder.
+    """
+    is_closed = any(not folder.stat().st_mode & stat.S_IXOTH for folder in (here, *here.parents))
+    if not is_root or not is_closed or chosen != settings.Settings().data_dir:
+        return chosen
+    logger.warning("the data folder is not below this one, which only root may pass", data_folder=str(SERVICE_DATA))
+    return SERVICE_DATA
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -61,3 +62,21 @@ class TestPort:
             with pytest.raises(CommandError, match="AFTERWORD_PORT"):
                 async with serve.running(standing, asyncio.Event()):
                     pass
+
+
+class TestDataFolder:
+    @pytest.mark.parametrize(
+        ("mode", "is_root", "chosen", "expected"),
+        [
+            (0o700, True, "data", "/var/lib/afterword"),  # root in its home, where PostgreSQL's user cannot follow
+            (0o711, True, "data", "data"),
+            (0o700, False, "data", "data"),
+            (0o700, True, "elsewhere", "elsewhere"),  # what somebody chose is never moved
+        ],
+    )
+    def test_place(self, scratch: Path, mode: int, is_root: bool, chosen: str, expected: str) -> None:  # noqa: FBT001
+        with tempfile.TemporaryDirectory(dir=scratch) as home:
+            here = Path(home) / "afterword"
+            here.mkdir()
+            here.parent.chmod(mode)
+            assert Path(expected) == ground.data_folder(Path(chosen), here=here, is_root=is_root)
