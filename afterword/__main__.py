@@ -144,6 +144,25 @@ def create_token(
     _run(run())
 
 
+@token_app.command(name="revoke")
+def revoke_token(beginning: str, /) -> None:
+    """End a token; processes that have seen it stop taking it within a second.
+
+    Parameters
+    ----------
+    beginning
+        The token's first characters: afw_ and at least 8 more.
+    """
+    from afterword.commands import ground, tokens
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            token = await tokens.revoke(pool, beginning=beginning)
+        print(f"Revoked “{token.title}”.")
+
+    _run(run())
+
+
 @questionnaire_app.command(name="import")
 def import_questionnaire(file: Path, /, *, organization: str | None = None, application: str | None = None) -> None:
     """Check a questionnaire file and publish it as a version.

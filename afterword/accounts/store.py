@@ -353,12 +353,12 @@ async def insert_token(
     return _token(_there(row))
 
 
-async def get_token(db: Database, *, organization_id: str, token_id: str) -> Token | None:
-    """The token without its secret, or None."""
-    row = await db.fetch_row(
-        "select * from token where organization_id = $1 and token_id = $2", organization_id, token_id
+async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token]:  # any tenant: for operators
+    """The tokens whose selector begins with `hint`, letters and digits."""
+    rows = await db.fetch(
+        "select * from token where selector >= $1 and selector < $1 || '~' order by selector limit $2", hint, limit
     )
-    return _token(row) if row else None
+    return [_token(row) for row in rows]
 
 
 async def update_token_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> Token | None:

@@ -1,5 +1,6 @@
-"""`afterword token create`: a token from the shell, for the first one and for operators."""
+"""`afterword token`: tokens from the shell, for the first one and for operators."""
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from afterword.accounts.store import Organization, Token
 from afterword.core.access import SCOPES
 
 ALL_SCOPES = "all"
+_BEGINNING = re.compile(r"(?:afw_)?([0-9A-Za-z]{8,16})\Z")
 
 
 async def create(
@@ -31,6 +33,26 @@ async def create(
             user_id=None,
             expires_time=None if days is None else now + timedelta(days=days),
             now=now,
+        )
+
+
+async def revoke(pool: db.Pool, *, beginning: str) -> Token:
+    """End the token that begins so: `afw_` and at least 8 characters, never the whole, which a shell would remember.
+
+    Raises Invalid for another shape, NotFound unless exactly one token begins so.
+    """
+    matched = _BEGINNING.match(beginning)
+    if matched is None:
+        raise errors.Invalid("Give the beginning of the token: afw_ and the 8 to 16 characters that follow.")
+    async with db.transaction(pool) as database:
+        found = await accounts_store.list_tokens_like(database, hint=matched[1], limit=2)
+        if len(found) != 1:
+            raise errors.NotFound("No token begins so." if not found else "Several tokens begin so; give more of it.")
+        return await accounts.revoke_token(
+            database,
+            organization_id=found[0].organization_id,
+            token_id=found[0].token_id,
+            now=database.clock.now(),
         )
 
 

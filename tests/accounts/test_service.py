@@ -218,7 +218,7 @@ class TestCreateToken:
         token, text = await self.create(database, organization_id, scopes=SCOPES)
         assert access.is_token(text)
         assert tuple(sorted(SCOPES)) == token.scopes
-        assert token == await store.get_token(database, organization_id=organization_id, token_id=token.token_id)
+        assert [token] == await store.list_tokens_like(database, hint=token.selector, limit=2)
         row = await database.fetch_value("select to_jsonb(t)::text || t::text from token t")
         assert text[21:53] not in row
 

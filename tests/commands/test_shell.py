@@ -115,6 +115,25 @@ class TestToken:
         assert "Traceback" not in ended.stderr
 
 
+class TestRevoke:
+    @pytest.mark.parametrize("beginning", ["", "afw_", "afw_1234567", "afw_12345678_", "%" * 8, "afw_" + "a" * 54])
+    async def test_another_shape(self, pool: db.Pool, house: House, beginning: str) -> None:
+        with pytest.raises(errors.Invalid, match="beginning"):
+            await tokens.revoke(pool, beginning=beginning)
+
+    async def test_unknown(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="No token"):
+            await tokens.revoke(pool, beginning="afw_00000000")
+
+    async def test_ok(self, pool: db.Pool, house: House) -> None:
+        _, other = await tokens.create(pool, scopes=["Queue.Read"], domain=None, title="other", days=None)
+        token = await tokens.revoke(pool, beginning=house.token[:12])
+        assert (house.token_id, True) == (token.token_id, token.revoked_time is not None)
+        with pytest.raises(errors.Unauthorized):
+            await opened_by(pool, house.token)
+        assert frozenset({"Queue.Read"}) == await opened_by(pool, other)
+
+
 class TestImport:
     async def test_no_file(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         with pytest.raises(errors.Invalid, match="cannot be read"):
