@@ -21,13 +21,21 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def serving() -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def serving(
+    made: list[Protocol] | None = None,
+) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     config = uvicorn.Config(app, port=0, http=Protocol, ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     config.load()
     loop = asyncio.get_running_loop()
-    state = server.server_state
-    listening = await loop.create_server(lambda: Protocol(config=config, server_state=state, app_state={}), "127.0.0.1")
+
+    def make() -> Protocol:
+        protocol = Protocol(config=config, server_state=server.server_state, app_state={})
+        if made is not None:
+            made.append(protocol)
+        return protocol
+
+    listening = await loop.create_server(make, "127.0.0.1")
     port = listening.sockets[0].getsockname()[1]
     async with asyncio.timeout(SECONDS_MAX):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -105,3 +113,24 @@ async def test_closing_writes_what_is_kept() -> None:
     await asyncio.sleep(0)
     assert [b"last"] == wire.written
     assert joined.is_closing()
+
+
+class TestShutdown:
+    async def test_a_request_that_was_on_its_way_is_answered(self) -> None:
+        made: list[Protocol] = []
+        async with serving(made) as (reader, writer):
+            writer.write(b"GET /first HTTP/1.1\r\nHost: here\r\n\r\n")
+            assert b"/first" == await read_answer(reader)
+            made[0].shutdown()
+            writer.write(b"GET /second HTTP/1.1\r\nHost: here\r\n\r\n")
+            rest = await reader.read()
+        assert b"connection: close" in rest.lower()
+        assert rest.endswith(b"\r\n\r\n/second")
+
+    async def test_an_idle_connection_ends(self) -> None:
+        made: list[Protocol] = []
+        async with serving(made) as (reader, writer):
+            writer.write(b"GET /only HTTP/1.1\r\nHost: here\r\n\r\n")
+            assert b"/only" == await read_answer(reader)
+            made[0].shutdown()
+            assert b"" == await reader.read()
