@@ -172,9 +172,7 @@ class Pool:
 
     raw: Any
     clock: Clock
-    turns: (
-        asyncio.Semaphore
-    )  # as many as connections, first come, first served: the driver's own queue lets some starve
+    turns: asyncio.Semaphore  # one a connection, first come, first served: the driver's own queue lets some starve
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
 
     async def close(self) -> None:
@@ -257,9 +255,8 @@ async def _acquired(pool: Pool) -> Any:
 
 async def _release(pool: Pool, raw: Any) -> None:
     try:
-        with suppress(
-            *_AWAY
-        ):  # a server that hangs: whoever asked it has been told, and the driver ends the connection
+        # A server that hangs: whoever asked it has been told, and the driver ends the connection.
+        with suppress(*_AWAY):
             await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
     finally:
         pool.turns.release()
@@ -274,9 +271,8 @@ def on_demand(pool: Pool) -> Database:
 async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
     """The one place that commits: on leaving, unless something was raised, which rolls back."""
     async with connection(pool) as database:
-        raw = database._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  same module
         with refusals():
-            async with raw.transaction():
+            async with _driver(database).transaction():
                 yield database
 
 
@@ -301,6 +297,11 @@ def refusals() -> Generator[None, None, None]:
         raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
 
 
+def _driver(database: Database) -> Any:
+    """The driver's connection, which only this module may touch."""
+    return database._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the same module
+
+
 class _OnDemand:
     """The four methods of a connection, each on a connection of the pool."""
 
@@ -309,19 +310,19 @@ class _OnDemand:
 
     async def fetch(self, query: str, *values: object) -> Any:
         async with connection(self._pool) as database:
-            return await database._connection.fetch(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return await _driver(database).fetch(query, *values)
 
     async def fetchrow(self, query: str, *values: object) -> Any:
         async with connection(self._pool) as database:
-            return await database._connection.fetchrow(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return await _driver(database).fetchrow(query, *values)
 
     async def fetchval(self, query: str, *values: object) -> Any:
         async with connection(self._pool) as database:
-            return await database._connection.fetchval(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return await _driver(database).fetchval(query, *values)
 
     async def execute(self, query: str, *values: object) -> Any:
         async with connection(self._pool) as database:
-            return await database._connection.execute(query, *values)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return await _driver(database).execute(query, *values)
 
 
 class _Connection(asyncpg.Connection):  # type: ignore[type-arg]
