@@ -197,7 +197,7 @@ async def test_second_signal(home: Path, tmp_path: Path) -> None:
         item = await client.schedule("bob@example.com")
 
         async def hangs() -> bool:
-            return sink.count > 0
+            return any(mail.item_id == item["item_id"] for mail in sink.mails)
 
         await until(hangs, seconds=10, what="the mail server has the mail and says nothing")
         web, pids = service.part("web"), processes.descendants(service.child.pid)
