@@ -1,10 +1,12 @@
 # Every target sets up what it needs: a virtual environment, the locked dependencies, an embedded PostgreSQL.
 PYTHON ?= python3
 VENV := .venv
+RIVALS := .venv-bench
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+FAULTS := tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
-.PHONY: setup demo serve test check fix bench docs faults browser lock clean
+.PHONY: setup demo serve test check fix bench bench-long bench-rivals docs client faults nightly browser lock clean
 
 setup: $(STAMP)
 
@@ -25,11 +27,16 @@ browser: setup ## the Chromium that the page tests drive
 	@$(BIN)/python tests/browser/chromium.py
 
 test: setup browser ## every test, in parallel; real PostgreSQL, SMTP and Chromium
-	$(BIN)/pytest -n auto -m "not faults"
-	$(BIN)/pytest -m faults
+	$(BIN)/pytest -n auto -m "not faults and not nightly"
+	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
-faults: setup ## the tests that kill processes and servers, alone
-	$(BIN)/pytest -m faults
+faults: setup ## the tests that kill processes and servers, alone; each prints its figure
+	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
+
+# Needs root, and pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
+nightly: setup browser ## every test at its full size, and those that only run then: an hour or more
+	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -n auto -m "not faults and not nightly"
+	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -m "faults or nightly"
 
 check: setup browser ## format, lint, types, import contracts, house rules, tests
 	$(BIN)/ruff format --check .
@@ -43,15 +50,29 @@ fix: setup ## format, and mend what the linter can
 	$(BIN)/ruff check --fix .
 
 bench: setup ## speed against the ceiling measured in the same run; writes benchmarks/results.md
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --record
+
+bench-long: setup ## the parts that take minutes each: ten million rows, a million items, lateness beside a blast
+	$(BIN)/python -m benchmarks --record claims lateness million
+
+bench-rivals: ## beside other queues in PostgreSQL, which are installed apart from everything else
+	test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	$(RIVALS)/bin/python -m benchmarks --record rivals
 
 docs: setup ## the documentation as a site, in site/
 	$(BIN)/zensical build --clean
+
+client: setup ## the generated half of the Python client, anew from the OpenAPI document
+	$(BIN)/python clients/python/generate.py
 
 lock: setup ## resolve the dependencies again
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra bench --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet --output-file benchmarks/requirements.lock \
+	  --constraints requirements.lock
 
 clean: ## what was installed and built; the data folder stays
 	rm -rf $(VENV) site .hypothesis .pytest_cache .ruff_cache

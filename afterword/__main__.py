@@ -4,7 +4,8 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,10 +24,20 @@ app = cyclopts.App(
     version=__version__,
     help_flags=["--help", "-h"],
 )
+organization_app = cyclopts.App(name="organization", help="Organizations: the tenants of this installation.")
 token_app = cyclopts.App(name="token", help="Tokens for the API.")
+plan_app = cyclopts.App(name="plan", help="Plans and credits of organizations.")
 questionnaire_app = cyclopts.App(name="questionnaire", help="Questionnaires as files.")
+app.command(organization_app)
 app.command(token_app)
+app.command(plan_app)
 app.command(questionnaire_app)
+app.command("afterword.commands.queue_app:app", name="queue", help="Queue items: from files, and of unknown outcome.")
+app.command("afterword.commands.account_app:app", name="account", help="Provider accounts to send through.")
+app.command("afterword.commands.erasure_app:app", name="erasure", help="The ledger of erased people.")
+app.command("afterword.commands.returns:bounce", name="bounce", help="Act on mails that came back.")
+app.command("afterword.commands.returns:inbound_app", name="inbound", help="Addresses where providers call back.")
+app.command("afterword.commands.returns:suppression_app", name="suppression", help="Addresses that are left alone.")
 
 
 def main() -> None:
@@ -108,7 +119,69 @@ def seed(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = Fa
         if as_json:
             print(json.dumps(document, indent=2))
         else:
-            print("\n".join(f"{name.upper()}={shlex.quote(value)}" for name, value in document.items()))
+            print(_lines(document))
+
+    _run(run())
+
+
+@organization_app.command(name="create")
+def create_organization(
+    domain: str,
+    /,
+    *,
+    name: str,
+    owner: str,
+    application: str | None = None,
+    time_zone: str = "UTC",
+    locale: str = "en",
+    postal_address: str | None = None,
+) -> None:
+    """Found an organization with its first application and its owner; prints lines that a shell can `eval`.
+
+    Parameters
+    ----------
+    domain
+        Its short name: lower-case letters, digits and hyphens. It stays.
+    name
+        What responders read.
+    owner
+        The e-mail address of the user who owns it.
+    application
+        The name of its first application; without, the organization's.
+    time_zone
+        Its IANA time zone, such as Europe/Athens.
+    locale
+        Its language.
+    postal_address
+        What stands at the foot of its mails, where a law wants that.
+    """
+    from afterword.commands import ground, organizations
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            founded = await organizations.create(
+                pool,
+                domain=domain,
+                name=name,
+                owner=owner,
+                application=application,
+                time_zone=time_zone,
+                locale=locale,
+                postal_address=postal_address,
+            )
+        print(_lines(founded.as_document()))
+
+    _run(run())
+
+
+@organization_app.command(name="list")
+def list_organizations() -> None:
+    """List the organizations, one a line."""
+    from afterword.commands import ground, organizations
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            print("\n".join(await organizations.list_organizations(pool)) or "No organization.")
 
     _run(run())
 
@@ -116,12 +189,13 @@ def seed(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = Fa
 @token_app.command(name="create")
 def create_token(
     *,
-    scope: list[str],
+    scope: Annotated[list[str], Parameter(negative="")],
     organization: str | None = None,
+    user: str | None = None,
     title: str = "Made on the command line",
     days: int | None = None,
 ) -> None:
-    """Create a token of an organization and print it, this once.
+    """Create a token of an organization, or of a user of it, and print it, this once.
 
     Parameters
     ----------
@@ -129,6 +203,8 @@ def create_token(
         An exact scope, as in "Queue.Create"; repeatable; "all" for every one.
     organization
         The organization's domain; needed when there are several.
+    user
+        The e-mail address of a user whose token it shall be; without, it is the organization's.
     title
         What it is for.
     days
@@ -138,7 +214,7 @@ def create_token(
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
-            _, text = await tokens.create(pool, scopes=scope, domain=organization, title=title, days=days)
+            _, text = await tokens.create(pool, scopes=scope, domain=organization, title=title, days=days, email=user)
         print(text)
 
     _run(run())
@@ -159,6 +235,128 @@ def revoke_token(beginning: str, /) -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
             token = await tokens.revoke(pool, beginning=beginning)
         print(f"Revoked “{token.title}”.")
+
+    _run(run())
+
+
+@plan_app.command(name="list")
+def list_plans(*, organization: str | None = None) -> None:
+    """List the plans, one a line.
+
+    Parameters
+    ----------
+    organization
+        Only those of the organization with this domain.
+    """
+    from afterword.commands import ground, plans
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            print("\n".join(await plans.list_plans(pool, domain=organization)) or "No plan: all is unlimited.")
+
+    _run(run())
+
+
+@plan_app.command(name="add")
+def add_plan(
+    kind: str,
+    /,
+    *,
+    credits: int | None = None,  # noqa: A002  the field's own name
+    organization: str | None = None,
+    title: str | None = None,
+    extra: int = 0,
+    application: str | None = None,
+    feature: Annotated[list[str] | None, Parameter(negative="")] = None,
+    start: datetime | None = None,
+    days: int | None = None,
+) -> None:
+    """Give an organization a plan: from then on its answers are counted, and nothing is sent without credits.
+
+    Parameters
+    ----------
+    kind
+        once: its credits and no more; monthly: the same number anew each month; unlimited.
+    credits
+        How many instances may be answered; not for unlimited.
+    organization
+        The organization's domain; needed when there are several.
+    title
+        What it is called; without, its kind.
+    extra
+        Credits beside them, which are used first and outlast renewals.
+    application
+        The id of the one application that it pays for; without, it pays for all.
+    feature
+        A word that the plan shows; repeatable.
+    start
+        When it begins, in UTC; without, now.
+    days
+        How long it lasts; without, until it is cancelled.
+    """
+    from afterword.commands import ground, plans
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            plan = await plans.add(
+                pool,
+                kind=kind,
+                domain=organization,
+                title=title or kind.capitalize(),
+                credits=credits,
+                extra=extra,
+                application_id=application,
+                features=feature or [],
+                start=start,
+                days=days,
+            )
+        print(plans.line(plan))
+
+    _run(run())
+
+
+@plan_app.command(name="renew")
+def renew_plan(plan_id: str, /, *, extra: int | None = None, days: int | None = None) -> None:
+    """Fill a plan up now, and let it go on where it had ended.
+
+    Parameters
+    ----------
+    plan_id
+        Its id, as “afterword plan list” shows it.
+    extra
+        Do not fill it up, but add so many extra credits.
+    days
+        Let it end so many days from now.
+    """
+    from afterword.commands import ground, plans
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            print(plans.line(await plans.renew(pool, plan_id=plan_id, extra=extra, days=days)))
+
+    _run(run())
+
+
+@plan_app.command(name="cancel")
+def cancel_plan(plan_id: str, /) -> None:
+    """End a plan. Without another active one nothing more is sent for its organization.
+
+    Parameters
+    ----------
+    plan_id
+        Its id, as “afterword plan list” shows it.
+    """
+    from afterword.commands import ground, plans
+
+    async def run() -> None:
+        async with ground.pooled(ground.read_settings()) as (_, pool):
+            plan, remains = await plans.cancel(pool, plan_id=plan_id)
+        print(plans.line(plan))
+        if not remains:
+            print(
+                "No active plan is left: nothing is sent. To send without counting: afterword plan add unlimited.",
+                file=sys.stderr,
+            )
 
     _run(run())
 
@@ -209,12 +407,27 @@ def resume() -> None:
 
 
 @app.command
-def doctor() -> None:
-    """Check database, schema, SMTP login, public address, clock and time zones, and say what to do."""
+def doctor(*, confirm_sending: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """Check database, schema, SMTP login, public address, clock and time zones, and say what to do.
+
+    Parameters
+    ----------
+    confirm_sending
+        Check nothing, but let sending go on that was paused because the database went back to an earlier moment.
+    """
     from afterword.commands import doctor, ground
 
+    if confirm_sending:
+        was_paused = _run(doctor.confirm_sending(ground.read_settings()))
+        print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
+        return
     if not _run(doctor.doctor(ground.read_settings())):
         sys.exit(EXIT_REFUSED)
+
+
+def _lines(document: Mapping[str, str]) -> str:
+    """What a shell can `eval`."""
+    return "\n".join(f"{name.upper()}={shlex.quote(value)}" for name, value in document.items())
 
 
 def _run(command: Coroutine[Any, Any, Any]) -> Any:

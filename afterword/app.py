@@ -2,35 +2,52 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import structlog
 from litestar import Litestar, Request, Response
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp, Method
+from litestar.types import ASGIApp
 
-from afterword import db, errors, migrations
+from afterword import db, errors, migrations, renderings
 from afterword.accounts import access
 from afterword.accounts import api as accounts_api
+from afterword.accounts import pages as accounts_pages
 from afterword.accounts.idempotency import service as idempotency
+from afterword.accounts.tokens.ticks import Ticks
+from afterword.alerts import api as alerts_api
 from afterword.core.access import Caller
 from afterword.core.site import API_PREFIX, Site
+from afterword.erasures import api as erasures_api
+from afterword.events import api as events_api
+from afterword.events.deliveries import store as deliveries_store
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
 from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires.drafts import api as drafts_api
+from afterword.questionnaires.metadata import api as metadata_api
+from afterword.questionnaires.versions import api as versions_api
+from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import pages as queue_pages
 from afterword.queue import store as queue_store
+from afterword.queue.inbound import pages as inbound_pages
+from afterword.queue.trials import pages as trial_pages
+from afterword.reports import api as reports_api
+from afterword.reports.exports import api as exports_api
 from afterword.responders import pages as responder_pages
-from afterword.web import edge, headers, problems, public, static
+from afterword.responders.suppressions import api as suppressions_api
+from afterword.web import edge, headers, problems, public, static, themes
 from afterword.web.front import Front
 from afterword.web.limits import Limiter, Limits
 from afterword.web.metrics import Collect, Metrics, Sample
-from afterword.web.operations import Route, Routes
+from afterword.web.operations import Routes
+from afterword.web.pressure import Pressure
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
+from afterword.web.routing import Operations
 from afterword.web.runner import Ground, Operation
 
 FIGURES_SECONDS = 5.0
@@ -49,12 +66,15 @@ def create_app(
     routes: Sequence[Routes] | None = None,
     pages: Sequence[HTTPRouteHandler] | None = None,
     show_outbox: bool = False,
+    ticks: Ticks | None = None,
+    pressure: Pressure | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: who may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers that may
     call the API; `collectors` add figures to /metrics. `routes` and `pages` are those of all slices unless given.
-    `show_outbox`: the pages of captured messages are there too, for development and demonstrations.
+    `show_outbox`: the pages of captured messages are there too, for development and demonstrations. `ticks` are told
+    which tokens are used; whoever gives them writes them down. `pressure` refuses requests while the process is late.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -62,7 +82,7 @@ def create_app(
         pool=pool,
         site=site,
         limiter=limiter,
-        authenticate=_authenticator(),
+        authenticate=_authenticator(ticks),
         idempotency=_Idempotency(pool),
     )
     probes = Probes(
@@ -75,12 +95,12 @@ def create_app(
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
     litestar = Litestar(
         route_handlers=[
-            *(_mounted(path, routes_there, ground) for path, routes_there in _by_path(table).items()),
             *(page_routes() if pages is None else pages),
             *(queue_pages.outbox_routes if show_outbox else ()),
             *probes.routes,
             *Reference(table, site).routes,
             static.static_file,
+            themes.theme_file,
         ],
         state=State({"pool": pool, "site": site, "limiter": limiter, "static_files": static.read_files()}),
         exception_handlers={Exception: _refused},
@@ -89,48 +109,36 @@ def create_app(
         request_max_body_size=edge.BODY_BYTES_MAX,
         debug=False,
     )
-    front: Any = Front(
-        cast("Any", litestar), site=site, metrics=metrics, origins=origins
-    )  # litestar types its own scope
+    others: Any = litestar  # it types its own scope
+    operations = Operations([(route, Operation(route, ground)) for route in table], others=others)
+    front: Any = Front(operations, site=site, metrics=metrics, origins=origins, pressure=pressure)
     return front
 
 
 def api_routes() -> list[Routes]:
     """The tables of all slices."""
-    return [accounts_api.routes, questionnaires_api.routes, instances_api.routes, queue_api.routes]
+    return [
+        accounts_api.routes,
+        questionnaires_api.routes,
+        drafts_api.routes,
+        versions_api.routes,
+        visuals_api.routes,
+        metadata_api.routes,
+        instances_api.routes,
+        queue_api.routes,
+        suppressions_api.routes,
+        erasures_api.routes,
+        alerts_api.routes,
+        reports_api.routes,
+        exports_api.routes,
+        *events_api.routes_of(renderings.render),
+    ]
 
 
 def page_routes() -> list[HTTPRouteHandler]:
     """The pages of all slices."""
-    return [*instance_pages.routes, *responder_pages.routes, *queue_pages.routes]
-
-
-class _Operations:
-    """The operations of one path, by method: one handler for litestar, so that its OPTIONS knows all of them."""
-
-    def __init__(self, routes: Sequence[Route], ground: Ground) -> None:
-        self._by_method = {route.method: Operation(route, ground) for route in routes}
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._by_method[scope["method"]](scope, receive, send)
-
-
-def _mounted(path: str, routes: Sequence[Route], ground: Ground) -> HTTPRouteHandler:
-    """The path as litestar's router knows it; the operation itself is the answer, so litestar adds nothing."""
-    operations: Any = _Operations(routes, ground)
-
-    def answer() -> ASGIApp:
-        return operations
-
-    methods: list[Method] = [route.method for route in routes]
-    return HTTPRouteHandler(path, http_method=methods, status_code=200, sync_to_thread=False)(answer)
-
-
-def _by_path(table: Sequence[Route]) -> dict[str, list[Route]]:
-    found: dict[str, list[Route]] = {}
-    for route in table:
-        found.setdefault(API_PREFIX + route.path.replace("}", ":str}"), []).append(route)
-    return found
+    groups = (accounts_pages, instance_pages, responder_pages, queue_pages, trial_pages, inbound_pages)
+    return [route for group in groups for route in group.routes]
 
 
 # Errors --------------------------------------------------------------------------------------------------------------
@@ -171,7 +179,7 @@ def _refusal_of(error: Exception) -> errors.Refusal:
 # What the web below knows no family of -------------------------------------------------------------------------------
 
 
-def _authenticator() -> Any:
+def _authenticator(ticks: Ticks | None) -> Any:
     cache = access.TokenCache()
 
     async def authenticate(
@@ -183,7 +191,7 @@ def _authenticator() -> Any:
         esat_domain: str | None,
         query_names: Sequence[str],
     ) -> Caller:
-        return await access.authenticate(
+        caller = await access.authenticate(
             database,
             authorization=authorization,
             esat_auth=esat_auth,
@@ -191,6 +199,9 @@ def _authenticator() -> Any:
             query_names=query_names,
             cache=cache,
         )
+        if ticks is not None:
+            ticks.note(caller, now=database.clock.now())
+        return caller
 
     return authenticate
 
@@ -223,11 +234,11 @@ class _Idempotency:
 
 
 async def _is_migrated(database: db.Database) -> bool:
-    return await migrations.current(database) == migrations.head()
+    return await migrations.is_usable(database)
 
 
 def _queue_figures(pool: db.Pool) -> Collect:
-    """The queue's own figures, asked for at most every `FIGURES_SECONDS`."""
+    """The figures of the queue and of webhooks, asked for at most every `FIGURES_SECONDS`."""
     last: list[Sample] = []
     read_at = -FIGURES_SECONDS
 
@@ -235,7 +246,10 @@ def _queue_figures(pool: db.Pool) -> Collect:
         nonlocal last, read_at
         if time.monotonic() - read_at >= FIGURES_SECONDS:
             async with db.connection(pool) as database:
-                last = await queue_store.list_figures(database)
+                last = [
+                    *await queue_store.list_figures(database),
+                    *await deliveries_store.list_figures(database),
+                ]
             read_at = time.monotonic()
         return last
 

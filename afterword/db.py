@@ -6,22 +6,23 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, LiteralString, Self
 
 import asyncpg
-import msgspec
 
 from afterword import errors
-from afterword.core.lists import Column, Criterion, Kind, Order, Page, Rows
+from afterword.core import list_queries, times
+from afterword.core.lists import Page, Rows
+from afterword.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize
+from afterword.turns import TooManyWait, Turns
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
 IDLE_TRANSACTION_TIMEOUT_SECONDS = 10
-CONNECT_TIMEOUT_SECONDS = 5
 ACQUIRE_TIMEOUT_SECONDS = 5
 RELEASE_TIMEOUT_SECONDS = 1
 CLOCK_TIMEOUT_SECONDS = 1
@@ -30,29 +31,11 @@ CLOCK_AGE_SECONDS_MAX = 10
 STATEMENT_SECONDS_MAX = 300
 RETRY_AFTER_SECONDS = 2
 POOL_SIZE_DEFAULT = 10
+WAITING_MAX_DEFAULT = 10_000
 
 assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
 
 Row = asyncpg.Record
-
-_JSON = msgspec.json.Encoder()
-_AWAY = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.QueryCanceledError,
-    asyncpg.SerializationError,
-    asyncpg.DeadlockDetectedError,
-    asyncpg.DiskFullError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # an exchange was cut while the server went away
-    ConnectionError,
-    TimeoutError,
-    OSError,
-)
 
 
 class Taken(errors.Conflict):
@@ -105,6 +88,11 @@ class Database:
     def __init__(self, connection: Any, clock: Clock) -> None:
         self._connection = connection
         self.clock = clock
+        self.due_time: datetime | None = None
+
+    def announce(self, due_time: datetime) -> None:
+        """What this transaction writes is due then: the pool's listeners are told after the commit, if there is one."""
+        self.due_time = due_time if self.due_time is None else min(self.due_time, due_time)
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
         """All rows."""
@@ -121,10 +109,11 @@ class Database:
         with refusals():
             return await self._connection.fetchval(query, *values)
 
-    async def execute(self, query: LiteralString, *values: object) -> int:
-        """Run it and say how many rows it touched."""
+    async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
+        """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
+        longer = {} if seconds is None else {"timeout": seconds}
         with refusals():
-            tag: str = await self._connection.execute(query, *values)
+            tag: str = await self._connection.execute(query, *values, **longer)
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
@@ -136,47 +125,59 @@ class Database:
         where organization_id = $1", organization_id, page=page); return rows.map(_item)`.
         """
         parameters = list(values)
-        where = _criteria(page.criteria, parameters)
+        chosen = list_queries.where(page.criteria, parameters)
         total: int | None = None
         with refusals():
             if page.with_total:
-                count = f"select count(*) from ({base}) listed{where}"
+                count = f"select count(*) from ({base}) listed{chosen}"
                 total = await self._connection.fetchval(count, *parameters)
             if not page.with_results or (total is not None and page.offset >= total):
                 return Rows([], total)
             after = await self._key(base, values, page)
-            query = f"select * from ({base}) listed{_window(page, after, where, parameters)}"
+            window = list_queries.window(page, after, chosen, parameters)
+            query = f"select {list_queries.output(page.listing)} from ({base}) listed{window}"
             rows: list[Row] = await self._connection.fetch(query, *parameters)
         has_more = len(rows) > page.limit
         items = rows[: page.limit]
-        names = (*(step.column.name for step in page.order), page.listing.id)
-        key = tuple(items[-1][name] for name in names) if has_more else None
-        return Rows(items, total, key, has_more)
+        return Rows(items, total, _key_of(items[-1], page) if has_more else None, has_more)
 
     async def _key(self, base: LiteralString, values: Sequence[object], page: Page) -> tuple[object, ...] | None:
         """The key that the page starts behind; one that was too long for a cursor is read again, from the id alone."""
         after = page.after
         if after is None or len(after) == len(page.order) + 1:
             return after
-        query = f"select * from ({base}) listed where listed.{page.listing.id} = ${len(values) + 1}::text"
-        row: Row | None = await self._connection.fetchrow(query, *values, after[-1])
+        parameters = list(values)
+        where = list_queries.identity(page.listing, after[-1], parameters)
+        row: Row | None = await self._connection.fetchrow(f"select * from ({base}) listed{where}", *parameters)
         if row is None:
             message = "The row that this cursor stood on is gone; start again."
             raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
         return (*(row[step.column.name] for step in page.order), after[-1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pool:
     """Connections of one process, and the clock that they share."""
 
     raw: Any
     clock: Clock
-    turns: asyncio.Semaphore  # one a connection, first come, first served: the driver's own queue lets some starve
+    turns: Turns  # one a connection: the driver's own queue lets some starve
+    is_behind_pooler: bool = False  # which may run each statement outside of a transaction on another server
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
+    told: list[Callable[[datetime], None]] = field(default_factory=list[Callable[[datetime], None]])  # of what is due
+    idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
+    is_closing: bool = False  # then all go back to the driver's pool, which waits for them
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a connection."""
+        return self.turns.waiting
 
     async def close(self) -> None:
         """Wait for the connections in use, then close all."""
+        self.is_closing = True
+        while self.idle:
+            await self.raw.release(self.idle.pop())
         await self.raw.close()
 
     async def __aenter__(self) -> Self:
@@ -195,11 +196,14 @@ async def open_pool(
     statement_cache_size: int = 100,
     statement_seconds_max: int = STATEMENT_SECONDS_MAX,
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
+    waiting_max: int = WAITING_MAX_DEFAULT,
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
+    `statement_cache_size` 0: a transaction pooler may stand between, so even reads are transactions.
     `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
-    `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable.
+    `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable;
+    `waiting_max`: how many may wait for that, before the next one is Unavailable at once.
     """
     settings = {
         "application_name": application_name,
@@ -212,9 +216,11 @@ async def open_pool(
         "jit": "off",
         **(server_settings or {}),
     }
+    hosts = Hosts(url)
     with refusals():
         raw = await asyncpg.create_pool(
             url,
+            connect=hosts.connect,
             min_size=0,  # a process starts, and says that it is not ready, while the database is away
             max_size=size_max,
             timeout=CONNECT_TIMEOUT_SECONDS,
@@ -222,44 +228,98 @@ async def open_pool(
             statement_cache_size=statement_cache_size,
             max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
-            connection_class=_Connection,
-            init=_initialize,
+            connection_class=Connection,
+            init=initialize,
         )
-    return Pool(raw, Clock(), asyncio.Semaphore(size_max), acquire_seconds)
+    is_behind_pooler = statement_cache_size == 0
+    turns = Turns(size_max, waiting_max=waiting_max, seconds=acquire_seconds)
+    return Pool(raw, Clock(), turns, is_behind_pooler, acquire_seconds)
 
 
-@asynccontextmanager
-async def connection(pool: Pool) -> AsyncGenerator[Database, None]:
+def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
     """A connection without a transaction, for reads: each statement sees its own moment."""
-    raw = await _acquired(pool)
+    return transaction(pool) if pool.is_behind_pooler else _Loan(pool)
+
+
+class _Loan:
+    """A connection of the pool for as long as it is used; a class, as every request takes one."""
+
+    __slots__ = ("_pool", "_raw")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> Database:
+        pool = self._pool
+        raw = self._raw = _at_once(pool) or await _acquired(pool)
+        clock = pool.clock
+        if clock.is_stale:
+            try:
+                await _read_clock(raw, pool)
+            except BaseException:
+                await _discard(pool, raw)
+                raise
+        return Database(raw, clock)
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        pool, raw = self._pool, self._raw
+        if kind is None and not pool.is_closing and not _is_gone(raw) and not raw.is_in_transaction():
+            pool.idle.append(raw)
+            pool.turns.give_back()
+        else:
+            await _discard(pool, raw)
+
+
+def _at_once(pool: Pool) -> Any:
+    """A connection, if one lies there and nobody waits."""
+    if not pool.idle or not pool.turns.take_at_once():
+        return None
+    raw = pool.idle.pop()
+    if not _is_gone(raw):
+        return raw
+    pool.idle.append(raw)  # whoever may wait sees to it
+    pool.turns.give_back()
+    return None
+
+
+def _is_gone(raw: Any) -> bool:
+    """Whether it is closed; of one that broke while it lay here the driver's pool has taken back even its name."""
     try:
-        await _read_clock(raw, pool.clock)
-        yield Database(raw, pool.clock)
-    finally:
-        await _release(pool, raw)
+        return bool(raw.is_closed())
+    except asyncpg.InterfaceError:
+        return True
 
 
 async def _acquired(pool: Pool) -> Any:
+    until = asyncio.get_running_loop().time() + pool.acquire_seconds
     try:
         with refusals():
-            async with asyncio.timeout(pool.acquire_seconds):
-                await pool.turns.acquire()
-                try:
+            await pool.turns.take()
+            try:
+                while pool.idle:
+                    raw = pool.idle.pop()
+                    if not _is_gone(raw):
+                        return raw
+                    await pool.raw.release(raw)  # the driver's pool forgets it, and opens another when it needs one
+                async with asyncio.timeout_at(until):
                     return await pool.raw.acquire()
-                except BaseException:
-                    pool.turns.release()
-                    raise
+            except BaseException:
+                pool.turns.give_back()
+                raise
+    except TooManyWait:
+        raise errors.Unavailable("Too many requests wait for the database.", headers=_retry_after()) from None
     except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
         raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
 
 
-async def _release(pool: Pool, raw: Any) -> None:
+async def _discard(pool: Pool, raw: Any) -> None:
+    """Give one back that something went wrong on: through the driver's hands, which end what is left open."""
     try:
         # A server that hangs: whoever asked it has been told, and the driver ends the connection.
-        with suppress(*_AWAY):
+        with suppress(*AWAY):
             await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
     finally:
-        pool.turns.release()
+        pool.turns.give_back()
 
 
 def on_demand(pool: Pool) -> Database:
@@ -270,31 +330,66 @@ def on_demand(pool: Pool) -> Database:
 @asynccontextmanager
 async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
     """The one place that commits: on leaving, unless something was raised, which rolls back."""
-    async with connection(pool) as database:
+    async with _Loan(pool) as database:
         with refusals():
             async with _driver(database).transaction():
                 yield database
+    if database.due_time is not None:
+        for tell in pool.told:
+            tell(database.due_time)
 
 
-@contextmanager
-def refusals() -> Generator[None, None, None]:
+@asynccontextmanager
+async def savepoint(database: Database) -> AsyncGenerator[None, None]:
+    """A part of a transaction that may fail alone: what is raised in it takes back this part, and is raised on."""
+    with refusals():
+        async with _driver(database).transaction():
+            yield
+
+
+def refusals() -> AbstractContextManager[None]:
     """Turn what the driver raises into refusals: taken and dangling keys, a database that is away."""
-    try:
-        yield
-    except errors.Refusal:
-        raise
-    except asyncpg.UniqueViolationError as error:
-        refusal = Taken("There is one with this key already.")
-        refusal.constraint = _constraint(error)
-        raise refusal from error
-    except (asyncpg.ForeignKeyViolationError, asyncpg.RestrictViolationError) as error:
-        dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
-        dangling.constraint = _constraint(error)
-        raise dangling from error
-    except asyncpg.LockNotAvailableError as error:
-        raise LockTimeout("Somebody else is changing the same thing.", headers=_retry_after()) from error
-    except _AWAY as error:
-        raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
+    return _REFUSALS
+
+
+class _Refusals:
+    """One for all queries: it keeps nothing, and a generator for each would cost more than all its checks."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, errors.Refusal):
+            return
+        refusal = _refusal_of(error)
+        if refusal is not None:
+            raise refusal from error
+
+
+_REFUSALS = _Refusals()
+
+
+def _refusal_of(error: BaseException) -> errors.Refusal | None:
+    match error:
+        case asyncpg.UniqueViolationError():
+            taken = Taken("There is one with this key already.")
+            taken.constraint = _constraint(error)
+            return taken
+        case asyncpg.ForeignKeyViolationError() | asyncpg.RestrictViolationError():
+            dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
+            dangling.constraint = _constraint(error)
+            return dangling
+        case asyncpg.LockNotAvailableError():
+            return LockTimeout("Somebody else is changing the same thing.", headers=_retry_after())
+        case asyncpg.InvalidCachedStatementError() | asyncpg.OutdatedSchemaCacheError():
+            # A migration changed a column that the statement gives. The driver prepares it anew for the next try.
+            return errors.Unavailable("The database was changed at this moment.", headers=_retry_after())
+        case _ if isinstance(error, AWAY):
+            return errors.Unavailable("The database is not available at the moment.", headers=_retry_after())
+        case _:
+            return None
 
 
 def _driver(database: Database) -> Any:
@@ -325,156 +420,29 @@ class _OnDemand:
             return await _driver(database).execute(query, *values)
 
 
-class _Connection(asyncpg.Connection):  # type: ignore[type-arg]
-    """Sessions carry no state from one use to the next, so returning one costs no round trip."""
-
-    def get_reset_query(self) -> str:
-        return ""
-
-
-async def _initialize(raw: Any) -> None:
-    for name in ("json", "jsonb"):
-        await raw.set_type_codec(
-            name, schema="pg_catalog", encoder=lambda value: _JSON.encode(value).decode(), decoder=msgspec.json.decode
-        )
+def _key_of(row: Row, page: Page) -> tuple[object, ...]:
+    """The row's place in the order, for a cursor."""
+    values = [row[step.column.name] for step in page.order]
+    if page.listing.more is not None:
+        values = [
+            times.datetime_of(value) if step.column.kind == "time" and value is not None else value
+            for step, value in zip(page.order, values, strict=True)
+        ]
+    return (*values, row[page.listing.id])
 
 
-async def _read_clock(raw: Any, clock: Clock) -> None:
-    if clock.is_stale:
-        with refusals():
+async def _read_clock(raw: Any, pool: Pool) -> None:
+    with refusals():
+        async with raw.transaction() if pool.is_behind_pooler else nullcontext():
             before = time.monotonic()
             database_now = await raw.fetchval("select clock_timestamp()", timeout=CLOCK_TIMEOUT_SECONDS)
-        clock.set(database_now, monotonic=(before + time.monotonic()) / 2)
+            after = time.monotonic()
+    pool.clock.set(database_now, monotonic=(before + after) / 2)
 
 
-def _constraint(error: Exception) -> str:
+def _constraint(error: BaseException) -> str:
     return str(getattr(error, "constraint_name", ""))
 
 
 def _retry_after() -> dict[str, str]:
     return {"Retry-After": str(RETRY_AFTER_SECONDS)}
-
-
-# Lists: the only place where a query is put together at run time. Names come from the stores' Listings, which are
-# literals; everything that a client sent travels as a parameter.
-
-_TYPE: dict[Kind, str] = {
-    "text": "text",
-    "id": "text",
-    "integer": "bigint",
-    "number": "double precision",
-    "boolean": "boolean",
-    "time": "timestamptz",
-    "date": "date",
-}
-_SHOWN_SECOND = timedelta(seconds=1)
-_OPERATOR = {
-    "EQUAL": "=",
-    "NOT_EQUAL": "<>",
-    "ALT_NOT_EQUAL": "<>",
-    "GREATER_THAN": ">",
-    "GREATER_EQUAL": ">=",
-    "LESS_THAN": "<",
-    "LESS_EQUAL": "<=",
-    "LIKE": "ilike",
-    "NOT_LIKE": "not ilike",
-}
-
-
-def _criteria(criteria: Sequence[Criterion], parameters: list[object]) -> str:
-    """The where clause of the criteria, empty without one; appends their values to `parameters`."""
-    tests = [_test(criterion, parameters) for criterion in criteria]
-    return f" where {' and '.join(tests)}" if tests else ""
-
-
-def _test(criterion: Criterion, parameters: list[object]) -> str:
-    column, value = criterion.column, criterion.value
-    place = _expression(column)
-    match criterion.operator:
-        case "NULL" | "NOT_NULL" as operator:
-            return f"{place} is {'not ' if operator == 'NOT_NULL' else ''}null"
-        case operator if column.kind == "time":
-            return _time_test(operator, column, value, parameters)
-        case "IN":
-            return f"{place} = any({_bind(column, value, parameters)}[])"
-        case "NOT_IN":
-            return f"({place} is not null and {place} <> all({_bind(column, value, parameters)}[]))"
-        case "LIKE" | "NOT_LIKE" as operator:  # in the database's collation: in "C" only ASCII letters have two cases
-            return f"listed.{column.name} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
-        case operator:
-            return f"{place} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
-
-
-def _time_test(operator: str, column: Column, value: Any, parameters: list[object]) -> str:
-    """Times are shown, and so compared, in whole seconds, but kept finer: a value stands for its whole second.
-
-    Bounds of the bare column, so that indexes serve them; `date_trunc` of it would hide it from them.
-    """
-    place = _expression(column)
-    match operator:
-        case "IN" | "NOT_IN":
-            seconds = " or ".join(_time_test("EQUAL", column, one, parameters) for one in value) or "false"
-            return f"({seconds})" if operator == "IN" else f"({place} is not null and not ({seconds}))"
-        case "EQUAL":
-            return f"({place} >= {_bind(column, value, parameters)} and {place} < {_after(column, value, parameters)})"
-        case "NOT_EQUAL" | "ALT_NOT_EQUAL":
-            return f"({place} < {_bind(column, value, parameters)} or {place} >= {_after(column, value, parameters)})"
-        case "GREATER_THAN":
-            return f"{place} >= {_after(column, value, parameters)}"
-        case "LESS_EQUAL":
-            return f"{place} < {_after(column, value, parameters)}"
-        case _:
-            return f"{place} {_OPERATOR[operator]} {_bind(column, value, parameters)}"
-
-
-def _window(page: Page, after: tuple[object, ...] | None, where: str, parameters: list[object]) -> str:
-    """Where, order and limit (one row more than wanted, to know whether there are more) of the page."""
-    if after is not None:
-        where += (" and " if where else " where ") + _behind(page, after, parameters)
-    order = ", ".join(
-        f"{_expression(step.column)} {step.direction}{' nulls last' if step.column.nullable else ''}"
-        for step in page.order
-    )
-    order = f"{order}, listed.{page.listing.id}" if order else f"listed.{page.listing.id}"
-    parameters.append(page.limit + 1)
-    limit = f" limit ${len(parameters)}"
-    if page.offset:
-        parameters.append(page.offset)
-        limit += f" offset ${len(parameters)}"
-    return f"{where} order by {order}{limit}"
-
-
-def _behind(page: Page, after: Sequence[object], parameters: list[object]) -> str:
-    """The rows behind the key: behind in the first column, or equal there and behind in what follows."""
-    identity = Column(page.listing.id, "id")
-    parameters.append(after[-1])
-    test = f"{_expression(identity)} > ${len(parameters)}::text"
-    for step, value in reversed(list(zip(page.order, after, strict=False))):
-        test = _behind_step(step, value, test, parameters)
-    return test
-
-
-def _behind_step(step: Order, value: object, rest: str, parameters: list[object]) -> str:
-    column = _expression(step.column)
-    if value is None:  # nulls are last: behind them is only what is null too
-        return f"({column} is null and {rest})"
-    place = _bind(step.column, value, parameters)
-    sign = ">" if step.direction == "asc" else "<"
-    if step.column.nullable:
-        return f"({column} {sign} {place} or {column} is null or ({column} = {place} and {rest}))"
-    # The first half is what an index scan can start from.
-    return f"({column} {sign}= {place} and ({column} {sign} {place} or {rest}))"
-
-
-def _expression(column: Column) -> str:
-    return f'listed.{column.name} collate "C"' if column.kind == "text" else f"listed.{column.name}"
-
-
-def _after(column: Column, value: datetime, parameters: list[object]) -> str:
-    """The first moment that does not look like `value` any more."""
-    return _bind(column, value + _SHOWN_SECOND, parameters)
-
-
-def _bind(column: Column, value: object, parameters: list[object]) -> str:
-    parameters.append(value)
-    return f"${len(parameters)}::{_TYPE[column.kind]}"

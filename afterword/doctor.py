@@ -22,9 +22,11 @@ import asyncpg
 
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
+from afterword.queue.guard import store as guard_store
 from afterword.queue.lanes import store as lanes_store
 
 CLOCK_SKEW_SECONDS_MAX = 5
+TRANSACTION_SECONDS_MAX = 60
 WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 FREE_BYTES_MIN = 1_000_000_000
@@ -75,14 +77,15 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime]) -> S
             Finding("database", False, "It does not run.", "Start Afterword, or set AFTERWORD_DATABASE_URL to yours.")
         ]
     try:
-        async with await db.open_pool(url, size_max=1) as pool, db.connection(pool) as database:
+        async with await db.open_pool(url, size_max=1, statement_cache_size=0) as pool, db.connection(pool) as database:
             version = await database.fetch_value("show server_version")
             revision = await _revision(database)
             return [
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 await _version(database),
                 revision,
-                *([await _accounts(database)] if revision.ok else []),
+                *([await _accounts(database), await _guard(database)] if revision.ok else []),
+                await _transactions(database),
                 await _clock(database, clock),
                 await _zones(database, clock),
             ]
@@ -126,6 +129,10 @@ async def _revision(database: db.Database) -> Finding:
     wanted, found = migrations.head(), await migrations.current(database)
     if found == wanted:
         return Finding("migrations", True, f"The schema is at revision {wanted}.")
+    if await migrations.is_usable(database):
+        return Finding(
+            "migrations", True, f"The schema is at {found}, newer than this release's {wanted}, and serves it."
+        )
     if found is not None and found > wanted:
         advice = "Start the newer release that migrated it, or restore the backup from before."
         return Finding("migrations", False, f"The schema is at {found}, newer than this release's {wanted}.", advice)
@@ -139,6 +146,27 @@ async def _accounts(database: db.Database) -> Finding:
         return Finding("sending", True, "No account is paused.")
     names = ", ".join(f"{one.domain} (channel {one.channel_id}: {one.paused_reason})" for one in paused)
     return Finding("sending", False, f"Paused: {names}.", "Mend the login, then run `afterword resume`.")
+
+
+async def _guard(database: db.Database) -> Finding:
+    standing = await guard_store.get_standing(database)
+    if standing.paused_time is None:
+        return Finding("past", True, "The database was not put back to an earlier moment.")
+    detail = f"All sending is paused since {standing.paused_time:%Y-%m-%d %H:%M} UTC. {standing.paused_reason}"
+    advice = (
+        "Items that went out since that moment may be waiting again: cancel those, then run "
+        "`afterword doctor --confirm-sending`. What is too late is skipped, the rest goes."
+    )
+    return Finding("past", False, detail, advice)
+
+
+async def _transactions(database: db.Database) -> Finding:
+    seconds = await guard_store.get_oldest_transaction_seconds(database)
+    if seconds <= TRANSACTION_SECONDS_MAX:
+        return Finding("transactions", True, "None is open for long.")
+    detail = f"The oldest is open for {timedelta(seconds=round(seconds))}: dead rows pile up, sending gets slower."
+    advice = "Find it (`select * from pg_stat_activity order by xact_start`) and end it, with pg_terminate_backend."
+    return Finding("transactions", False, detail, advice)
 
 
 async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Finding:
@@ -155,19 +183,21 @@ async def _zones(database: db.Database, clock: Callable[[], datetime]) -> Findin
     now = clock().replace(microsecond=0)
     for name in ZONES:
         try:
-            here = now.astimezone(ZoneInfo(name)).replace(tzinfo=None)
+            here = now.astimezone(ZoneInfo(name)).replace(tzinfo=None).isoformat(timespec="microseconds")
         except ZoneInfoNotFoundError:
             detail = f"Python does not know {name}."
             return Finding("time zones", False, detail, "Install the package tzdata into this environment.")
         try:
-            there = await database.fetch_value("select $1::timestamptz at time zone $2", now, name)
+            there = await database.fetch_value(
+                """select to_char($1::timestamptz at time zone $2, 'YYYY-MM-DD"T"HH24:MI:SS.US')""", now, name
+            )
         except asyncpg.InvalidParameterValueError:
             detail = f"PostgreSQL does not know {name}."
             return Finding(
                 "time zones", False, detail, "Install the time zone data of the system that PostgreSQL uses."
             )
         if here != there:
-            detail = f"Python and PostgreSQL disagree about {name}: {here:%H:%M} and {there:%H:%M}."
+            detail = f"Python and PostgreSQL disagree about {name}: {here} and {there}."
             return Finding("time zones", False, detail, "Bring the time zone data of both up to date.")
     return Finding("time zones", True, f"Python and PostgreSQL agree about {', '.join(ZONES)}.")
 

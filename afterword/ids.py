@@ -3,6 +3,7 @@
 import re
 import secrets
 from datetime import datetime
+from functools import lru_cache
 
 ID_CHARACTERS = 22
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in byte order, so that ids sort by time
@@ -11,22 +12,47 @@ _PATTERN = re.compile(r"[0-9A-Za-z]{22}\Z")
 _SHORT_CODE = re.compile(r"[0-9A-Za-z]{12}\Z")
 _RANDOM_BITS = 80
 _PAIRS = tuple(f"{first}{second}" for first in ALPHABET for second in ALPHABET)  # two digits a division
+_BLOCK_DIGITS = 4
+_BLOCK = len(_PAIRS) ** 2
+_HEAD_CHARACTERS = 9  # of an ordered id; six values of them are a millisecond, the other 13 characters are random
+_TAIL = len(ALPHABET) ** (ID_CHARACTERS - _HEAD_CHARACTERS)
+_DIGITS = bytes(ord(ALPHABET[byte % len(ALPHABET)]) for byte in range(256))
+_UNFAIR = bytes(range(256 - 256 % len(ALPHABET), 256))  # they would favour the first letters
+_SPARE = 10  # random bytes beside those that are wanted; one in 32 is unfair
 
 
 def ordered(now: datetime) -> str:
     """An id whose text order is the order of `now` in milliseconds: new rows meet at one end of an index."""
+    return _head(int(now.timestamp() * 1000)) + _random(ID_CHARACTERS - _HEAD_CHARACTERS)
+
+
+def ordered_first(moment: datetime) -> str:
+    """The least id that `ordered` could have given at `moment`: what is below was made before it."""
+    return base62(int(moment.timestamp() * 1000) << _RANDOM_BITS, ID_CHARACTERS)
+
+
+def ordered_many(now: datetime, count: int) -> list[str]:
+    """As many ids as are wanted at one moment, in order: a random beginning, and then one after the other."""
     milliseconds = int(now.timestamp() * 1000)
-    return base62(milliseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS), ID_CHARACTERS)
+    start = milliseconds << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    found: list[str] = []
+    while len(found) < count:
+        head, first = divmod(start, _BLOCK)
+        text = base62(head, ID_CHARACTERS - _BLOCK_DIGITS)
+        last = min(_BLOCK, first + count - len(found))
+        found += [text + _PAIRS[high] + _PAIRS[low] for high, low in map(_halves, range(first, last))]
+        start = (head + 1) * _BLOCK
+    return found
 
 
 def secret() -> str:
-    """128 random bits, for what a stranger must not guess: instances, unsubscribe links."""
-    return base62(secrets.randbits(128), ID_CHARACTERS)
+    """131 random bits, for what a stranger must not guess: instances, unsubscribe links."""
+    return _random(ID_CHARACTERS)
 
 
 def short_code() -> str:
     """12 random letters and digits for short links; guessing is throttled besides."""
-    return base62(secrets.randbelow(len(ALPHABET) ** SHORT_CODE_CHARACTERS), SHORT_CODE_CHARACTERS)
+    return _random(SHORT_CODE_CHARACTERS)
 
 
 def is_id(text: str) -> bool:
@@ -46,3 +72,21 @@ def base62(number: int, width: int) -> str:
         number, pair = divmod(number, len(_PAIRS))
         digits.append(_PAIRS[pair])
     return "".join(reversed(digits)).rjust(width, "0")[-width:]
+
+
+@lru_cache(maxsize=16)
+def _head(milliseconds: int) -> str:
+    """The first characters of all ids of a millisecond: not below it, and far from the next."""
+    return base62(-(-(milliseconds << _RANDOM_BITS) // _TAIL), _HEAD_CHARACTERS)
+
+
+def _random(characters: int) -> str:
+    """Random letters and digits, each as likely as any other."""
+    text = b""
+    while len(text) < characters:
+        text += secrets.token_bytes(characters + _SPARE).translate(_DIGITS, _UNFAIR)
+    return text[:characters].decode()
+
+
+def _halves(number: int) -> tuple[int, int]:
+    return divmod(number, len(_PAIRS))

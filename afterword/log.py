@@ -20,6 +20,7 @@ _SECRETS = re.compile(
     r"|\+\d[\d ()./-]{6,20}\d"  # phone numbers
     r"|(?<=/[asu]/)[0-9A-Za-z]{12,22}"  # what opens a page without a login
     r"|whsec_[0-9A-Za-z+/=]{8,}"
+    r"|(?<=DETAIL: {2})[\s\S]*?(?=\n\n|\nHINT: |\Z)"  # the row that the database refused, with all its values
 )
 _SECRET_NAMES = re.compile(r"(?i)password|secret|token$|authorization|esat_auth|cookie")
 

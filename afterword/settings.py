@@ -10,12 +10,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from afterword.core.networks import Network, networks_of
+
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in worker/pace.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 Slots = Annotated[int, msgspec.Meta(ge=1, le=200)]
 PoolSize = Annotated[int, msgspec.Meta(ge=1, le=500)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
@@ -52,6 +55,8 @@ class Settings:
     """Who may read /metrics: `loopback`, `all` or `off`."""
     trusted_proxies: str = ""
     """Addresses of reverse proxies, joined by commas, whose X-Forwarded-For names the client; unset: none."""
+    outbound_networks: str = ""
+    """Private networks, joined by commas, that webhooks and gateways may be in, and speak http there; unset: none."""
     database_pool: PoolSize = 10
     statement_cache: Count = 100
     """Prepared statements kept a connection; 0 behind a transaction pooler."""
@@ -60,15 +65,24 @@ class Settings:
     failed_authentications_per_minute: Count = 60
     link_starts_per_minute: Count = 120
     """Starts on public links from one source address; 0: no limit."""
+    queue_retention_days: Days = 400
+    """How long ended queue items are kept with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
     worker_poll_seconds: Seconds = 0.25
     worker_lease_seconds: Seconds = 60.0
     worker_heartbeat_seconds: Seconds = 15.0
+    worker_notify: bool = False
+    """Wake workers as soon as something is due, by LISTEN and NOTIFY, instead of at their next poll."""
 
     @property
     def site_url(self) -> str:
         """`public_url` without a slash at its end, or the local address."""
         return (self.public_url or f"http://localhost:{self.port}").rstrip("/")
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """`outbound_networks`, read."""
+        return networks_of(self.outbound_networks)
 
 
 def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -143,6 +157,12 @@ def _check(settings: Settings) -> None:
     for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
         if not _is_network(proxy):
             raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be addresses or networks, joined by commas.")
+    try:
+        settings.networks  # noqa: B018
+    except ValueError as error:
+        raise SettingError(
+            f"{PREFIX}OUTBOUND_NETWORKS must be networks, joined by commas, as in 10.0.0.0/8."
+        ) from error
     if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
         least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")
@@ -153,7 +173,7 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
         return None
     try:
         parts = urlsplit(value)
-        _ = parts.port
+        _ = "," in parts.netloc or parts.port  # a database may have several servers
     except ValueError as error:
         raise SettingError(f"{PREFIX}{name} is not an address.") from error
     if parts.scheme not in schemes:

@@ -5,7 +5,7 @@ English is the source. A word that a catalogue lacks, and a language without one
 
 import gettext
 import io
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
@@ -16,6 +16,7 @@ from babel.core import UnknownLocaleError
 from babel.dates import format_date
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 
 from afterword.core import locales
 
@@ -50,6 +51,14 @@ class Texts:
     def date(self, time: datetime, *, time_zone: str) -> str:
         """The day of a moment in words, as people of that zone count days."""
         return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
+
+    def day(self, day: str) -> str:
+        """A day such as 2026-11-21 in words."""
+        return format_date(date.fromisoformat(day), format="long", locale=self._locale)
+
+    def number(self, number: float) -> str:
+        """A number with the language's point, all its decimals and nothing between thousands."""
+        return format_decimal(number, locale=self._locale, decimal_quantization=False, group_separator=False)
 
 
 @lru_cache(maxsize=256)

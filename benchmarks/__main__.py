@@ -1,48 +1,121 @@
-"""`python -m benchmarks [part …]`: measures, prints the table, and, when all parts ran, writes results.md."""
+"""`python -m benchmarks [--record] [part …]`: measures, prints the table, and, told to, records it in results.md."""
 
 import argparse
 import sys
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Final
 
 import uvloop
 
-from benchmarks import findings, mail, queue, requests, rest
+from benchmarks import (
+    bulk,
+    claims,
+    deep,
+    engine,
+    exports,
+    findings,
+    mail,
+    queue,
+    record,
+    report,
+    requests,
+    rest,
+    rivals,
+)
 from benchmarks.findings import Finding
 from benchmarks.stage import Stage, stage, web
 
-PARTS: Final = ("list", "post", "memory", "queue", "mail", "idle", "start")
-IN_WEB: Final = frozenset({"list", "post", "memory"})
-RESULTS: Final = Path(__file__).with_name("results.md")
+PARTS: Final = (
+    "list",
+    "instance",
+    "post",
+    "bulk",
+    "memory",
+    "queue",
+    "mail",
+    "idle",
+    "report",
+    "export",
+    "start",
+    "deep",
+)
+LONG: Final = ("claims", "lateness", "million")  # minutes each: `make bench-long`
+RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
+ALL: Final = (*PARTS, *LONG, *RIVALS)
+IN_WEB: Final = frozenset({"list", "instance", "post", "bulk", "memory"})
+Found = dict[str, Sequence[Finding]]  # by part
 
 
-async def measure(parts: Collection[str], *, rounds: int, seconds: float) -> tuple[list[Finding], int]:
-    """What these parts find, and PostgreSQL's major version."""
-    found: list[Finding] = []
-    async with stage() as ground:
-        if not IN_WEB.isdisjoint(parts):
-            found += await _in_web(ground, parts, rounds=rounds, seconds=seconds)
-        if "queue" in parts:
-            found += _told(await queue.claim_and_settle(ground, rounds=rounds, seconds=seconds))
-        if "mail" in parts:
-            found += _told(await mail.compose_and_send(ground, rounds=rounds, seconds=seconds))
-        if "idle" in parts:
-            found += _told(await rest.idle_worker(ground))
+async def measure(parts: Collection[str], chosen: argparse.Namespace) -> Found:
+    """What these parts find."""
+    rounds, seconds = chosen.rounds, chosen.seconds
+    found: Found = {}
+    if not {*IN_WEB, "mail"}.isdisjoint(parts):
+        async with stage() as ground:
+            if not IN_WEB.isdisjoint(parts):
+                found |= await _in_web(ground, parts, rounds=rounds, seconds=seconds)
+            if "mail" in parts:
+                found["mail"] = _told(await mail.compose_and_send(ground, rounds=rounds, seconds=seconds))
+    return found | await _alone(parts, chosen) | await _long(parts, chosen)
+
+
+async def _alone(parts: Collection[str], chosen: argparse.Namespace) -> Found:
+    """Parts on grounds of their own: what one leaves behind, vacuum and readers of the log work off for long."""
+    rounds, seconds, answers = chosen.rounds, chosen.seconds, chosen.answers
+    found: Found = {}
+    if not {"queue", "idle"}.isdisjoint(parts):
+        async with stage() as ground:
+            if "idle" in parts:
+                found["idle"] = _told(await rest.idle_worker(ground))
+            if "queue" in parts:
+                found["queue"] = _told(await queue.claim_and_settle(ground, rounds=rounds, seconds=seconds))
+    if "report" in parts:
+        async with stage() as ground, web(ground) as (_, port):
+            found["report"] = _told(await report.by_day(ground, port, answers=answers))
+    if "export" in parts:
+        async with stage() as ground:
+            found["export"] = _told(await exports.write_csv(ground, rows=exports.ROWS, rounds=exports.ROUNDS))
+    if "deep" in parts:
+        async with stage() as ground, web(ground) as (_, port):
+            found["deep"] = _told(await deep.page_by_cursor(ground, port, rounds=rounds, seconds=seconds))
     if "start" in parts:
-        found += _told(await rest.warm_start())
-    return found, ground.postgres
+        found["start"] = _told(await rest.warm_start())
+    return found
 
 
-async def _in_web(ground: Stage, parts: Collection[str], *, rounds: int, seconds: float) -> list[Finding]:
-    found: list[Finding] = []
+async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
+    """The parts that take many minutes, or another environment; each on a ground of its own."""
+    found: Found = {}
+    if "claims" in parts:
+        found["claims"] = _told(await claims.cost_of_future_rows(future=chosen.future))
+    if "lateness" in parts:
+        async with stage() as ground:
+            wide = chosen.seconds * engine.LATENESS_TIMES
+            found["lateness"] = _told(
+                await engine.lateness(ground, blast=engine.BLAST_ITEMS, rounds=chosen.rounds, seconds=wide)
+            )
+    if "million" in parts:
+        async with stage() as ground:
+            found["million"] = _told(await engine.million(ground, items=chosen.items))
+    if "rivals" in parts:
+        async with stage() as ground:
+            found["rivals"] = _told(await rivals.compare(ground, rounds=chosen.rounds))
+    return found
+
+
+async def _in_web(ground: Stage, parts: Collection[str], *, rounds: int, seconds: float) -> Found:
+    found: Found = {}
     async with web(ground) as (process, port):
         if "list" in parts:
-            found += _told(await requests.read_list(ground, port, rounds=rounds, seconds=seconds))
+            found["list"] = _told(await requests.read_list(ground, port, rounds=rounds, seconds=seconds))
+        if "instance" in parts:
+            found["instance"] = _told(await requests.read_instance(ground, port, rounds=rounds, seconds=seconds))
         if "post" in parts:
-            found += _told(await requests.post(ground, port, rounds=rounds, seconds=seconds))
+            found["post"] = _told(await requests.post(ground, port, rounds=rounds, seconds=seconds))
+        if "bulk" in parts:
+            found["bulk"] = _told(await bulk.post_and_copy(ground, port, rounds=rounds))
         if "memory" in parts:
-            found += _told(await rest.memory_after_load(ground, process.pid, port, seconds=seconds))
+            found["memory"] = _told(await rest.memory_after_load(ground, process.pid, port, seconds=seconds))
     return found
 
 
@@ -56,19 +129,25 @@ def _told(found: Sequence[Finding]) -> Sequence[Finding]:
 def main() -> None:
     """Read the command line, measure, report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}; none: all of them")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(ALL)}; none: {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=5, help="how often each pair is measured in turn")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each measurement of a rate takes")
+    parser.add_argument(
+        "--answers", type=int, default=report.ANSWERS_DEFAULT, help="how many answers the report is about"
+    )
+    parser.add_argument("--items", type=int, default=engine.MILLION, help="how many the part `million` sends")
+    parser.add_argument("--future", type=int, default=claims.FUTURE_MANY, help="how many rows `claims` puts off")
+    parser.add_argument("--record", action="store_true", help="write results.md with what these parts find anew")
     chosen = parser.parse_args()
-    if unknown := set(chosen.parts) - set(PARTS):
+    if unknown := set(chosen.parts) - set(ALL):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
     parts = tuple(chosen.parts or PARTS)
     busy = findings.load_average()
-    found, postgres = uvloop.run(measure(parts, rounds=chosen.rounds, seconds=chosen.seconds))
+    by_part = uvloop.run(measure(parts, chosen))
+    found = [finding for part in ALL for finding in by_part.get(part, ())]
     print(f"\n{findings.table(found)}")
-    if set(parts) == set(PARTS):
-        text = findings.results(found, rounds=chosen.rounds, seconds=chosen.seconds, postgres=postgres, busy=busy)
-        RESULTS.write_text(text, encoding="utf-8")
+    if chosen.record:
+        record.write(by_part, order=ALL, rounds=chosen.rounds, seconds=chosen.seconds, busy=busy)
     if not all(finding.is_reached for finding in found):
         sys.exit("A floor was missed.")
 

@@ -17,17 +17,30 @@ its ceiling in the same run (A B A B …); the ratio of the median round counts,
 """
 EXPLANATION = """\
 - **pgbench, the same SQL**: `pgbench -M prepared`, as many clients, the very statements that one such request
-  sends, in a transaction of its own (POST) or without one (list). POSTs that wait at the same moment share a
+  sends, in a transaction of its own (POST) or without one (list, instance). POSTs that wait at the same moment share a
   transaction, so their ratio may pass 1.
 - **a bare server**: uvicorn with httptools and uvloop, an ASGI function that reads the body and answers a constant of
   the same size and status.
-- **bare two-statement batches**: `update … from (select … for update skip locked) … returning …`, then an update by
-  key, on the queue's own table with its keys and checks: 2 row writes an item, on one connection as ours. Ours decide
-  by the pipeline's rules, issue an instance and write an attempt and two events: 9 row writes an item, 12 where the
-  person is new. 50 is the worker's default number of slots, 200 the most. **The same on a table of four columns** is
-  what a queue without tenants, leases, texts and lists could reach.
+- **fused batches**: one statement that completes the former batch and claims the next (`update … from (select … for
+  update skip locked) … returning …`), on as many connections as ours: 2 row writes an item, and one commit a batch.
+  With **short rows** it is the design's own claim, with tenants, lanes, epochs and leases, but nothing else in the row:
+  what the floor is held against. With **four columns** the key is a number, and there are no tenants, leases and lists.
+  On **the queue's own table** it shows what the schema costs.
+  Ours decide by the pipeline's rules, issue an instance and write an attempt and two events: 9 row writes an item, 12
+  where the person is new, and three commits a batch. 50 is the worker's default number of slots, 200 the most.
+- **procrastinate, pgqueuer**: queues in PostgreSQL, one process with an async task that does nothing, on the same
+  server in the same run; ours is one worker process on the channel without a wire, which renders no text. Ours decides,
+  issues an instance, records the intent before and the outcome after it, fences whoever was too slow, and tells two
+  events; pgqueuer deletes a job in batches and writes a log row, records no attempts and fences nothing.
+- **alone**: the same worker and the same blast before the other organization has anything due.
+- **`copy` of the same rows**: binary, from memory, over one connection, into the queue's own table with its keys and
+  indexes. A batch comes as JSON over HTTP; each row is checked, its address normalised and hashed, its time decided,
+  and an event written with it.
 - **aiosmtplib, a ready message**: the client library alone, the same bytes over as many connections to the same
   server, which takes everything and keeps nothing.
+- **raw SQL over the same rows**: promoters, detractors and answers of each local day of a year, in one statement as
+  somebody who knows the tables would write it, with parallel workers and no time limit. Ours is the answer to an HTTP
+  request, with intervals, from kept counts and the days that are not kept; both must give the same numbers.
 - All share the machine's cores, and one embedded PostgreSQL that writes through to the disk (`fsync` on).
 """
 
@@ -56,10 +69,10 @@ class Ratio:
     def as_row(self) -> str:
         """A line of the table."""
         subject, ceiling = (statistics.median(rates) for rates in zip(*self.rounds, strict=True))
-        lowest, *_, highest = sorted(subject / ceiling for subject, ceiling in self.rounds)
+        ratios = [subject / ceiling for subject, ceiling in self.rounds]
         floor = NOTHING if self.floor is None else f"≥ {self.floor:.2f}"
         absolute = f"{subject:,.0f} of {ceiling:,.0f} {self.unit}{self.note}"
-        spread = f"**{self.value:.2f}** ({lowest:.2f} … {highest:.2f})"
+        spread = f"**{self.value:.2f}** ({min(ratios):.2f} … {max(ratios):.2f})"
         return f"| {self.what} | {self.against} | {spread} | {floor} | {_mark(self)} | {absolute} |"
 
 
@@ -88,14 +101,20 @@ Finding = Ratio | Figure
 def table(findings: Sequence[Finding]) -> str:
     """The findings as two tables in Markdown, which a terminal shows well enough."""
     ratios = [finding.as_row() for finding in findings if isinstance(finding, Ratio)]
-    figures = [finding.as_row() for finding in findings if isinstance(finding, Figure)]
-    parts = ["\n".join((HEAD, *ratios))] if ratios else []
-    return "\n\n".join([*parts, "\n".join((LIMITS_HEAD, *figures))] if figures else parts)
+    return _tables(ratios, [finding.as_row() for finding in findings if isinstance(finding, Figure)])
 
 
-def results(found: Sequence[Finding], *, rounds: int, seconds: float, postgres: int, busy: float) -> str:
-    """The text of results.md."""
-    missed = [finding.what for finding in found if not finding.is_reached]
+def results(
+    ratios: Sequence[str],
+    figures: Sequence[str],
+    missed: Sequence[str],
+    *,
+    rounds: int,
+    seconds: float,
+    postgres: int,
+    busy: float,
+) -> str:
+    """The text of results.md, of rows of both tables."""
     verdict = f"Missed: {', '.join(missed)}." if missed else "Every floor and limit is reached."
     busy_note = (
         f" Others used the machine at the same time (load average {busy:.1f}): trust the ratios." if busy > 1 else ""
@@ -103,9 +122,14 @@ def results(found: Sequence[Finding], *, rounds: int, seconds: float, postgres: 
     return f"""{HEADING}
 {machine()}, PostgreSQL {postgres}.{busy_note} {rounds} rounds of {seconds:g} s. {verdict}
 
-{table(found)}
+{_tables(ratios, figures)}
 
 {EXPLANATION}"""
+
+
+def _tables(ratios: Sequence[str], figures: Sequence[str]) -> str:
+    parts = ["\n".join((HEAD, *ratios))] if ratios else []
+    return "\n\n".join([*parts, "\n".join((LIMITS_HEAD, *figures))] if figures else parts)
 
 
 def machine() -> str:

@@ -20,7 +20,7 @@ from benchmarks.stage import Stage, free_port, running
 
 CONNECTIONS: Final = 10
 MESSAGES_PEOPLE: Final = 100
-FLOOR: Final = 0.3
+FLOOR: Final = 0.7
 SENDER: Final = "survey@example.org"
 
 

@@ -1,12 +1,20 @@
-"""Claim, begin and settle by the real services, without a wire between, against two bare statements for a batch."""
+"""Claim, begin and settle by the real services, without a wire between, against one bare statement for a batch.
+
+Three ceilings, each a loop over one fused statement that completes the last batch and claims the next: the claim of the
+design itself over short rows, tenants, lanes, epochs and leases included; a table of four columns with a number for its
+key, which is what a queue without all of these could reach; and the queue's own table, with its keys and checks.
+"""
 
 import asyncio
+import gc
 import random
 import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+import asyncpg
 
 from afterword import db
 from afterword.channels.base import Sent
@@ -21,11 +29,13 @@ from benchmarks.findings import Ratio
 from benchmarks.requests import fill
 from benchmarks.stage import Stage
 
-LOOPS: Final = 1  # batches under way at the same moment
+SHAPES: Final = ((1, SLOTS), (2, SLOTS), (1, SLOTS_MAX))  # batches under way at the same moment, items in each
 BATCHES_PER_SECOND: Final = 10  # how much work a round gets; the rate decides how long it takes
 FAR: Final = 1_000_000  # between the numbers of new people
 BARE_TIMES: Final = 5  # the bare one is that much faster, or more
-FLOOR: Final = 0.12
+FLOOR: Final = 0.2
+HOUSEKEEPING_SECONDS_MAX: Final = 120.0
+GARBAGE_OBJECTS: Final = 20_000  # as the worker's process has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +53,49 @@ class Worker:
 async def claim_and_settle(stage: Stage, *, rounds: int, seconds: float) -> list[Ratio]:
     """Items a second from scheduled to sent, with instance, attempt and events each.
 
-    In batches of the worker's default number of slots for people that are known and new, and in the largest batches.
+    In batches of the worker's default number of slots, one and two at a time, and in the largest ones; for people that
+    are known, and for new ones.
     """
-    async with await db.open_pool(
-        stage.url, size_max=LOOPS, server_settings=PLANNER, statement_seconds_max=STATEMENT_SECONDS_MAX
-    ) as pool:
-        await empty(stage)
-        usual = worker_on(stage, pool, batch=SLOTS)
-        full = worker_on(stage, pool, batch=SLOTS_MAX)
-        count = SLOTS_MAX * max(2 * LOOPS, round(BATCHES_PER_SECOND * seconds))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE_OBJECTS)
+    await empty(stage)
+    found: list[Ratio] = []
+    for loops, batch in SHAPES:
+        async with await db.open_pool(
+            stage.url, size_max=loops, server_settings=PLANNER, statement_seconds_max=STATEMENT_SECONDS_MAX
+        ) as pool:
+            found += await _compare(worker_on(stage, pool, batch=batch), rounds=rounds, seconds=seconds, loops=loops)
+    return found
+
+
+async def _compare(worker: Worker, *, rounds: int, seconds: float, loops: int) -> list[Ratio]:
+    stage, batch = worker.stage, worker.batch
+    is_usual = (loops, batch) == SHAPES[0]
+    count = SLOTS_MAX * max(2 * loops, round(BATCHES_PER_SECOND * seconds))
+    await fill(stage, count)
+    await _work_off(worker)  # makes the people, the statements and their plans
+    known: list[tuple[float, float]] = []
+    new: list[tuple[float, float]] = []
+    least: list[tuple[float, float]] = []
+    own: list[tuple[float, float]] = []
+    for number in range(1, rounds + 1):
+        again = await _rate(worker, count, loops=loops)
+        short_rows = await _short_rate(worker, count, loops=loops)
+        known.append((again, short_rows))
+        least.append((again, await _least_rate(worker.pool, count, batch=batch, loops=loops)))
+        if is_usual:
+            new.append((await _rate(worker, count, loops=loops, first_person=number * FAR), short_rows))
         await fill(stage, count)
-        await _work_off(usual)
-        known: list[tuple[float, float]] = []
-        new: list[tuple[float, float]] = []
-        same: list[tuple[float, float]] = []
-        large: list[tuple[float, float]] = []
-        for number in range(1, rounds + 1):
-            again = await _rate(usual, count)
-            first = await _rate(usual, count, first_person=number * FAR)
-            short_rows = await _bare_rate(pool, count, batch=SLOTS)
-            known.append((again, short_rows))
-            new.append((first, short_rows))
-            await fill(stage, count)
-            same.append((again, await _timed(lambda: _work_off_raw(usual))))
-            large.append((await _rate(full, count), await _bare_rate(pool, count, batch=SLOTS_MAX)))
-    what, unit = "Claim, begin, settle, batches of", "items a second"
-    bare, short = "bare two-statement batches", "the same on a table of four columns"
+        await settle(stage)
+        own.append((again, await _timed(lambda: _work_off_raw(worker), loops)))
+    connections = "1 connection" if loops == 1 else f"{loops} connections"
+    what, unit = f"Claim, begin, settle, batches of {batch}, {connections}", "items a second"
     return [
-        Ratio(f"{what} {SLOTS}; known people", bare, unit, same, FLOOR),
-        Ratio(f"{what} {SLOTS}; known people", short, unit, known),
-        Ratio(f"{what} {SLOTS}; new people", short, unit, new),
-        Ratio(f"{what} {SLOTS_MAX}; known people", short, unit, large),
+        Ratio(what, "fused batches, short rows", unit, known, FLOOR if is_usual else None),
+        Ratio(what, "fused batches, four columns", unit, least),
+        Ratio(what, "fused batches, the queue's own table", unit, own),
+        *([Ratio(f"{what}; new people", "fused batches, short rows", unit, new)] if new else ()),
     ]
 
 
@@ -95,6 +117,15 @@ async def empty(stage: Stage) -> None:
         await database.execute("truncate queue_item cascade")
 
 
+async def settle(stage: Stage) -> None:
+    """Do the housekeeping that earlier rounds left for later, so that no round pays for another's."""
+    connection: Any = await asyncpg.connect(stage.url)
+    try:
+        await connection.execute("vacuum analyze", timeout=HOUSEKEEPING_SECONDS_MAX)
+    finally:
+        await connection.close()
+
+
 async def claim(worker: Worker) -> Prepared:
     """One batch, decided and equipped."""
     async with db.transaction(worker.pool) as database:
@@ -109,9 +140,10 @@ async def claim(worker: Worker) -> Prepared:
         )
 
 
-async def _rate(worker: Worker, count: int, *, first_person: int = 0) -> float:
+async def _rate(worker: Worker, count: int, *, loops: int, first_person: int = 0) -> float:
     await fill(worker.stage, count, first=first_person)
-    return await _timed(lambda: _work_off(worker))
+    await settle(worker.stage)
+    return await _timed(lambda: _work_off(worker), loops)
 
 
 async def _work_off(worker: Worker) -> int:
@@ -127,7 +159,73 @@ async def _work_off(worker: Worker) -> int:
     return count
 
 
-async def _bare_rate(pool: db.Pool, count: int, *, batch: int) -> float:
+async def _short_rate(worker: Worker, count: int, *, loops: int) -> float:
+    organization_id, pipeline_id = worker.lane
+    async with db.connection(worker.pool) as database:
+        await database.execute("drop table if exists short_item")
+        await database.execute(
+            """create table short_item (organization_id text collate "C" not null, item_id text collate "C" not null,
+                 pipeline_id text collate "C" not null, status smallint not null, due_time timestamptz not null,
+                 epoch bigint not null, owner uuid, lease_until timestamptz,
+                 primary key (organization_id, item_id)) with (fillfactor = 85)"""
+        )
+        await database.execute(
+            "create index on short_item (organization_id, pipeline_id, due_time, item_id) where status = 1"
+        )
+        await database.execute("create index on short_item (lease_until) where status in (2, 3)")
+        await database.execute(
+            """insert into short_item select $1, lpad(number::text, 22, '0'), $2, 1,
+                 now() - make_interval(secs => 1e-3 * number), 0 from generate_series(1, $3::bigint) as number""",
+            organization_id,
+            pipeline_id,
+            count * BARE_TIMES,
+        )
+        await database.execute("analyze short_item")
+    return await _timed(lambda: _work_off_short(worker), loops)
+
+
+async def _work_off_short(worker: Worker) -> int:
+    """One statement that completes the former batch and claims the next, each item by its own epoch."""
+    count = 0
+    organization_id, pipeline_id = worker.lane
+    former: list[tuple[str, str, int]] = []
+    async with db.connection(worker.pool) as database:
+        while True:
+            rows = await database.fetch(
+                """with done as (
+                     update short_item q set status = 4, owner = null, lease_until = null
+                     from unnest($5::text[], $6::text[], $7::bigint[]) as b (organization_id, item_id, epoch)
+                     where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+                       and q.status::int = 2),
+                   due as materialized (
+                     select i.organization_id, i.item_id
+                     from unnest($1::text[], $2::text[], $3::int[]) as l (organization_id, pipeline_id, share)
+                     cross join lateral (
+                       select * from (
+                         select organization_id, item_id from short_item
+                         where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
+                           and due_time <= now()
+                         order by due_time, item_id limit 200 for update skip locked) head
+                       limit l.share) i)
+                   update short_item q
+                   set status = 2, epoch = q.epoch + 1, owner = $4::uuid, lease_until = now() + interval '60 s'
+                   from due where q.organization_id = due.organization_id and q.item_id = due.item_id
+                   returning q.organization_id, q.item_id, q.epoch""",
+                [organization_id],
+                [pipeline_id],
+                [worker.batch],
+                worker.lease.owner,
+                [one[0] for one in former],
+                [one[1] for one in former],
+                [one[2] for one in former],
+            )
+            former = [(row["organization_id"], row["item_id"], row["epoch"]) for row in rows]
+            if not former:
+                return count
+            count += len(former)
+
+
+async def _least_rate(pool: db.Pool, count: int, *, batch: int, loops: int) -> float:
     async with db.connection(pool) as database:
         await database.execute("drop table if exists bare_job")
         await database.execute(
@@ -141,36 +239,42 @@ async def _bare_rate(pool: db.Pool, count: int, *, batch: int) -> float:
             count * BARE_TIMES,
         )
         await database.execute("analyze bare_job")
-    return await _timed(lambda: _work_off_bare(pool, batch))
+    return await _timed(lambda: _work_off_least(pool, batch), loops)
 
 
-async def _work_off_bare(pool: db.Pool, batch: int) -> int:
+async def _work_off_least(pool: db.Pool, batch: int) -> int:
+    """One statement that completes the former batch and claims the next."""
     count = 0
+    former: list[int] = []
     async with db.connection(pool) as database:
         while True:
             rows = await database.fetch(
-                """update bare_job set status = 2 where job_id in (
+                """with done as (update bare_job set status = 4 where job_id = any($2::bigint[]))
+                   update bare_job set status = 2 where job_id in (
                      select job_id from bare_job where status = 1 and due_time <= now()
                      order by due_time, job_id limit $1 for update skip locked)
                    returning job_id, document""",
                 batch,
+                former,
             )
-            if not rows:
+            former = [row["job_id"] for row in rows]
+            if not former:
                 return count
-            await database.execute(
-                "update bare_job set status = 4 where job_id = any($1::bigint[])", [row["job_id"] for row in rows]
-            )
-            count += len(rows)
+            count += len(former)
 
 
 async def _work_off_raw(worker: Worker) -> int:
-    """The two statements on the queue's own table, with its rows, keys and checks, and nothing beside it."""
+    """The same on the queue's own table, with its rows, keys and checks, and nothing beside it."""
     count = 0
+    former: list[str] = []
     organization_id, pipeline_id = worker.lane
     async with db.connection(worker.pool) as database:
         while True:
             rows = await database.fetch(
-                """update queue_item q
+                """with done as (
+                     update queue_item q set status = 4, dispatched_time = now(), owner = null, lease_until = null
+                     from unnest($5::text[]) as b (item_id) where q.organization_id = $1 and q.item_id = b.item_id)
+                   update queue_item q
                    set status = 2, epoch = epoch + 1, attempts = attempts + 1, owner = $4::uuid,
                      lease_until = now() + interval '60 s'
                    from (select organization_id, item_id from queue_item
@@ -182,20 +286,16 @@ async def _work_off_raw(worker: Worker) -> int:
                 pipeline_id,
                 worker.batch,
                 worker.lease.owner,
+                former,
             )
-            if not rows:
+            former = [row["item_id"] for row in rows]
+            if not former:
                 return count
-            await database.execute(
-                """update queue_item q set status = 4, dispatched_time = now(), owner = null, lease_until = null
-                   from unnest($2::text[]) as b (item_id) where q.organization_id = $1 and q.item_id = b.item_id""",
-                organization_id,
-                [row["item_id"] for row in rows],
-            )
-            count += len(rows)
+            count += len(former)
 
 
-async def _timed(work_off: Callable[[], Awaitable[int]]) -> float:
-    """The rate of `LOOPS` that work off what there is together."""
+async def _timed(work_off: Callable[[], Awaitable[int]], loops: int) -> float:
+    """The rate of `loops` that work off what there is together."""
     begun = time.perf_counter()
-    counts = await asyncio.gather(*(work_off() for _ in range(LOOPS)))
+    counts = await asyncio.gather(*(work_off() for _ in range(loops)))
     return sum(counts) / (time.perf_counter() - begun)

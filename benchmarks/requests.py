@@ -1,10 +1,10 @@
-"""POST of a queue item and a list of fifty of them through one web process, against pgbench and against bare HTTP."""
+"""POST of a queue item, a list of fifty, one instance: through one web process, against pgbench and bare HTTP."""
 
 import asyncio
 import json
 import statistics
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,10 @@ from afterword.core import times
 from afterword.core.lists import Page
 from afterword.core.metadata import Changes
 from afterword.db import Database
+from afterword.instances import api as instances_api
 from afterword.queue import api, service, store
 from afterword.queue.service import NewItem
-from afterword.web.operations import Call
+from afterword.web.operations import Call, Handler
 from benchmarks.findings import Ratio
 from benchmarks.load import Load
 from benchmarks.pgbench import Recording
@@ -28,8 +29,9 @@ CONNECTIONS = 32
 REQUESTS_DIFFERENT = 500
 LIST_ITEMS = 50
 LIST_ITEMS_ALL = 1_000
-POST_FLOOR = 0.25
-LIST_FLOOR = 0.10
+POST_FLOOR = 0.55
+LIST_FLOOR = 0.12
+INSTANCE_FLOOR = 0.12
 WARM_SECONDS = 0.5
 
 
@@ -47,10 +49,10 @@ class Trial:
 
 async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
     """New queue items, one a request, each answered after its commit."""
-    path = _path(stage)
-    bodies = [_body(number) for number in range(REQUESTS_DIFFERENT)]
-    requests = [_request("POST", path, stage.seeded.token, body) for body in bodies]
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
+    path = item_path(stage)
+    bodies = [item_body(number) for number in range(REQUESTS_DIFFERENT)]
+    requests = [request_of("POST", path, stage.seeded.token, body) for body in bodies]
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
         answer = await client.post(path, json=bodies[0])
     async with _bare(len(answer.content), answer.status_code) as bare_port:
         what = f"POST queue item, {CONNECTIONS} connections"
@@ -60,24 +62,43 @@ async def post(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[
 
 async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
     """The first fifty of a thousand items of a pipeline."""
-    path = f"{_path(stage)}?limit={LIST_ITEMS}"
+    path = f"{item_path(stage)}?limit={LIST_ITEMS}"
     await fill(stage, LIST_ITEMS_ALL)
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_headers(stage)) as client:
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
         answer = await client.get(path)
     assert len(answer.json()) == LIST_ITEMS
     async with _bare(len(answer.content), answer.status_code) as bare_port:
         what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
-        requests = [_request("GET", path, stage.seeded.token)]
-        trial = Trial(what, LIST_FLOOR, requests, port, bare_port, await _list_script(stage))
+        ids = {"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id}
+        script = await _script(stage, api.list_items, ids, Page.first(store.ITEMS, limit=LIST_ITEMS))
+        requests = [request_of("GET", path, stage.seeded.token)]
+        trial = Trial(what, LIST_FLOOR, requests, port, bare_port, script)
+        return await _compare(stage, trial, rounds=rounds, seconds=seconds)
+
+
+async def read_instance(stage: Stage, port: int, *, rounds: int, seconds: float) -> list[Ratio]:
+    """One questionnaire instance by its id."""
+    below = f"/v3.2/q/questionnaire/{stage.seeded.questionnaire_id}/instance"
+    metadata = item_body(0)["metadata"]
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers_of(stage)) as client:
+        made = (await client.post(below, json={"metadata": metadata})).json()
+        path = f"/v3.2/q/instance/{made['instance_id']}"
+        answer = await client.get(path)
+    assert answer.json() == made
+    async with _bare(len(answer.content), answer.status_code) as bare_port:
+        what = f"Instance by id, {CONNECTIONS} connections"
+        requests = [request_of("GET", path, stage.seeded.token)]
+        script = await _script(stage, instances_api.get_instance, {"instance_id": made["instance_id"]})
+        trial = Trial(what, INSTANCE_FLOOR, requests, port, bare_port, script)
         return await _compare(stage, trial, rounds=rounds, seconds=seconds)
 
 
 async def load_both(stage: Stage, port: int, *, seconds: float) -> None:
     """Post and list for that long each, unmeasured."""
-    token, path = stage.seeded.token, _path(stage)
-    bodies = [_body(number) for number in range(REQUESTS_DIFFERENT)]
-    await load(port, [_request("POST", path, token, body) for body in bodies], seconds=seconds)
-    await load(port, [_request("GET", f"{path}?limit={LIST_ITEMS}", token)], seconds=seconds)
+    token, path = stage.seeded.token, item_path(stage)
+    bodies = [item_body(number) for number in range(REQUESTS_DIFFERENT)]
+    await load(port, [request_of("POST", path, token, body) for body in bodies], seconds=seconds)
+    await load(port, [request_of("GET", f"{path}?limit={LIST_ITEMS}", token)], seconds=seconds)
 
 
 async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
@@ -161,21 +182,21 @@ async def _post_script(stage: Stage) -> str:
     return recording.script(in_transaction=True, fresh=(document["item_id"], document["event_id"]))
 
 
-async def _list_script(stage: Stage) -> str:
+async def _script(stage: Stage, handler: Handler, ids: Mapping[str, str], page: Page | None = None) -> str:
+    """The statements of a read, recorded while its own handler runs."""
     async with stage.pool.raw.acquire() as raw:
         recording = Recording(raw)
         call = Call[None](
             caller=stage.caller,
             site=stage.site,
             now=stage.pool.clock.now(),
-            ids={"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id},
+            ids=ids,
             body=None,
-            headers={},
             request_id="",
             zone=times.zone_of(stage.caller.time_zone),
-            requested=Page.first(store.ITEMS, limit=LIST_ITEMS),
+            requested=page,
         )
-        await api.list_items(call, Database(recording, stage.pool.clock))
+        await handler(call, Database(recording, stage.pool.clock))
     return recording.script(in_transaction=False)
 
 
@@ -184,7 +205,7 @@ def _is_documents(value: object) -> bool:
 
 
 def _new(stage: Stage, number: int) -> NewItem:
-    body = _body(number)
+    body = item_body(number)
     return NewItem(
         caller=stage.caller,
         questionnaire_id=stage.seeded.questionnaire_id,
@@ -195,12 +216,13 @@ def _new(stage: Stage, number: int) -> NewItem:
     )
 
 
-def _path(stage: Stage) -> str:
+def item_path(stage: Stage) -> str:
+    """Where items of the stage's pipeline are made and listed."""
     seeded = stage.seeded
     return f"/v3.2/q/questionnaire/{seeded.questionnaire_id}/pipeline/{seeded.pipeline_id}/queue/item"
 
 
-def _body(number: int) -> dict[str, Any]:
+def item_body(number: int) -> dict[str, Any]:
     """What an online shop sends when an order has arrived."""
     return {
         "responder_channel_identifier": f"ann.{number}@example.com",
@@ -212,11 +234,13 @@ def _body(number: int) -> dict[str, Any]:
     }
 
 
-def _headers(stage: Stage) -> dict[str, str]:
+def headers_of(stage: Stage) -> dict[str, str]:
+    """Of the seeded organization's requests."""
     return {"Authorization": f"Bearer {stage.seeded.token}"}
 
 
-def _request(method: str, path: str, token: str, body: object = None) -> bytes:
+def request_of(method: str, path: str, token: str, body: object = None) -> bytes:
+    """A whole request as it goes over the wire."""
     content = b"" if body is None else json.dumps(body).encode()
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
     if body is not None:

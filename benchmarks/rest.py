@@ -48,7 +48,7 @@ async def warm_start() -> list[Figure]:
 async def memory_after_load(stage: Stage, pid: int, port: int, *, seconds: float) -> list[Figure]:
     """What the web process holds in memory after both loads."""
     await requests.load_both(stage, port, seconds=seconds)
-    used = _memory_mb(pid)
+    used = memory_mb(pid)
     return [] if used is None else [Figure("Web process after the load", used, MEMORY_MB_MAX, "MB")]
 
 
@@ -61,7 +61,8 @@ def _cpu_seconds(pid: int) -> float | None:
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
 
-def _memory_mb(pid: int) -> float | None:
+def memory_mb(pid: int) -> float | None:
+    """What a process holds in memory; None where there is no /proc."""
     file = _PROCESSES / str(pid) / "status"
     if not file.exists():
         return None

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,22 @@ import pytest
 from afterword import db, embedded, migrations
 from afterword.core.access import SCOPES, Caller
 from afterword.core.site import Site
+from tests import bar, newer
+from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
+from tests.bar import Tell
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
+TESTS = Path(__file__).parent
+FAULT_FOLDERS = {"events", "journeys", "worker"}  # FAULTS in the Makefile: to look through all tests takes long
 TEMPLATE = "afterword_template"
 POOL_SIZE = 4
+SETTLED_SECONDS_MAX = 30.0
+POLL_SECONDS = 0.005
 SITE = Site("http://localhost:8080", b"k" * 32)
 TIME_ZONE = "Europe/Athens"
 EMAIL = 1
+NEWER = os.environ.get("AFTERWORD_TEST_SCHEMA") == "newer"  # each table has columns that this code does not know
 SETTINGS = {"shared_buffers": "64MB", "max_connections": "200", "max_wal_size": "4GB", "autovacuum": "off"}
 
 
@@ -44,6 +52,23 @@ RUNS = _runs()
 
 _server: embedded.Server | None = None
 _server_url = ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each test knows which numbers of the bar it proves; those that run alone stand where `make` looks for them."""
+    bar.mark(items)
+    alone = {item.path.relative_to(TESTS).parts[0] for item in items if item.get_closest_marker("faults")}
+    if not alone <= FAULT_FOLDERS:
+        raise pytest.UsageError(f"FAULTS in the Makefile lacks {', '.join(alone - FAULT_FOLDERS)}")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What became of each number of the bar, and the figures that the tests told, one a line."""
+    told = list(bar.lines(report for reports in terminalreporter.stats.values() for report in reports))
+    if told:
+        terminalreporter.section("figures")
+        for line in told:
+            terminalreporter.write_line(line)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,6 +90,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if _server is not None:
         asyncio.run(_server.stop())
         shutil.rmtree(RUNS / str(os.getpid()), ignore_errors=True)
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Tell:
+    """Says what a test measured, for the end of the run; equal texts of one test are added up, whatever its cases."""
+    return lambda figure, **counts: record_property(FIGURE, (figure, counts))
 
 
 @pytest.fixture(scope="session")
@@ -177,6 +208,15 @@ async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
         yield client
 
 
+async def settled(pool: db.Pool) -> None:
+    """Wait until readers may read all that is committed: until older transactions, of other tests too, are over."""
+    async with asyncio.timeout(SETTLED_SECONDS_MAX), db.connection(pool) as database:
+        while await database.fetch_value(
+            "select exists (select from event where xid >= pg_snapshot_xmin(pg_current_snapshot()))"
+        ):
+            await asyncio.sleep(POLL_SECONDS)
+
+
 async def build_house(pool: db.Pool, *, domain: str) -> House:
     from afterword.accounts import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
     from afterword.questionnaires import service as questionnaires  # noqa: PLC0415
@@ -258,7 +298,12 @@ async def _make_template(url: str) -> None:
         await admin.execute(f"create database {TEMPLATE}")
     finally:
         await admin.close()
-    await migrations.migrate(url.replace("/afterword?", f"/{TEMPLATE}?"))
+    template = url.replace("/afterword?", f"/{TEMPLATE}?")
+    await migrations.migrate(template)
+    if NEWER:
+        connection: Any = await asyncpg.connect(template)
+        await newer.alter_all(connection, newer.COLUMNS)
+        await connection.close()
 
 
 def _sweep() -> None:

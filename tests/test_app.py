@@ -14,6 +14,7 @@ from afterword import app, db
 from afterword.core.site import Site
 from afterword.web import static
 from afterword.web.metrics import Sample
+from tests import machine
 
 SITE = Site("http://testserver", b"s" * 32)
 
@@ -45,7 +46,7 @@ class TestDatabaseAway:
             start = time.monotonic()
             signed = token + app.access.checksum(token)
             found = await client.get("/v3.2/q/questionnaire", headers={"Authorization": f"Bearer {signed}"})
-            assert 1 > time.monotonic() - start
+            assert not machine.is_over(time.monotonic() - start, limit=1)
             assert (503, "unavailable", "2") == (
                 found.status_code,
                 found.json()["code"],
@@ -64,7 +65,7 @@ class TestDatabaseAway:
 
     async def test_page(self, lost: db.Pool) -> None:
         async with client_of(lost) as client:
-            found = await client.get(f"/a/{'0' * 22}", headers={"Accept": "text/html"})
+            found = await client.get(f"/a/{'z' * 22}", headers={"Accept": "text/html"})
         assert (503, "text/html; charset=utf-8") == (found.status_code, found.headers["content-type"])
 
 

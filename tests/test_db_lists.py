@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.core import list_queries
 from afterword.core.lists import Column, Criterion, Listing, Page
 
 SECOND = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
@@ -105,7 +106,7 @@ class TestPlans:
     async def test_an_index_serves_times(self, pool: db.Pool, operator: str, value: object) -> None:
         """The bounds stand in the conditions of the index, not in a filter behind it."""
         parameters: list[object] = []
-        where = db._criteria([Criterion(operator, SHOWN, value)], parameters)  # pyright: ignore[reportPrivateUsage]
+        where = list_queries.where([Criterion(operator, SHOWN, value)], parameters)
         query: Any = f"explain select * from (select row_id, shown_time from probe) listed{where}"
         async with db.transaction(pool) as database:
             await database.execute(

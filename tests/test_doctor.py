@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from afterword import doctor
+from afterword import db, doctor
 from afterword.doctor import Finding
 
 PASSWORD = "Pa55word"
@@ -49,14 +49,14 @@ class TestDatabase:
         assert not (await only_database(tmp_path, f"postgresql://u:{PASSWORD}@localhost:{port}/d")).ok
 
     async def test_silent_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.db.CONNECT_TIMEOUT_SECONDS", 0.2)
+        monkeypatch.setattr("afterword.hosts.CONNECT_TIMEOUT_SECONDS", 0.2)
         async with listening("") as port:
             finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{port}/d")
         assert "the firewall" in finding.advice
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "clock", "time zones"]
+        names = ["database", "database version", "migrations", "sending", "past", "transactions", "clock", "time zones"]
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -64,6 +64,30 @@ class TestDatabase:
         monkeypatch.setattr(doctor, "VERSION_MIN", 99)
         finding = (await look(tmp_path, database_url=database_url))["database version"]
         assert (False, "Upgrade the server to PostgreSQL 99 or newer.") == (finding.ok, finding.advice)
+
+
+class TestPast:
+    async def test_paused(self, tmp_path: Path, database_url: str) -> None:
+        async with await db.open_pool(database_url, size_max=1) as pool, db.transaction(pool) as database:
+            await database.execute(
+                "update sending_guard set paused_time = now(), paused_reason = 'The log ends early.'"
+            )
+        finding = (await look(tmp_path, database_url=database_url))["past"]
+        assert not finding.ok
+        assert "The log ends early." in finding.detail
+        assert "doctor --confirm-sending" in finding.advice
+
+
+class TestTransactions:
+    async def test_one_that_is_never_ended(
+        self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(doctor, "TRANSACTION_SECONDS_MAX", 0)
+        async with await db.open_pool(database_url, size_max=1) as pool, db.transaction(pool) as database:
+            await database.fetch_value("select pg_current_xact_id()")
+            finding = (await look(tmp_path, database_url=database_url))["transactions"]
+        assert not finding.ok
+        assert "pg_terminate_backend" in finding.advice
 
 
 class TestMigrations:
@@ -75,10 +99,19 @@ class TestMigrations:
     async def test_another_revision(self, tmp_path: Path, database_url: str, revision: str, advice: str) -> None:
         connection: Any = await asyncpg.connect(database_url)
         await connection.execute("update alembic_version set version_num = $1", revision)
+        await connection.execute(f"comment on table alembic_version is 'needs {revision}'")
         await connection.close()
         finding = (await look(tmp_path, database_url=database_url))["migrations"]
         assert not finding.ok
         assert advice in finding.advice
+
+    async def test_newer_and_leaves_room(self, tmp_path: Path, database_url: str) -> None:
+        connection: Any = await asyncpg.connect(database_url)
+        await connection.execute("update alembic_version set version_num = '9999'")
+        await connection.close()
+        finding = (await look(tmp_path, database_url=database_url))["migrations"]
+        assert (True, "") == (finding.ok, finding.advice)
+        assert "at 9999, newer than" in finding.detail
 
 
 class TestClock:

@@ -71,3 +71,12 @@ def test_a_long_traceback_keeps_its_end(lines: io.StringIO) -> None:
     assert exception.startswith("Traceback")
     assert exception.endswith("what happened")
     assert log.VALUE_CHARACTERS_MAX == len(exception)
+
+
+def test_hides_the_row_that_the_database_refused(lines: io.StringIO) -> None:
+    """PostgreSQL tells all of its values, names and texts among them."""
+    refusal = ValueError("new row violates a check\nDETAIL:  Failing row contains (1, Ann Lee, two\nlines).")
+    structlog.get_logger("afterword").error("a job failed", exc_info=refusal)
+    assert "new row violates a check" in lines.getvalue()
+    assert "Ann" not in lines.getvalue()
+    assert "lines)" not in lines.getvalue()

@@ -5,58 +5,43 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 import pytest
 
 from afterword import db, embedded, migrations
 from afterword.migrations import schema
+from tests import newer
 
 NODES = 10
-MODULE = """
-from afterword.migrations import run_file
-revision = "{number}"
-down_revision = "{before}"
-def upgrade() -> None:
-    run_file("{number}_{name}.sql")
-"""
+TAKES_AWAY: Final = re.compile(
+    r"\bdrop (?:column|table)\b|\brename\b|\bset not null\b|\balter (?:column )?\w+ type\b"
+    r"|\badd column \w+ (?![^,;]*\bdefault\b)[^,;]*\bnot null\b"
+)
+FOLLOWING: Final = f"{int(migrations.head()) + 1:04}"
 
 
 @pytest.fixture
-def more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator["More"]:
+def more(tmp_path: Path) -> Iterator[newer.Release]:
     """A copy of the migrations that a test may add to."""
-    for path in [*migrations.FOLDER.glob("*.sql"), migrations.FOLDER / "env.py", *_modules()]:
-        target = tmp_path / path.relative_to(migrations.FOLDER)
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(path.read_text())
-    (tmp_path / "schema.sql").unlink(missing_ok=True)
-    monkeypatch.setattr(migrations, "FOLDER", tmp_path)
-    yield More(tmp_path)
-    importlib.invalidate_caches()
-
-
-class More:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def add(self, name: str, sql: str) -> str:
-        before = migrations.head()
-        number = f"{int(before) + 1:04}"
-        (self.folder / f"{number}_{name}.sql").write_text(sql)
-        (self.folder / f"versions/{number}_{name}.py").write_text(
-            MODULE.format(number=number, name=name, before=before)
-        )
-        return number
+    with newer.release(tmp_path) as release:
+        yield release
 
 
 class TestRefusals:
-    async def test_database_is_newer(self, database_url: str) -> None:
-        await _execute(database_url, "update alembic_version set version_num = '9999'")
-        with pytest.raises(migrations.DatabaseIsNewer, match=r"at revision 9999, .* Start the newer release"):
+    async def test_database_has_no_room_for_us(self, database_url: str, more: newer.Release) -> None:
+        head = migrations.head()
+        number = more.add("contract", f"-- needs {FOLLOWING}: nothing older knows that this is gone\nselect 1;")
+        assert number == await migrations.migrate(database_url)
+        (more.folder / f"{number}_contract.sql").unlink()
+        assert head == migrations.head()
+        with pytest.raises(migrations.DatabaseIsNewer, match=rf"at revision {FOLLOWING}, .* before {FOLLOWING}"):
             await migrations.migrate(database_url)
+        assert not await _is_usable(database_url)
 
     async def test_another_process_does_not_end(self, empty_database_url: str) -> None:
         other: Any = await asyncpg.connect(empty_database_url)
@@ -71,26 +56,35 @@ class TestRefusals:
         with pytest.raises(migrations.MigrationError, match="cannot be used"):
             await migrations.migrate(f"postgresql://nobody@/none?host={scratch}/absent")
 
-    async def test_table_stays_busy(self, database_url: str, more: More, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(migrations, "STATEMENT_LOCK_TIMEOUT_SECONDS", 0.05)
-        monkeypatch.setattr(migrations, "TRY_PAUSE_SECONDS", 0.01)
-        more.add("busy", "alter table contact add column more text;")
-        other: Any = await asyncpg.connect(database_url)
-        try:
-            await other.execute("begin; lock table contact in access share mode")
-            with pytest.raises(migrations.MigrationError, match="A table stayed busy in 5 tries"):
-                await migrations.migrate(database_url)
-            await other.execute("rollback")
-            assert "0002" == await migrations.migrate(database_url)
-        finally:
-            await other.close()
+    async def test_table_stays_busy(self, database_url: str, more: newer.Release) -> None:
+        """Nothing is changed, whoever holds the table is named, and it goes on from there."""
+        before = migrations.head()
+        more.add("busy", "create table half (word text); alter table contact add column more text;")
+        told: list[str] = []
+        async with _reading(database_url, "contact") as pid:
+            with pytest.raises(
+                migrations.MigrationError, match=rf"busy for 1 seconds: process {pid} \(reader\), idle in"
+            ):
+                await migrations.migrate(database_url, busy_seconds=1, report=told.append)
+        assert told
+        assert all(f"process {pid} (reader)" in one for one in told)
+        assert before == await _value(database_url, "select version_num from alembic_version")
+        assert await _value(database_url, "select to_regclass('half') is null")
+        assert FOLLOWING == await migrations.migrate(database_url)
 
-    async def test_faulty_file_leaves_nothing_behind(self, database_url: str, more: More) -> None:
+    async def test_files_wait_no_longer_than_others(self, database_url: str, more: newer.Release) -> None:
+        """What a file says of the waiting for locks does not count."""
+        more.add("patient", "set local lock_timeout = '1h';\nalter table contact add column more text;")
+        async with _reading(database_url, "contact"):
+            with pytest.raises(migrations.MigrationError, match="busy for 0 seconds"):
+                await asyncio.wait_for(migrations.migrate(database_url, busy_seconds=0), 60)
+
+    async def test_faulty_file_leaves_nothing_behind(self, database_url: str, more: newer.Release) -> None:
         more.add("good", "create table good (word text);")
         more.add("faulty", "create table half (word text);\ninsert into half values ('x');\nselect 1 / 0;")
         with pytest.raises(asyncpg.DivisionByZeroError):
             await migrations.migrate(database_url)
-        assert "0002" == await _value(database_url, "select version_num from alembic_version")
+        assert FOLLOWING == await _value(database_url, "select version_num from alembic_version")
         assert await _value(database_url, "select to_regclass('good') is not null and to_regclass('half') is null")
 
 
@@ -126,7 +120,7 @@ class TestMigrate:
         await process.wait()
         assert migrations.head() == await task
 
-    async def test_several_steps(self, empty_database_url: str, more: More) -> None:
+    async def test_several_steps(self, empty_database_url: str, more: newer.Release) -> None:
         more.add("one", "create table one (word text);")
         number = more.add(
             "two", "alter table one add column more text; insert into one values ('x', 'percent % sign :name');"
@@ -134,16 +128,16 @@ class TestMigrate:
         assert number == await migrations.migrate(empty_database_url)
         assert "percent % sign :name" == await _value(empty_database_url, "select more from one")
 
-    async def test_outside_of_a_transaction(self, database_url: str, more: More) -> None:
+    async def test_outside_of_a_transaction(self, database_url: str, more: newer.Release) -> None:
         number = more.add("index", "-- no transaction\ncreate index concurrently extra on contact (recent)")
         last = more.add("after", "create table after_it (word text);")
-        assert (number, last) == ("0002", await migrations.migrate(database_url))
+        assert (number, last) == (FOLLOWING, await migrations.migrate(database_url))
         assert await _value(database_url, "select to_regclass('extra') is not null")
 
-    async def test_index_is_built_while_other_nodes_wait(self, database_url: str, more: More) -> None:
+    async def test_index_is_built_while_other_nodes_wait(self, database_url: str, more: newer.Release) -> None:
         more.add("index", "-- no transaction\ncreate index concurrently extra on contact (recent)")
         reached = await asyncio.gather(*(migrations.migrate(database_url, wait_seconds=20) for _ in range(3)))
-        assert ["0002"] * 3 == reached
+        assert [FOLLOWING] * 3 == reached
 
     async def test_session_is_given_back(self, empty_database_url: str) -> None:
         await migrations.migrate(empty_database_url)
@@ -151,6 +145,35 @@ class TestMigrate:
         async with asyncio.timeout(10):
             while await _value(empty_database_url, query):  # the server notices in its own time
                 pass
+
+    async def test_waits_for_a_table(self, database_url: str, more: newer.Release) -> None:
+        """Whoever holds it goes on, and is followed."""
+        more.add("busy", "alter table contact add column more text;")
+        tried = asyncio.Event()
+        async with _reading(database_url, "contact"):
+            task = asyncio.create_task(migrations.migrate(database_url, report=lambda _: tried.set()))
+            await asyncio.wait_for(tried.wait(), 60)
+            assert not task.done()
+        assert FOLLOWING == await task
+
+    async def test_what_a_broken_index_left_behind(self, database_url: str, more: newer.Release) -> None:
+        sql = "-- no transaction\ncreate unique index concurrently extra on twice (number)"
+        await _execute(database_url, "create table twice (number int); insert into twice values (1), (1)")
+        more.add("index", sql)
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await migrations.migrate(database_url)
+        assert not await _value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
+        await _execute(database_url, "truncate twice")
+        assert FOLLOWING == await migrations.migrate(database_url)
+        assert await _value(database_url, "select indisvalid from pg_index where indexrelid = 'extra'::regclass")
+
+    async def test_newer_database_that_leaves_room(self, database_url: str, more: newer.Release) -> None:
+        """The release before goes on, and starts again, on what the newer one has added."""
+        number = more.add("more", "alter table contact add column more text;")
+        await migrations.migrate(database_url)
+        (more.folder / f"{number}_more.sql").unlink()
+        assert number == await migrations.migrate(database_url)
+        assert await _is_usable(database_url)
 
 
 class TestCurrent:
@@ -161,6 +184,10 @@ class TestCurrent:
     async def test_migrated(self, pool: db.Pool) -> None:
         async with db.connection(pool) as database:
             assert migrations.head() == await migrations.current(database)
+
+    async def test_usable(self, database_url: str, empty_database_url: str) -> None:
+        assert await _is_usable(database_url)
+        assert not await _is_usable(empty_database_url)
 
 
 class TestFiles:
@@ -175,6 +202,15 @@ class TestFiles:
 
     def test_no_way_back(self) -> None:
         assert not any("def downgrade" in path.read_text() for path in _modules())
+
+    def test_what_older_code_cannot_work_with_says_so(self) -> None:
+        """Whoever takes something away has thought of the code that still runs. Nothing older than 0017 does."""
+        silent = [
+            path.name
+            for path in sorted(migrations.FOLDER.glob("[0-9]*.sql"))
+            if path.name > "0018" and TAKES_AWAY.search(path.read_text()) and "-- needs " not in path.read_text()[:10]
+        ]
+        assert [] == silent
 
     def test_numbers_have_no_gap(self) -> None:
         numbers = [int(path.name[:4]) for path in sorted(migrations.FOLDER.glob("[0-9]*.sql"))]
@@ -202,6 +238,22 @@ class TestSchema:
 
 def _modules() -> list[Path]:
     return sorted((migrations.FOLDER / "versions").glob("[0-9]*.py"))
+
+
+@asynccontextmanager
+async def _reading(url: str, table: str) -> AsyncGenerator[int]:
+    """Somebody reads a table and does not end; its process."""
+    other: Any = await asyncpg.connect(url, server_settings={"application_name": "reader"})
+    try:
+        await other.execute(f"begin; lock table {table} in access share mode")
+        yield other.get_server_pid()
+    finally:
+        await other.close()
+
+
+async def _is_usable(url: str) -> bool:
+    async with await db.open_pool(url, size_max=1) as pool, db.connection(pool) as database:
+        return await migrations.is_usable(database)
 
 
 async def _execute(url: str, query: str) -> None:

@@ -90,3 +90,8 @@ def test_each_field_is_documented() -> None:
     documented = (Path(__file__).parents[1] / "docs" / "settings.md").read_text()
     for each in dataclasses.fields(settings.Settings):
         assert f"`{settings.PREFIX}{each.name.upper()}`" in documented, each.name
+
+
+def test_a_database_may_have_several_servers() -> None:
+    url = "postgresql://afterword:secret@db1.example:5432,db2.example/afterword?target_session_attrs=read-write"
+    assert url == settings.read({"AFTERWORD_DATABASE_URL": url}).database_url

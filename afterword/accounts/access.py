@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors, ids
-from afterword.accounts import store
+from afterword.accounts.tokens import store
 from afterword.core.access import ROLE_SCOPES, Caller
 from afterword.db import Database
 
@@ -27,7 +27,8 @@ HINT_CHARACTERS: Final = 8
 CACHE_SECONDS_MAX: Final = 1
 CACHE_TOKENS_MAX: Final = 10_000
 NO_APPLICATION: Final = ("",)  # no application has this id: an empty tuple would mean all of them
-URL_PARAMETERS: Final = frozenset({"access_token", "token"})
+_NOTHING: Final = timedelta(0)
+URL_PARAMETERS: Final = frozenset({"access_token", "token", "authorization", "esat-auth", "esat_auth"})
 
 _TOKEN: Final = re.compile(r"(afw_([0-9A-Za-z]{16})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})")
 _BEARER: Final = re.compile(r"bearer(?:[ \t]+(.*))?\Z", re.IGNORECASE | re.DOTALL)
@@ -73,22 +74,30 @@ class TokenCache:
 
     def __init__(self, *, seconds: float = CACHE_SECONDS_MAX, size_max: int = CACHE_TOKENS_MAX) -> None:
         self._age_max, self._size_max = timedelta(seconds=min(seconds, CACHE_SECONDS_MAX)), size_max
-        self._entries: OrderedDict[bytes, tuple[datetime, store.Credential]] = OrderedDict()
+        self._entries: OrderedDict[bytes, tuple[datetime, store.Credential, Caller]] = OrderedDict()
 
-    def get(self, digest: bytes, *, now: datetime) -> store.Credential | None:
-        """The row, unless it was read too long ago."""
-        read_time, credential = self._entries.get(digest, (None, None))
+    def get(self, digest: bytes, *, now: datetime) -> tuple[store.Credential, Caller] | None:
+        """The row and whom it makes the caller, unless it was read too long ago."""
+        entry = self._entries.get(digest)
         # A database that went back in time makes an age negative: then nothing that is known holds.
-        if read_time is None or not timedelta(0) <= now - read_time < self._age_max:
+        if entry is None or not _NOTHING <= now - entry[0] < self._age_max:
             return None
-        return credential
+        return entry[1], entry[2]
 
-    def keep(self, digest: bytes, credential: store.Credential, *, read_time: datetime) -> None:
+    def keep(self, digest: bytes, credential: store.Credential, caller: Caller, *, read_time: datetime) -> None:
         """Keep what was read at `read_time` (the moment before the query), and forget the oldest beyond the size."""
-        self._entries[digest] = (read_time, credential)
+        self._entries[digest] = (read_time, credential, caller)
         self._entries.move_to_end(digest)
         while len(self._entries) > self._size_max:
             self._entries.popitem(last=False)
+
+
+async def prove(db: Database, *, text: str) -> store.Credential:
+    """The living token of this text: for doors that take it elsewhere than in a header. Raises Unauthorized."""
+    selector, verifier = _parts(text)
+    credential = await _proven(db, selector, verifier)
+    _require_alive(credential, db.clock.now())
+    return credential
 
 
 async def authenticate(
@@ -109,19 +118,20 @@ async def authenticate(
     if not URL_PARAMETERS.isdisjoint(query_names):
         raise _unauthenticated("A token in a URL is never read. Send it in the header Authorization.")
     text = _sent_token(authorization, esat_auth)
-    selector, verifier = _parts(text)
     now = db.clock.now()
     digest = hashlib.sha256(text.encode()).digest()
-    credential = cache.get(digest, now=now) if cache else None
-    if credential is None:
+    known = cache.get(digest, now=now) if cache else None
+    if known is None:
+        selector, verifier = _parts(text)
         credential = await _proven(db, selector, verifier)
+        known = credential, _caller(credential)
         if cache:
-            cache.keep(digest, credential, read_time=now)
+            cache.keep(digest, *known, read_time=now)
+    credential, caller = known
     _require_alive(credential, now)
-    domain = (esat_domain or "").strip()
-    if domain and domain.lower() != credential.domain:
+    if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
         raise DomainMismatch("The header esat-domain names another organization than that of the token.")
-    return _caller(credential)
+    return caller
 
 
 def mint() -> Secret:
@@ -143,6 +153,9 @@ def is_token(text: str) -> bool:
 
 def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
     """The one token of the two headers. Beside `esat-auth` another scheme than Bearer is somebody else's business."""
+    is_plain = esat_auth is None and (authorization or "").startswith("Bearer ")  # as nearly all are
+    if is_plain and (text := (authorization or "")[7:].strip()):
+        return text
     bearer = _BEARER.match((authorization or "").strip())
     first = (bearer[1] or "").strip() if bearer else ""
     old = (esat_auth or "").strip()
@@ -190,9 +203,11 @@ def _require_alive(credential: store.Credential, now: datetime) -> None:
 def _caller(credential: store.Credential) -> Caller:
     scopes = credential.scopes
     applications = credential.application_ids
+    role = credential.maker_role
     if credential.user_id is not None:
-        scopes &= ROLE_SCOPES.get(credential.user_role or "", frozenset())
-        applications = _both(applications, credential.user_application_ids)
+        role = credential.user_role or ""
+        scopes &= ROLE_SCOPES.get(role, frozenset())
+        applications = both(applications, credential.user_application_ids)
     return Caller(
         organization_id=credential.organization_id,
         token_id=credential.token_id,
@@ -203,10 +218,11 @@ def _caller(credential: store.Credential) -> Caller:
         time_zone=credential.time_zone,
         default_locale=credential.default_locale,
         test=credential.test,
+        role=role,
     )
 
 
-def _both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
     """The applications that both lists allow, where an empty list allows all."""
     if not first or not second:
         return first or second

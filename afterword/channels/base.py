@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX
+from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
 
-EMAIL, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX
+EMAIL, SMS, WEBHOOK, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK, CHANNEL_LINK, CHANNEL_OUTBOX
 
 Cause = Literal["recipient", "throttle", "account", "connection"]
 Begin = Callable[[], Awaitable[None]]
@@ -28,22 +28,28 @@ class Retry:
 
     throttle: slower, please (halves the account's rate) · account: our login or our trust is at fault (pauses the
     account, alerts) · connection: nobody there, or no conversation (a failure for the breaker).
-    `after_seconds` is the least wait that the other side asked for; null: the backoff decides.
+    `after_seconds` is the least wait that the other side asked for; null: the backoff decides. `domain`: whose throttle
+    it is, where it is not the account's but that of the recipient's domain.
     """
 
     cause: Cause
     reason: str
     reply_code: int | None = None
     after_seconds: int | None = None
+    domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Known not sent, and never will be. `suppress`: the address does not exist; do not write to it again."""
+    """Known not sent, and never will be. `suppress`: the address does not exist; do not write to it again.
+
+    `is_opt_out`: the person told the provider to be left alone, which is as good as telling us.
+    """
 
     reason: str
     reply_code: int | None = None
     suppress: bool = False
+    is_opt_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Message:
     """One composed message to one person. Texts are final; a channel only encodes them.
 
     `item_id` is the identity of the send, equal in every attempt. `headers` are extra ones (List-Unsubscribe).
-    `composed_time` becomes the Date of a mail.
+    `composed_time` becomes the Date of a mail. `target_url` is where a webhook goes, with `text` as its body.
     """
 
     item_id: str
@@ -81,6 +87,7 @@ class Message:
     locale: str
     composed_time: datetime
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    target_url: str | None = None
 
 
 class Channel(Protocol):

@@ -18,6 +18,7 @@ from afterword.channels.base import Begin, Outcome, Refused
 from afterword.channels.replies import Phase, broken, classify, kind_of, worded
 
 FAREWELL_SECONDS = 5.0
+LAST_LOOK_SECONDS = 0.5
 FAULTS: Final = (aiosmtplib.SMTPException, OSError, asyncio.TimeoutError, ValueError)
 _START_INPUT = 354
 _REFUSED_FROM = 400
@@ -150,8 +151,7 @@ class Conversation:
                 if not answer.done():
                     protocol.write(b".\r\n")
                     phase = Phase.DOT
-            async with asyncio.timeout(self._patience.dot):
-                code, text = await answer
+            code, text = await _told(answer, self._patience.dot)
         except FAULTS as error:
             self.abort()
             return broken(phase, why(error))
@@ -191,6 +191,19 @@ def why(error: BaseException) -> str:
             return "The server hung up."
         case _:
             return worded(0, str(error))[:200] or type(error).__name__
+
+
+async def _told(answer: "asyncio.Task[aiosmtplib.SMTPResponse]", seconds: float) -> aiosmtplib.SMTPResponse:
+    """The answer, within so many seconds; else TimeoutError.
+
+    A process that stood still comes to its timers before it reads: what arrived meanwhile counts, so there is a last
+    look. Without it every mail whose dot was out would be of unknown outcome, and sent again.
+    """
+    for patience in (seconds, LAST_LOOK_SECONDS):
+        await asyncio.wait([answer], timeout=patience)
+        if answer.done():
+            return answer.result()
+    raise TimeoutError
 
 
 def _protocol_of(client: aiosmtplib.SMTP) -> SMTPProtocol:

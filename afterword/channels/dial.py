@@ -40,8 +40,11 @@ async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Pati
     )
     conversation = Conversation(client, patience)
     phase = Phase.CONNECT
+    connecting = asyncio.create_task(client.connect())
     try:
-        await client.connect()
+        # Not awaited itself: within, Python 3.11's `wait_for` loses a cancellation that comes with the connection.
+        await asyncio.wait([connecting])
+        connecting.result()
         client.timeout = patience.step
         await _greet(client)
         await _secure(client, relay, trust)
@@ -52,10 +55,19 @@ async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Pati
         conversation.abort()
         raise NotOpenError(_meaning(phase, error)) from error
     except BaseException:
+        connecting.add_done_callback(lambda task: _let_go(task, conversation))
+        connecting.cancel()
         conversation.abort()
         raise
     _hand_over_at_once(client)
     return conversation
+
+
+def _let_go(connecting: "asyncio.Task[aiosmtplib.SMTPResponse]", conversation: Conversation) -> None:
+    """Nobody waits for the connection any more: what came of it is looked at, so that nobody complains, and cut."""
+    if not connecting.cancelled():
+        connecting.exception()
+    conversation.abort()
 
 
 async def trust_of(relay: Relay) -> ssl.SSLContext:

@@ -78,8 +78,9 @@ def header(name: str, value: str) -> str:
     if not _HEADER_NAME.match(name):
         raise ValueError("A header's name is letters, digits and hyphens.")
     text = one_line(value)[:HEADER_CHARACTERS_MAX]
-    # An address in angle brackets must not be taken apart; anything else beyond one line becomes encoded words.
-    fits = len(name) + 2 + len(text) <= LINE_CHARACTERS_MAX or (text.startswith("<http") and len(text) < 900)  # noqa: PLR2004  998 a line
+    # A text becomes encoded words beyond one line; what machines read, one long word such as an address, stays whole.
+    is_one_word = name != "Subject" and " " not in text and len(text) < 900  # noqa: PLR2004  998 a line
+    fits = len(name) + 2 + len(text) <= LINE_CHARACTERS_MAX or is_one_word
     if fits and text.isascii() and "=?" not in text:
         return f"{name}: {text}"
     return f"{name}: {_encoded_words(text, len(name) + 2)}"

@@ -16,7 +16,8 @@ GREYLIST_SECONDS = 300
 # The only codes that say "this address does not exist": RFC 3463 3.2 and 3.3, and 5.1.10 of RFC 7505.
 SUPPRESSING: Final = frozenset({"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"})
 _ACCOUNT_CODES: Final = frozenset({530, 535})
-_THROTTLE_CODES: Final = frozenset({421, 454})
+_CLOSING: Final = 421
+_THROTTLE_CODES: Final = frozenset({_CLOSING, 454})
 _GREYLIST_CODES: Final = frozenset({450, 451})
 _TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; another may do
 
@@ -56,6 +57,8 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
     cause = _cause(phase, code, text)
     if kind == "never" and cause == "recipient":
         return Refused(reply, code, suppress=phase in {Phase.RCPT, Phase.DOT} and enhanced_of(text) in SUPPRESSING)
+    if cause == "throttle":
+        return Retry(cause, reply, code, domain=_throttling_domain(phase, code, text, recipient))
     return Retry(cause, reply, code, GREYLIST_SECONDS if cause == "recipient" and _is_greylisting(code, text) else None)
 
 
@@ -88,6 +91,18 @@ def is_throttle(code: int, text: str) -> bool:
     if code in _THROTTLE_CODES or enhanced_of(text) == "4.5.3":
         return True
     return bool(_THROTTLE_WORDS.search(_REPUTATION_WORDS.sub("", text)))
+
+
+def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> str | None:
+    """The recipient's domain, if it is that which asks to go slower: in answer to RCPT, or later by its name.
+
+    421 closes the connection, so it speaks to us, whoever the mail was for.
+    """
+    domain = recipient.rpartition("@")[2].lower()
+    if not domain or code == _CLOSING or phase < Phase.RCPT:
+        return None
+    is_named = re.search(rf"(?<![\w.-]){re.escape(domain)}(?![\w-])", text, re.IGNORECASE) is not None
+    return domain if phase is Phase.RCPT or is_named else None
 
 
 def may_try_other_login(code: int) -> bool:

@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime
 
+from afterword import db
 from afterword import doctor as examination
 from afterword.commands import CommandError, ground
 from afterword.doctor import Finding
+from afterword.queue.guard import service as guard
 from afterword.queue.pages import outbox_url
 from afterword.settings import Settings
 
@@ -26,6 +28,12 @@ async def doctor(chosen: Settings) -> bool:
     faults = sum(not finding.ok for finding in findings)
     print("All is well." if not faults else f"{faults} to mend.")
     return not faults
+
+
+async def confirm_sending(chosen: Settings) -> bool:
+    """Let sending go on after a person has looked; whether it was paused."""
+    async with ground.pooled(chosen) as (_, pool), db.transaction(pool) as database:
+        return await guard.confirm(database)
 
 
 async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:

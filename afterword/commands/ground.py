@@ -62,7 +62,7 @@ async def stand(chosen: settings.Settings, *, migrate: bool = True, join: bool =
     """
     async with _database(chosen, join=join) as url:
         revision = await _migrated(url) if migrate else None
-        yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen)), revision)
+        yield Ground(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks), revision)
 
 
 @asynccontextmanager
@@ -70,7 +70,12 @@ async def pooled(chosen: settings.Settings) -> AsyncGenerator[tuple[Ground, db.P
     """Yield the ground and a small pool on it, for commands that do one thing and end."""
     async with (
         stand(chosen) as ground,
-        await db.open_pool(ground.database_url, size_max=2, application_name="afterword command") as pool,
+        await db.open_pool(
+            ground.database_url,
+            size_max=2,
+            application_name="afterword command",
+            statement_cache_size=chosen.statement_cache,
+        ) as pool,
     ):
         yield ground, pool
 
@@ -95,7 +100,7 @@ async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[
 
 async def _migrated(url: str) -> str:
     try:
-        return await migrations.migrate(url)
+        return await migrations.migrate(url, report=logger.warning)
     except migrations.MigrationError as error:
         raise CommandError(str(error)) from error
 

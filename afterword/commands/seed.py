@@ -40,14 +40,14 @@ class Seeded:
         return asdict(self)
 
 
-async def seed(pool: db.Pool, site: Site) -> Seeded:
-    """Create the organization `demo` when there is none; make a new token with every scope for it in any case.
+async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
+    """Create the organization `domain` when there is none; make a new token with every scope for it in any case.
 
     Running it again changes nothing else: questionnaires whose file says nothing new get no version.
     """
     async with db.transaction(pool) as database:
         now = database.clock.now()
-        organization, application_id = await _organization(database, now=now)
+        organization, application_id = await _organization(database, domain, now=now)
         invitations = yaml.safe_load((resources.files("afterword.commands") / INVITATIONS).read_text(encoding="utf-8"))
         placed = {
             name: await _questionnaire(
@@ -81,11 +81,11 @@ async def seed(pool: db.Pool, site: Site) -> Seeded:
     )
 
 
-async def _organization(database: db.Database, *, now: datetime) -> tuple[Organization, str]:
-    found = await accounts_store.get_organization_by_domain(database, domain=DOMAIN)
+async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
+    found = await accounts_store.get_organization_by_domain(database, domain=domain)
     organization = found or await accounts.create_organization(
         database,
-        domain=DOMAIN,
+        domain=domain,
         display_name="Demo Shop",
         postal_address="Demo Shop, 1 Harbour Street, 12345 Sampletown",
         now=now,

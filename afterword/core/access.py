@@ -62,7 +62,10 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever a good token speaks for. `scopes` are those that hold now; `time_zone` is the organization's."""
+    """Whoever a good token speaks for. `scopes` are those that hold now; `time_zone` is the organization's.
+
+    With neither token nor user it is the installation itself: a command of its operator, a rule that somebody set.
+    """
 
     organization_id: str
     token_id: str
@@ -73,21 +76,36 @@ class Caller:
     time_zone: str
     default_locale: str
     test: bool = False
+    role: str = "owner"  # the user's now; of an organization's token its maker's: as whom it acts on people
 
     @property
     def actor_id(self) -> str:
-        """What `created_by` and `updated_by` keep: the user, or the token of an organization."""
+        """What `created_by` and `updated_by` keep: the user, or the token of an organization; empty: nobody's id."""
         return self.user_id or self.token_id
 
     @property
     def actor_kind(self) -> str:
-        """`user` or `token`, as events name their actor."""
-        return "user" if self.user_id else "token"
+        """`user` or `token`, as events name their actor; `worker` for the installation itself."""
+        return "user" if self.user_id else "token" if self.token_id else "worker"
 
     def require(self, scope: str) -> None:
         """Raise Forbidden `insufficient_scope` unless exactly this scope is held: no wildcard, no implication."""
         if scope not in self.scopes:
-            raise InsufficientScope(scope)
+            raise InsufficientScope(scope, role=self.role if self.user_id else None)
+
+
+def installation(organization_id: str) -> Caller:
+    """The installation itself, at work for an organization: no scopes, and nobody's clock."""
+    return Caller(
+        organization_id=organization_id,
+        token_id="",
+        user_id=None,
+        scopes=frozenset(),
+        application_ids=(),
+        domain="",
+        time_zone="UTC",
+        default_locale="en",
+    )
 
 
 class InsufficientScope(errors.Forbidden):
@@ -95,10 +113,11 @@ class InsufficientScope(errors.Forbidden):
 
     code_default = "insufficient_scope"
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, *, role: str | None = None) -> None:
         challenge = f'Bearer error="insufficient_scope", scope="{alias_of(scope)}"'
+        because = "." if role is None else f", or its user's role ({role}) does not open it."
         super().__init__(
-            f"This token lacks the scope “{scope}”.",
+            f"This token lacks the scope “{scope}”{because}",
             headers={"WWW-Authenticate": challenge},
             required_scopes=[scope],
         )

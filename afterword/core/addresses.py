@@ -65,6 +65,14 @@ def normalise(channel_id: int, identifier: str, *, locale: str | None = None) ->
     return text
 
 
+def domain_of(identifier: str) -> str | None:
+    """The domain of an e-mail address as its normal form has it; None for what is no address."""
+    try:
+        return normalise(CHANNEL_EMAIL, identifier).rpartition("@")[2]
+    except InvalidAddress:
+        return None
+
+
 def address_key(secret: bytes, channel_id: int, normal: str) -> bytes:
     """32 bytes that are equal for equal addresses and tell nothing without the secret (HMAC-SHA256).
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import re2
 
 from afterword import ids
-from afterword.core.reading import Findings, Members, is_array, is_integer, is_object, is_printable
+from afterword.core.metadata import Declared
+from afterword.core.reading import Findings, Members, is_array, is_date, is_integer, is_object, is_printable
 
 DEPTH_MAX = 5
 LEAVES_MAX = 50
@@ -29,6 +30,8 @@ NAME_CHARACTERS_MAX = 255
 
 Facts = Mapping[str, object]
 NO_FACTS: Final[Facts] = {}
+# What a subject is: one whole number, several, any number, … `presence`: there or not, `any`: not known beforehand.
+Kind = Literal["integer", "integers", "number", "text", "date", "boolean", "presence", "metric", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,25 @@ class LeafResult:
 class Scope:
     """What the leaves may speak of at one place.
 
-    `questions`: kind of answer (`number`, `numbers`, `text`) by question id; `keys`: ids by the author's keys.
+    `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
+    same by the author's keys; `metadata`: the declared types by subject, such as `responder_metadata:age`;
+    `undeclared`: what other names are, `text` where the declarations are known, for as that they are kept.
     """
 
-    questions: Mapping[str, str] = field(default_factory=dict[str, str])
+    questions: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
+    undeclared: Kind = "any"
     tags: bool = False
     metrics: bool = False
 
 
 METADATA_ONLY: Final = Scope()
+
+
+def scope_of(declared: Declared | None) -> Scope:
+    """Conditions over metadata alone, checked by their declared types; a name that is not declared is text."""
+    return METADATA_ONLY if declared is None else Scope(metadata=declared.types, undeclared="text")
 
 
 def matches(node: Node | None, facts: Facts) -> bool:
@@ -176,7 +188,8 @@ def _holds(operator: str, actual: object, value: object) -> bool:
 
 
 def _is_missing(actual: object) -> bool:
-    return actual is None or (isinstance(actual, str) and not actual.strip()) or (is_array(actual) and not actual)
+    empty = (is_array(actual) or is_object(actual)) and not actual
+    return actual is None or (isinstance(actual, str) and not actual.strip()) or empty
 
 
 def _equal(actual: object, value: object) -> bool:
@@ -297,11 +310,18 @@ def _pattern(text: str) -> Any:
 # Reading ------------------------------------------------------------------------------------------------------
 
 _GROUPS: Final = ("all", "any", "not")
-_BY_KIND: Final = {
-    "number": frozenset({"equal", "not_equal", "in", "greater", "greater_equal", "less", "less_equal"}),
-    "numbers": frozenset({"equal", "not_equal", "in", "contains", "not_contains"}),
-    "text": frozenset({"equal", "not_equal", "in", "contains", "not_contains", "begins_with", "ends_with", "matches"}),
+_SAME: Final = frozenset({"equal", "not_equal", "in"})
+_IN_ORDER: Final = _SAME | {"greater", "greater_equal", "less", "less_equal"}
+_BY_KIND: Final[Mapping[Kind, frozenset[str]]] = {
+    "integer": _IN_ORDER,
+    "integers": _SAME | {"contains", "not_contains"},
+    "number": _IN_ORDER,
+    "text": _SAME | {"contains", "not_contains", "begins_with", "ends_with", "matches"},
+    "date": _IN_ORDER,
+    "boolean": _SAME,
+    "presence": frozenset(),
 }
+_EVERY: Final = frozenset(OPERATORS)
 _TRUE: Final = All(())
 
 
@@ -337,10 +357,8 @@ def _read_leaf(members: Members, scope: Scope) -> Node:
     operator = members.required_text("operator", 1, 50)
     if operator and operator not in OPERATORS:
         members.error("operator", "unknown_value", f"One of {', '.join(OPERATORS)} is expected.")
-    elif kind == "presence" and operator not in _WITHOUT_VALUE:
-        members.error("operator", "wrong_type", "A tag is there or not: is_empty or is_not_empty.")
-    elif kind in _BY_KIND and operator not in _BY_KIND[kind] | _WITHOUT_VALUE:
-        members.error("operator", "wrong_type", "This question's answers cannot be compared like that.")
+    elif operator and operator not in _WITHOUT_VALUE | _BY_KIND.get(kind, _EVERY):
+        members.error("operator", "wrong_type", _not_so(kind))
     value = _read_value(members, operator, kind)
     window_days = members.optional_integer("window_days", 1, WINDOW_DAYS_MAX) if kind == "metric" else None
     members.finish()
@@ -350,26 +368,49 @@ def _read_leaf(members: Members, scope: Scope) -> Node:
     return Leaf(subject, operator, value, window_days)
 
 
-def _read_subject(members: Members, scope: Scope) -> tuple[str, str]:
+def _not_so(kind: Kind) -> str:
+    if kind == "presence":
+        return "This is there or not: is_empty or is_not_empty."
+    allowed = _BY_KIND[kind] | _WITHOUT_VALUE
+    undeclared = " A name that is not declared is a text." if kind == "text" else ""
+    return f"What stands here is compared by {', '.join(one for one in OPERATORS if one in allowed)}.{undeclared}"
+
+
+def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
     """The subject with ids in place of keys, and the kind of what it reads."""
     subject = members.required_text("subject", 1, 300)
     family, _, name = subject.partition(":")
     match family:
         case "question":
-            question_id = scope.keys.get(name, name)
+            question_id = _by_key(scope, name)
             if question_id not in scope.questions:
-                members.error("subject", "unknown_id", "No question that is asked here or earlier has this id or key.")
-            return f"question:{question_id}", scope.questions.get(question_id, "")
+                asked = "No question that is asked here or earlier has this id or key."
+                members.error("subject", "unknown_id", asked if scope.questions else "Only metadata can be read here.")
+            return f"question:{question_id}", scope.questions.get(question_id, "any")
         case "questionnaire_metadata" | "responder_metadata" if 1 <= len(name) <= NAME_CHARACTERS_MAX:
-            return subject, ""
+            return subject, scope.metadata.get(subject, scope.undeclared)
         case "tag" if scope.tags and name:
             return subject, "presence"
         case "metric" if scope.metrics and name:
             return _check_metric(members, subject, scope), "metric"
         case _:
             if subject:
-                members.error("subject", "unknown_value", "Conditions cannot speak of this here.")
-            return subject, ""
+                members.error("subject", "unknown_value", _known_subjects(scope))
+            return subject, "any"
+
+
+def _known_subjects(scope: Scope) -> str:
+    others = [*(["question:ID"] if scope.questions else []), *(["tag:TAG"] if scope.tags else [])]
+    others += ["metric:NAME"] if scope.metrics else []
+    known = ", ".join(["questionnaire_metadata:NAME", "responder_metadata:NAME", *others])
+    return f"Conditions cannot speak of this here. They know {known}."
+
+
+def _by_key(scope: Scope, name: str) -> str:
+    """The ids of a question, or of a part of one, whose keys or ids are given."""
+    key, colon, part = name.partition(":")
+    question_id = scope.keys.get(key, key)
+    return scope.keys.get(f"{key}:{part}", f"{question_id}:{part}") if colon else question_id
 
 
 _METRICS_OF_A_QUESTION: Final = ("nps", "csat", "ces", "mean")
@@ -387,7 +428,7 @@ def _check_metric(members: Members, subject: str, scope: Scope) -> str:
     return subject
 
 
-def _read_value(members: Members, operator: str, kind: str) -> object:
+def _read_value(members: Members, operator: str, kind: Kind) -> object:
     if operator in _WITHOUT_VALUE:
         if members.take("value") is not None:
             members.error("value", "exclusive", "This operator takes no value.")
@@ -407,15 +448,39 @@ def _read_value(members: Members, operator: str, kind: str) -> object:
     return value
 
 
-def _check_value(members: Members, value: object, operator: str, kind: str) -> None:
+def _check_value(members: Members, value: object, operator: str, kind: Kind) -> None:
     if not isinstance(value, str | int | float):
         members.error("value", "wrong_type", "A text, a number, true or false is expected.")
     elif isinstance(value, str) and (len(value) > VALUE_CHARACTERS_MAX or not is_printable(value)):
         members.error("value", "too_long", f"At most {VALUE_CHARACTERS_MAX} printable characters are possible.")
-    elif kind in {"number", "numbers"} and not is_integer(value):
-        members.error("value", "wrong_type", "This question's answers are whole numbers.")
+    elif kind in _EXPECTED and not _is_of(kind, value):
+        members.error("value", "wrong_type", f"{_EXPECTED[kind]} is expected here.")
     elif operator == "matches":
         _check_pattern(members, value)
+
+
+_EXPECTED: Final[Mapping[Kind, str]] = {
+    "integer": "A whole number",
+    "integers": "A whole number",
+    "number": "A number",
+    "date": "A date such as 2026-11-21",
+    "boolean": "true or false",
+}
+
+
+def _is_of(kind: Kind, value: object) -> bool:
+    """Whether a value can equal what its subject gives. Metadata are texts, so numbers may be written as such."""
+    match kind:
+        case "integer" | "integers":
+            return is_integer(value)
+        case "number":
+            return _number(value) is not None
+        case "date":
+            return is_date(value) or _date(value) is not None
+        case "boolean":
+            return _boolean(value) is not None
+        case _:
+            return True
 
 
 def _check_pattern(members: Members, value: object) -> None:

@@ -11,8 +11,18 @@ from typing import Final
 
 from afterword import ids
 from afterword.core import conditions, questions
-from afterword.core.questions import Choice, Jump, Question, Translation, localized
-from afterword.core.reading import LOCALES_MAX, Finding, Findings, Members, read_by_locale, read_locale
+from afterword.core.metadata import Declared
+from afterword.core.questions import Choice, Jump, Question, Row, Translation, localized
+from afterword.core.reading import (
+    LOCALES_MAX,
+    Finding,
+    Findings,
+    Members,
+    is_array,
+    is_object,
+    read_by_locale,
+    read_locale,
+)
 
 __all__ = [
     "Choice",
@@ -23,6 +33,7 @@ __all__ = [
     "Jump",
     "PageTexts",
     "Question",
+    "Row",
     "Texts",
     "Translation",
     "check",
@@ -31,6 +42,7 @@ __all__ = [
     "localized",
     "parse",
     "question_content",
+    "with_ids",
 ]
 
 GROUPS_MAX = 50
@@ -44,7 +56,8 @@ KEY_CHARACTERS_MAX = 64
 DEFINITION_BYTES_MAX = 1 << 20
 PAGES: Final = ("welcome", "thank_you", "closed", "expired")
 
-# Gives the id of a group or question ("group", "question") that has a key, but no id yet.
+# Gives the id of a group, question or row that has a key, but no id yet: ("group", key), ("question", key), and
+# ("row", "{its question's key}.{key}").
 GiveId = Callable[[str, str], str]
 
 
@@ -157,17 +170,51 @@ def parse(document: object, *, give_id: GiveId | None = None) -> Definition:
     return definition
 
 
-def check(document: object, *, give_id: GiveId | None = None) -> list[Finding]:
+def check(document: object, *, give_id: GiveId | None = None, declared: Declared | None = None) -> list[Finding]:
     """Everything wrong with a JSON document; a finding of severity `error` refuses it."""
     findings = Findings()
-    read(document, findings, give_id=give_id)
+    read(document, findings, give_id=give_id, declared=declared)
     return findings.found
 
 
-def read(document: object, findings: Findings, *, give_id: GiveId | None = None) -> Definition:
-    """The definition as far as it can be read; look at `findings.errors` before using it."""
+def with_ids(document: object, *, new_id: Callable[[], str]) -> object:
+    """The JSON document with an id for each group, question and row that has neither id nor key; checks nothing else.
+
+    So what was saved once keeps its ids through every edit that sends them back.
+    """
+    return _with_ids(document, "groups", "group_id", new_id)
+
+
+_BELOW: Final[Mapping[str, tuple[str, str]]] = {
+    "groups": ("questions", "question_id"),
+    "questions": ("rows", "row_id"),
+}
+
+
+def _with_ids(document: object, name: str, id_name: str, new_id: Callable[[], str]) -> object:
+    found = document.get(name) if is_object(document) else None
+    if not is_object(document) or not is_array(found):
+        return document
+    entries: list[object] = []
+    for entry in found:
+        if not is_object(entry):
+            entries.append(entry)
+            continue
+        is_named = entry.get(id_name) is not None or entry.get("key") is not None
+        named = dict(entry) if is_named else {id_name: new_id(), **{k: v for k, v in entry.items() if k != id_name}}
+        entries.append(_with_ids(named, *_BELOW[name], new_id) if name in _BELOW else named)
+    return {**document, name: entries}
+
+
+def read(
+    document: object, findings: Findings, *, give_id: GiveId | None = None, declared: Declared | None = None
+) -> Definition:
+    """The definition as far as it can be read; look at `findings.errors` before using it.
+
+    `declared`: the metadata that jumps are checked against; without it their types are not looked at.
+    """
     members = Members(document, "", findings)
-    definition = read_members(members, give_id=give_id)
+    definition = read_members(members, give_id=give_id, declared=declared)
     members.finish()
     return definition
 
@@ -209,9 +256,10 @@ def content(
 
 
 def question_content(question: Question) -> dict[str, object]:
-    """A localized question as JSON: the fields of its type, without key, translations and jumps."""
+    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
     hidden = {"key", "jumps", "translations"}
-    return {name: value for name, value in questions.document_of(question).items() if name not in hidden}
+    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
+    return {name: value for name, value in questions.document_of(bare).items() if name not in hidden}
 
 
 def _group_content(group: Group, locale: str, position: int, questions_count: int) -> dict[str, object]:
@@ -266,11 +314,11 @@ def _texts(texts: object, names: Sequence[str]) -> dict[str, str]:
 # Reading ------------------------------------------------------------------------------------------------------
 
 
-def read_members(members: Members, *, give_id: GiveId | None = None) -> Definition:
+def read_members(members: Members, *, give_id: GiveId | None = None, declared: Declared | None = None) -> Definition:
     """The definition's members of an object that may have others beside them (a file has the settings too)."""
     default_locale, locales = _read_locales(members)
     translated = [locale for locale in locales if locale != default_locale]
-    reader = _Reader(members.findings, translated, give_id)
+    reader = _Reader(members.findings, translated, give_id, declared)
     definition = Definition(
         default_locale=default_locale,
         locales=locales,
@@ -317,11 +365,15 @@ def _read_texts(members: Members) -> Texts:
 class _Reader:
     """Reads groups and questions in two passes, for jumps and conditions name questions that may stand anywhere."""
 
-    def __init__(self, findings: Findings, locales: Sequence[str], give_id: GiveId | None) -> None:
+    def __init__(
+        self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
+    ) -> None:
         self._findings = findings
+        self._metadata: conditions.Scope = conditions.scope_of(declared)
         self._locales = locales
         self._give_id = give_id
-        self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}}
+        self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
+        self._rows: dict[str, str] = {}  # what conditions call rows by keys, and by ids
         self._ids: set[str] = set()
         self._questions: list[Members] = []
 
@@ -346,11 +398,13 @@ class _Reader:
         """The second pass: now every question is known."""
         everything = definition.questions()
         jumps: dict[int, tuple[Jump, ...]] = {}
+        earlier: dict[str, conditions.Kind] = {}
+        keys = {**self._keys["question"], **self._rows}
         for index, members in enumerate(self._questions):
-            earlier = {one.question_id: questions.KINDS[one.shape] for one in everything[: index + 1]}
+            earlier |= everything[index].kinds
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
             later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
-            scope = conditions.Scope(questions=earlier, keys=self._keys["question"])
+            scope = replace(self._metadata, questions=earlier, keys=keys)
             jumps[index] = questions.read_jumps(members, scope, later)
             members.finish()
         place = iter(range(len(everything)))
@@ -364,10 +418,22 @@ class _Reader:
         members = Members(entry, path, self._findings)
         self._questions.append(members)
         question_id, key = self._identity(members, "question")
-        return questions.read(members, question_id=question_id, key=key, locales=self._locales)
+        return questions.read(
+            members,
+            question_id=question_id,
+            key=key,
+            locales=self._locales,
+            row_identity=lambda row: self._row_identity(row, question_id, key),
+        )
 
-    def _identity(self, members: Members, kind: str) -> tuple[str, str | None]:
-        """The id and the author's key: one of the two is there, and neither is used twice."""
+    def _row_identity(self, members: Members, question_id: str, question_key: str | None) -> tuple[str, str | None]:
+        row_id, key = self._identity(members, "row", within=f"{question_key or question_id}.")
+        if key is not None:
+            self._rows |= {f"{owner}:{key}": f"{question_id}:{row_id}" for owner in (question_id, question_key)}
+        return row_id, key
+
+    def _identity(self, members: Members, kind: str, within: str = "") -> tuple[str, str | None]:
+        """The id and the author's key: one of the two is there, and neither is used twice (`within` its owner)."""
         key = members.text("key", 1, KEY_CHARACTERS_MAX)
         if key is not None and not _KEY.match(key):
             members.error(
@@ -378,12 +444,12 @@ class _Reader:
         if identity is not None and not ids.is_id(identity):
             members.error(f"{kind}_id", "invalid_format", f"An id has {ids.ID_CHARACTERS} letters and digits.")
         elif identity is None and key is not None and self._give_id is not None:
-            identity = self._give_id(kind, key)
+            identity = self._give_id(kind, within + key)
         elif identity is None and not members.has("key"):
             members.error("key", "required", "A key is required: answers stay joined by it when the texts change.")
         elif identity is None and key is not None:
             members.error(f"{kind}_id", "required", "An id is required.")
-        self._remember(members, kind, key, identity)
+        self._remember(members, kind, None if key is None else within + key, identity)
         return identity or "", key
 
     def _remember(self, members: Members, kind: str, key: str | None, identity: str | None) -> None:

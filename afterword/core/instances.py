@@ -76,11 +76,6 @@ def is_closed(instance: Answerable) -> bool:
     return instance.finalized and not instance.editable
 
 
-def is_open(instance: Answerable, now: datetime) -> bool:
-    """Whether it takes answers now: neither expired nor closed."""
-    return not is_expired(instance, now) and not is_closed(instance)
-
-
 def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str, Given | None]) -> Edit:
     """Check what was given (None: taken back) and compare it with what is stored."""
     result = Edit(dict(stored))

@@ -4,7 +4,7 @@ A parser of literals on purpose: no expressions, no calls, no attributes, no loo
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 TEXT_CHARACTERS_MAX = 100_000
@@ -16,7 +16,10 @@ FILLED_CHARACTERS_MAX = 1_000_000
 assert PLACEHOLDERS_MAX * VALUE_CHARACTERS_MAX + TEXT_CHARACTERS_MAX < FILLED_CHARACTERS_MAX  # noqa: S101
 
 VARIABLES = ("organization", "questionnaire", "link", "unsubscribe_link")
+ITEM_VARIABLES = ("item.recipient", "item.external_reference", "item.send_date", "item.valid_until")
+ITEM_NAMES = frozenset(ITEM_VARIABLES)
 MAPS = ("responder", "questionnaire")  # metadata, by name
+NAMES_SHOWN_MAX = 30  # of declared metadata, in a refusal
 
 # Bounded repeats and no nesting: linear on any input.
 _PLACEHOLDER = re.compile(r"\{\{([^{}]{0,400})\}\}")
@@ -66,7 +69,7 @@ def value_of(variable: Variable, values: Mapping[str, str]) -> str:
 def values_of(
     *, fixed: Mapping[str, str], responder: Mapping[str, str], questionnaire: Mapping[str, str]
 ) -> dict[str, str]:
-    """One flat dictionary: the fixed variables, and the metadata of both maps under their prefixes."""
+    """One flat dictionary: the fixed variables (`item.…` among them), and the metadata of both maps by prefix."""
     values = {f"responder.{name}": value for name, value in responder.items()}
     values.update({f"questionnaire.{name}": value for name, value in questionnaire.items()})
     values.update(fixed)
@@ -96,8 +99,14 @@ def parse(text: str) -> Template:
     return Template(tuple(parts))
 
 
-def check(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> list[Problem]:
-    """Everything that forbids saving this text: length, unknown variables, too many, left-over braces."""
+def check(
+    text: str, *, characters_max: int = TEXT_CHARACTERS_MAX, declared: Collection[str] | None = None
+) -> list[Problem]:
+    """Everything that forbids saving this text: length, unknown variables, too many, left-over braces.
+
+    `declared`: the metadata that are known, as `responder.NAME`; another name needs a fallback, since it may be a slip
+    of the pen and nobody would ever see a value there. None: names are not looked at.
+    """
     if len(text) > characters_max:
         return [Problem("too_long", f"At most {characters_max} characters.")]
     problems: list[Problem] = []
@@ -110,13 +119,33 @@ def check(text: str, *, characters_max: int = TEXT_CHARACTERS_MAX) -> list[Probl
     ]
     if "{{" in _PLACEHOLDER.sub("", text):
         problems.append(Problem("unknown_value", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
+    if declared is not None:
+        found = [_variable(match.group(1)) for match in matches[:PLACEHOLDERS_MAX]]
+        bare = [one.name for one in found if one is not None and not one.fallback and _is_metadata(one)]
+        problems += [
+            Problem("unknown_value", _undeclared(name, declared))
+            for name in dict.fromkeys(bare)
+            if name not in declared
+        ]
     return problems
 
 
 _KNOWN = (
-    "Known are " + ", ".join(VARIABLES) + ", responder.NAME and questionnaire.NAME, "
+    "Known are " + ", ".join((*VARIABLES, *ITEM_VARIABLES)) + ", responder.NAME and questionnaire.NAME, "
     "each with an optional fallback: {{ responder.first_name | Dear customer }}."
 )
+
+
+def _is_metadata(variable: Variable) -> bool:
+    return variable.name.partition(".")[0] in MAPS and "." in variable.name
+
+
+def _undeclared(name: str, declared: Collection[str]) -> str:
+    kind = name.partition(".")[0]
+    known = sorted(one for one in declared if one.startswith(f"{kind}."))
+    more = f" and {len(known) - NAMES_SHOWN_MAX} more" if len(known) > NAMES_SHOWN_MAX else ""
+    names = f"Declared are {', '.join(known[:NAMES_SHOWN_MAX])}{more}." if known else "None is declared yet."
+    return f"“{name}” is not declared: declare it, or say what stands there instead: {{{{ {name} | … }}}}. {names}"
 
 
 def _variable(inside: str) -> Variable | None:
@@ -125,7 +154,7 @@ def _variable(inside: str) -> Variable | None:
     if match is None:
         return None
     first, second, fallback = match.groups()
-    known = first in VARIABLES if second is None else first in MAPS
+    known = first in VARIABLES if second is None else first in MAPS or f"{first}.{second}" in ITEM_VARIABLES
     fallback = (fallback or "").strip().strip("\"'").strip()
     if not known or len(fallback) > FALLBACK_CHARACTERS_MAX:
         return None

@@ -1,17 +1,17 @@
-"""Metadata: the names every organization has, how grouped and flat maps are read, merged and limited.
+"""Metadata: the names that are declared, how grouped and flat maps are read, merged and limited.
 
 A change is a map name -> text, or None where the value is removed; a stored map is name -> text.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, Literal
 
+from afterword import ids
 from afterword.core.reading import escape
 from afterword.errors import FieldError
 
@@ -22,8 +22,12 @@ NUMBER_DIGITS_MAX: Final = 18
 
 Kind = Literal["questionnaire", "responder"]
 Type = Literal["text", "number", "date", "boolean"]
+Level = Literal["global", "application_type", "organization", "application"]
 KINDS: Final[tuple[Kind, ...]] = ("questionnaire", "responder")
+# Names that lead to the order or the stay, and from there to the person, whoever declared them.
+POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # category Cc
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
 _BOOLEANS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "1": True, "false": False, "0": False})
 _TIME: Final = r"(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+\- ]\d{2}:?\d{2})?)?"
@@ -40,6 +44,9 @@ class MetadataDefinition:
     title: str
     type: Type = "text"
     anonymize: bool = False
+    level: Level = "global"
+    metadata_id: str = ""
+    application_type_id: str | None = None  # of the level `application_type`
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,10 @@ class Declared:
 
     questionnaire: Mapping[str, MetadataDefinition]
     responder: Mapping[str, MetadataDefinition]
+
+    def get(self, kind: Kind, name: str) -> MetadataDefinition | None:
+        """The definition of a name, or None: undeclared."""
+        return (self.questionnaire if kind == "questionnaire" else self.responder).get(name)
 
     @classmethod
     def of(cls, definitions: Iterable[MetadataDefinition]) -> "Declared":
@@ -58,21 +69,63 @@ class Declared:
             MappingProxyType({one.name: one for one in known if one.kind == "responder"}),
         )
 
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types by the subjects that conditions call them: `questionnaire_metadata:{name}`."""
+        known = [*self.questionnaire.values(), *self.responder.values()]
+        return {f"{one.kind}_metadata:{one.name}": one.type for one in known}
+
     def kind_of(self, name: str) -> Kind:
         """Whose value a flat name is: the questionnaire's, unless it is declared for responders only."""
         return "responder" if name in self.responder and name not in self.questionnaire else "questionnaire"
 
 
-GLOBAL: Final = Declared.of(
-    [
-        MetadataDefinition("transaction_id", "questionnaire", "Transaction"),
-        MetadataDefinition("transaction_date", "questionnaire", "Transaction date", "date"),
-        MetadataDefinition("store_pickup", "questionnaire", "Picked up in store", "boolean"),
-        MetadataDefinition("store_id", "questionnaire", "Store"),
-        MetadataDefinition("email", "responder", "E-mail address", anonymize=True),
-        MetadataDefinition("phone_number", "responder", "Phone number", anonymize=True),
-    ]
+def _own(
+    name: str, kind: Kind, title: str, type_name: Type = "text", *, anonymize: bool = False, of: str | None = None
+) -> MetadataDefinition:
+    """A definition of the product; its id, the same everywhere, is made of the names."""
+    metadata_id = f"{of or ''}{name}".replace("_", "").rjust(ids.ID_CHARACTERS, "0")
+    type_id = of and of.rjust(ids.ID_CHARACTERS, "0")
+    return MetadataDefinition(
+        name, kind, title, type_name, anonymize, "application_type" if of else "global", metadata_id, type_id
+    )
+
+
+PRODUCT: Final = (
+    _own("transaction_id", "questionnaire", "Transaction"),
+    _own("transaction_date", "questionnaire", "Transaction date", "date"),
+    _own("store_pickup", "questionnaire", "Picked up in store", "boolean"),
+    _own("store_id", "questionnaire", "Store"),
+    _own("email", "responder", "E-mail address", anonymize=True),
+    _own("phone_number", "responder", "Phone number", anonymize=True),
+    _own("order_total", "questionnaire", "Order total", "number", of="retail"),
+    _own("delivery_date", "questionnaire", "Delivery date", "date", of="retail"),
+    _own("carrier", "questionnaire", "Carrier", of="retail"),
+    _own("arrival_date", "questionnaire", "Arrival", "date", of="hospitality"),
+    _own("booking_no", "questionnaire", "Booking", of="hospitality"),
+    _own("case_id", "questionnaire", "Case", of="services"),
+    _own("resolved_date", "questionnaire", "Resolved on", "date", of="services"),
 )
+"""What the product declares: for everybody, and for the applications of a type."""
+
+GLOBAL: Final = Declared.of(one for one in PRODUCT if one.level == "global")
+
+
+def declared_for(application_type_id: str | None, own: Iterable[MetadataDefinition]) -> Declared:
+    """The names that an application of a type knows: the product's, and `own`, those that its organization declared.
+
+    Of one name the narrowest definition decides, the application's before its type's before the organization's before
+    the product's; but what any of them calls personal is personal.
+    """
+    products = [one for one in PRODUCT if one.level == "global" or one.application_type_id == application_type_id]
+    known: dict[tuple[Kind, str], MetadataDefinition] = {}
+    for one in [*products, *sorted(own, key=lambda each: _BREADTH.index(each.level))]:
+        wider = known.get((one.kind, one.name))
+        known[one.kind, one.name] = replace(one, anonymize=True) if wider is not None and wider.anonymize else one
+    return Declared.of(known.values())
+
+
+_BREADTH: Final = ("global", "organization", "application_type", "application")
 
 
 class InvalidMetadata(ValueError):
@@ -152,6 +205,8 @@ def read_value(name: str, value: object) -> str | None:
 
 def merge(current: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
     """`current` with the changes applied by name. Beyond the limit new names are left out, known ones still change."""
+    if not current and len(changes) <= NAMES_MAX:  # most of a batch, which comes by here twice a row
+        return {name: value for name, value in changes.items() if value}
     merged = dict(current)
     for name, value in changes.items():
         if not value:
@@ -217,7 +272,7 @@ def _is_map(value: object) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    return 1 <= len(name) <= NAME_CHARACTERS_MAX and not any(unicodedata.category(one) == "Cc" for one in name)
+    return 1 <= len(name) <= NAME_CHARACTERS_MAX and _CONTROL.search(name) is None
 
 
 def _text(value: str | float | None) -> str:

@@ -3,10 +3,14 @@
 Knows JSON, pointers and limits; what the members mean is with those who read them.
 """
 
+import math
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeGuard, TypeVar
+from datetime import date
+from decimal import Decimal
+from typing import Final, Literal, TypeGuard, TypeVar
 
 from afterword.core import locales
 
@@ -14,6 +18,7 @@ FINDINGS_MAX = 1000
 LOCALES_MAX = 30
 Severity = Literal["error", "warning"]
 Read = TypeVar("Read")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,14 @@ class Members:
         return self._members.get(name) is not None
 
     def text(self, name: str, low: int, high: int) -> str | None:
-        """A text of `low` to `high` characters, or None."""
+        """A text of `low` to `high` characters, or None. Spaces alone are no text: nobody would see them."""
         value = self.take(name)
         if value is None:
             return None
         if not isinstance(value, str):
             self.error(name, "wrong_type", "A text is expected.")
             return None
+        value = value if value.strip() else ""
         return value if self._fits(name, value, low, high) else None
 
     def required_text(self, name: str, low: int, high: int) -> str:
@@ -127,6 +133,29 @@ class Members:
             self.error(name, "required", f"A {_words(name)} is required.")
             return low
         return self.integer(name, low, high, low)
+
+    def number(self, name: str, digits_max: int) -> int | float | None:
+        """A number of at most `digits_max` digits, so that a double keeps it as it is written; or None."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not is_number(value):
+            self.error(name, "wrong_type", "A number is expected.")
+            return None
+        if digits_of(value) > digits_max:
+            self.error(name, "out_of_range", f"A number of at most {digits_max} digits is expected.")
+            return None
+        return plain(value)
+
+    def date(self, name: str) -> str | None:
+        """A day as YYYY-MM-DD, or None."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not is_date(value):
+            self.error(name, "invalid_format", "A date such as 2026-11-21 is expected.")
+            return None
+        return value
 
     def boolean(self, name: str, *, default: bool) -> bool:
         """True or false."""
@@ -256,6 +285,33 @@ def is_array(value: object) -> TypeGuard[Sequence[object]]:
 def is_integer(value: object) -> TypeGuard[int]:
     """Whether it is a JSON integer; Python would call true one as well."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether it is a JSON number; infinities are none."""
+    return is_integer(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def plain(value: float) -> int | float:
+    """The number as JSON writes it best: without a fraction that is zero, and without a negative zero."""
+    return int(value) if value == int(value) else value
+
+
+def digits_of(value: float) -> int:
+    """How many digits it takes to write a number out, those after the point included."""
+    _, digits, exponent = Decimal(str(value)).as_tuple()
+    assert isinstance(exponent, int), "infinities are no JSON"  # noqa: S101
+    return max(len(digits) + max(exponent, 0), -exponent)
+
+
+def is_date(value: object) -> TypeGuard[str]:
+    """Whether it is a day as YYYY-MM-DD."""
+    if not isinstance(value, str) or not _DATE.match(value):
+        return False
+    try:
+        return bool(date.fromisoformat(value))
+    except ValueError:
+        return False
 
 
 def is_printable(text: str) -> bool:

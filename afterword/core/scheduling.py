@@ -4,24 +4,41 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Final, Literal
 
-import phonenumbers
-from babel.core import get_global
-
-from afterword.core import conditions, windows
+from afterword.core import conditions, holidays, reasons, windows
 from afterword.core.conditions import Node
+from afterword.core.holidays import DaysOff
 from afterword.core.times import format_time, zone_of
 from afterword.core.windows import WEEKDAYS_ALL, Calendar, Hours
 
 RESULT_CHARACTERS_MAX: Final = 500
-CONTACTS_MAX: Final = 32
+REMINDERS_MAX: Final = 3  # of one invitation
+INVITATIONS_MAX: Final = 100  # of one address, in the days of a contact policy
+CONTACTS_MAX: Final = INVITATIONS_MAX * (1 + REMINDERS_MAX)  # else a policy could not count as far as it may go
+CONTACT_DAYS_MAX: Final = 367  # no cap and no policy looks further back
 PREVIOUS_WAIT_MINUTES: Final = 15
-_CLOCK_SAMPLES: Final = tuple(datetime(year, month, 1) for year in (2024, 2030) for month in (1, 7))  # noqa: DTZ001  local
+WAY_WAIT_MINUTES: Final = 5
+CREDITS_WAIT_MINUTES: Final = 1  # the lane is closed meanwhile; only what was claimed at that moment waits by this
+NO_CREDITS: Final = "no_credits"
+WAITING_CREDITS: Final = "waiting_credits"
+INVITATION: Final = "invitation"
+REMINDER: Final = "reminder"
 Verdict = Literal["go", "hold", "skip"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How often an organization lets one person be asked, over all its pipelines."""
+
+    invitations_max: int
+    days: int
+    response_days: int | None = None  # not asked again so long after a response
+    counts_reminders: bool = False
+    if_exceeded: str = "skip"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +49,33 @@ class Rules:
     end_time: datetime | None = None
     is_active: bool = True
     is_closed: bool = False  # `responses_max` is reached
+    has_credits: bool = True
     conditions: Node | None = None
     cap: timedelta = timedelta(0)
     if_capped: str = "skip"
+    policy: Policy | None = None  # of the organization, if it is switched on
+    is_exempt: bool = False  # from the policy; what it sends counts for the others
     window: Hours | None = None
     weekdays: frozenset[int] = WEEKDAYS_ALL
-    quiet: Hours | None = None
+    quiet: Hours | None = None  # of the organization
+    holidays: DaysOff = holidays.NONE
     if_outside: str = "wait"
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether what goes is written down, because something counts it."""
+        return bool(self.cap) or self.policy is not None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the policy has a say."""
+        return self.policy is not None and not self.is_exempt
+
+    @property
+    def is_always_open(self) -> bool:
+        """Whether no hour of the year is closed."""
+        is_daily = self.window is None and self.quiet is None
+        return is_daily and self.weekdays >= WEEKDAYS_ALL and not self.holidays
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +85,16 @@ class Contact:
     time: datetime
     pipeline_id: str
     item_id: str
+    kind: str = INVITATION
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Why nobody claims from the lane, whatever the rules say of its items. `until`: if that is known."""
+
+    reason: str
+    text: str
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +135,18 @@ class Facts:
     suppression: Suppression | None = None
     metadata: conditions.Facts = field(default_factory=dict[str, object])
     contacts: Sequence[Contact] = ()
+    elsewhere: Sequence[Contact] = ()  # at other addresses of the person, where these count together
+    responded_time: datetime | None = None  # the person's last response, if the policy asks for it
+    rivals: Sequence[str] = ()  # pipelines, by title, of due items of the same address that go first
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])  # of the contacts' pipelines, by id
     previous: Previous | None = None
+    block: Block | None = None
 
     @property
     def calendar(self) -> Calendar:
         """The lane's window on the clock that counts for this item."""
-        return Calendar(zone_of(self.zone_name), self.rules.window, self.rules.weekdays, self.rules.quiet)
+        rules = self.rules
+        return Calendar(zone_of(self.zone_name), rules.window, rules.weekdays, rules.quiet, rules.holidays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +158,16 @@ class Check:
     reason: str | None = None
     text: str | None = None
     until: datetime | None = None
+    leaves: tuple[conditions.LeafResult, ...] = ()  # of the conditions
+    is_endless: bool = False  # a hold of which nobody knows how long it lasts
 
     @property
     def as_trace(self) -> dict[str, Any]:
         """The form that a held or skipped item keeps."""
         until = None if self.until is None else format_time(self.until)
-        return {"rule": self.rule, "passed": self.verdict == "go", "detail": self.text, "until_time": until}
+        leaves = [_document(leaf) for leaf in self.leaves]
+        kept = {"rule": self.rule, "passed": self.verdict == "go", "detail": self.text, "until_time": until}
+        return {**kept, "leaves": leaves} if leaves else kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +187,35 @@ def decide(*, item: Item, facts: Facts, now: datetime) -> Decision:
     first = next((check for check in checks if check.verdict != "go"), None)
     if first is None:
         return Decision("go", None, None, None, checks)
-    if first.verdict == "hold" and (first.until is None or first.until >= item.not_after):
+    if first.verdict == "hold" and _outlasts(first, item, now):
         first = _too_late(item, first.reason or "a rule", facts)
         checks = (*checks[:-1], first)
+    checks = tuple(_with_leaves(check, facts) for check in checks)
     return Decision(first.verdict, first.reason, _short(first.text), first.until, checks)
+
+
+def with_opening(decision: Decision, *, item: Item, facts: Facts, wished: datetime) -> Decision:
+    """A `go` at a later moment than was wished for, whose window says what it waits for until then."""
+    closed = _window(item, facts, wished)
+    if decision.verdict != "go" or closed.verdict != "hold":
+        return decision
+    checks = tuple(
+        replace(check, text=closed.text) if check.rule == closed.rule else check for check in decision.checks
+    )
+    return replace(decision, checks=checks)
+
+
+def _with_leaves(check: Check, facts: Facts) -> Check:
+    """The conditions with what each compared: only who is told why needs to know."""
+    if check.rule != "conditions" or facts.rules.conditions is None:
+        return check
+    return replace(check, leaves=tuple(conditions.leaves(facts.rules.conditions, facts.metadata)))
+
+
+def _outlasts(check: Check, item: Item, now: datetime) -> bool:
+    """Whether it will be too late when the hold ends."""
+    end = now if check.is_endless else check.until
+    return end is None or end >= item.not_after
 
 
 def first_due(
@@ -141,7 +223,7 @@ def first_due(
 ) -> datetime:
     """When an item is first looked at: at `send_time`, now if that is past, at the next opening if that is closed."""
     at = max(send_time, now, rules.start_time or now)
-    if rules.if_outside == "wait":
+    if rules.if_outside == "wait" and not rules.is_always_open:
         calendar = Facts(rules=rules, zone_name=zone_name).calendar
         at = _opened(calendar, at, item_id) or at
     return min(at, max(not_after, now))
@@ -158,71 +240,52 @@ def hours_of(start: time | None, end: time | None) -> Hours | None:
     return None if start is None or end is None else Hours(start, end)
 
 
-def zone_name_for(
-    *,
-    pipeline: str | None,
-    zone_of_kind: str,
-    responder: str | None,
-    phone: str | None,
-    application: str | None,
-    organization: str,
-) -> str:
-    """Whose clock counts: the pipeline's zone, else the recipient's as far as it is known, else the organization's."""
-    if zone_of_kind == "organization":
-        return pipeline or organization
-    candidates = (pipeline, responder, zone_of_phone(phone) if phone else None, application)
-    return next((name for name in candidates if name and _is_zone(name)), organization)
-
-
-@lru_cache(maxsize=4096)
-def zone_of_phone(number: str) -> str | None:
-    """The zone of a phone number's country, if one clock rules that country now."""
-    try:
-        region = phonenumbers.region_code_for_number(phonenumbers.parse(number))
-    except phonenumbers.NumberParseException:
-        return None
-    zones = get_global("territory_zones").get(region or "", [])
-    clocks = {tuple(zone_of(zone).utcoffset(day) for day in _CLOCK_SAMPLES) for zone in zones if _is_zone(zone)}
-    return min(zones, key=len) if len(clocks) == 1 else None
-
-
-@lru_cache(maxsize=1024)
-def _is_zone(name: str) -> bool:
-    try:
-        zone_of(name)
-    except ValueError:
-        return False
-    return True
-
-
 # The rules, in their order ------------------------------------------------------------------------------------
 
 
-_NAMES: Final = ("period", "previous", "suppression", "conditions", "frequency_cap", "window", "expiry")
+_NAMES: Final = (
+    "period", "credits", "previous", "suppression", "conditions", "frequency_cap", "contact_policy", "window", "expiry",
+)  # fmt: skip
 _PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
 
 
 def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
-    rules, rule = facts.rules, "period"
+    rules, rule, block = facts.rules, "period", facts.block
     if not rules.is_active:
         return _skip(rule, "inactive", "Ignored: the questionnaire is not active")
     if rules.end_time is not None and now >= rules.end_time:
-        return _skip(rule, "ended", f"Ignored: the pipeline ended on {_local(rules.end_time, facts)}")
+        return _skip(rule, "ended", f"Ignored: the pipeline ended on {_zoned(rules.end_time, facts)}")
     if rules.is_closed:
         return _skip(rule, "closed", "Ignored: the questionnaire has all the responses it takes")
     if rules.start_time is not None and now < rules.start_time:
-        text = f"Held: the pipeline starts on {_local(rules.start_time, facts)}"
+        text = f"Held: the pipeline starts on {_zoned(rules.start_time, facts)}"
         return Check(rule, "hold", "not_started", text, rules.start_time)
+    if block is not None:
+        until = block.until
+        words = block.text if until is None else f"{block.text}, tried again at {_zoned(until, facts)}"
+        return Check(rule, "hold", block.reason, f"Held: {words}", until, is_endless=until is None)
     return _PASSED[rule]
 
 
-def _previous(item: Item, facts: Facts, now: datetime) -> Check:
-    rule, previous = "previous", facts.previous
-    if previous is None or not item.is_reminder:
+def _credits(item: Item, facts: Facts, now: datetime) -> Check:
+    rule = "credits"
+    if facts.rules.has_credits:
         return _PASSED[rule]
-    if previous.is_open:
+    until = now + timedelta(minutes=CREDITS_WAIT_MINUTES)
+    if now < item.not_after <= until:  # it may still go, should credits return
+        until = item.not_after - datetime.resolution
+    return Check(rule, "hold", NO_CREDITS, WAITING_CREDITS, until)
+
+
+def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer
+    rule, previous = "previous", facts.previous
+    if previous is None:
+        return _PASSED[rule]
+    if previous.is_open:  # whatever it follows for, it does not overtake
         until = now + timedelta(minutes=PREVIOUS_WAIT_MINUTES)
         return Check(rule, "hold", "previous_open", "Held: the message before this one is still under way", until)
+    if not item.is_reminder:
+        return _PASSED[rule]
     if not previous.is_sent:
         return _skip(rule, "previous_not_sent", "Ignored: the message before this one was not sent")
     if previous.is_answered:
@@ -232,20 +295,11 @@ def _previous(item: Item, facts: Facts, now: datetime) -> Check:
     return _PASSED[rule]
 
 
-_SUPPRESSED: Final[Mapping[str, str]] = {
-    "unsubscribed": "unsubscribed",
-    "hard_bounce": "the address did not exist",
-    "complaint": "the recipient complained",
-    "blocked": "the address was blocked",
-    "erased": "the person was erased",
-}
-
-
 def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
     found = facts.suppression
     if found is None:
         return _PASSED["suppression"]
-    words = _SUPPRESSED.get(found.reason, found.reason)
+    words = reasons.SUPPRESSED.get(found.reason, found.reason)
     day = found.created_time.astimezone(zone_of(facts.zone_name)).date().isoformat()
     return _skip("suppression", found.reason, f"Ignored: {words} on {day}")
 
@@ -254,8 +308,7 @@ def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG0
     tree = facts.rules.conditions
     if conditions.matches(tree, facts.metadata):
         return _PASSED["conditions"]
-    leaves = conditions.leaves(tree, facts.metadata)
-    leaf = next((leaf for leaf in leaves if not leaf.matches), leaves[0] if leaves else None)
+    leaf = _unmet(tree, facts.metadata)
     words = "" if leaf is None else _condition_words(leaf)
     return _skip("conditions", "conditions", f"Ignored: condition not met{words}")
 
@@ -269,22 +322,76 @@ def _frequency_cap(item: Item, facts: Facts, now: datetime) -> Check:
     if last is None or last + rules.cap <= now:
         return _PASSED[rule]
     again = last + rules.cap
-    text = f"asked on {_local(last, facts)}, possible again from {_local(again, facts)}"
+    text = f"asked on {_local(last, facts)}, possible again from {_zoned(again, facts)}"
     if rules.if_capped == "wait":
         return Check(rule, "hold", "frequency_cap", f"Held: {text}", again)
     return _skip(rule, "frequency_cap", f"Ignored: {text}")
 
 
+def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
+    rule, policy = "contact_policy", facts.rules.policy
+    if policy is None or facts.rules.is_exempt or (item.is_reminder and not policy.counts_reminders):
+        return _PASSED[rule]
+    answered, rest = facts.responded_time, timedelta(days=policy.response_days or 0)
+    if answered is not None and answered + rest > now:
+        text = f"answered on {_local(answered, facts)}, asked again from {_zoned(answered + rest, facts)}"
+        return _exceeded(policy, text, answered + rest)
+    counted = _counted(policy, item, facts, now)
+    if len(counted) >= policy.invitations_max:
+        first, last = counted[len(counted) - policy.invitations_max], counted[-1]
+        title = facts.titles.get(last.pipeline_id)
+        noun = f"{'message' if policy.counts_reminders else 'invitation'}{'' if len(counted) == 1 else 's'}"
+        text = (
+            f"{len(counted)} {noun} since {_zoned(counted[0].time, facts)}, limit {policy.invitations_max} in "
+            f"{policy.days} {'day' if policy.days == 1 else 'days'}{f'; the last from “{title}”' if title else ''}"
+        )
+        return _exceeded(policy, text, first.time + timedelta(days=policy.days))
+    if len(counted) + len(facts.rivals) >= policy.invitations_max:
+        # Nothing is lost yet: who goes first may still be refused, and then this one has the place.
+        text = f"Held: makes way for “{facts.rivals[0]}”, which is due for the same person and goes first"
+        return Check(rule, "hold", rule, text, now + timedelta(minutes=WAY_WAIT_MINUTES))
+    return _PASSED[rule]
+
+
+def _counted(policy: Policy, item: Item, facts: Facts, now: datetime) -> list[Contact]:
+    """What the policy counts against the item, the earliest first."""
+    since = now - timedelta(days=policy.days)
+    return sorted(
+        (
+            contact
+            for contact in (*facts.contacts, *facts.elsewhere)
+            if contact.item_id != item.item_id
+            and contact.time > since
+            and (contact.kind == INVITATION or policy.counts_reminders)
+        ),
+        key=lambda contact: contact.time,
+    )
+
+
+def _exceeded(policy: Policy, text: str, until: datetime) -> Check:
+    rule = "contact_policy"
+    if policy.if_exceeded == "wait":
+        return Check(rule, "hold", rule, f"Held: {text}", until)
+    return _skip(rule, rule, f"Ignored: {text}")
+
+
+_CLOSED: Final[Mapping[windows.Closed, tuple[str, str]]] = {
+    "window": ("outside_window", "outside the dispatch window"),
+    "holiday": ("holiday", "a holiday"),
+    "quiet": ("quiet_hours", "quiet hours"),
+}
+
+
 def _window(item: Item, facts: Facts, now: datetime) -> Check:
     rule, calendar = "window", facts.calendar
-    until = _opened(calendar, now, item.item_id)
-    if until is not None and until <= now:
+    closed = windows.closed_by(calendar, now)
+    if closed is None:
         return _PASSED[rule]
-    reason = "quiet_hours" if windows.is_quiet(calendar, now) else "outside_window"
-    words = "quiet hours" if reason == "quiet_hours" else "outside the dispatch window"
-    if reason == "outside_window" and facts.rules.if_outside == "skip":
+    until = _opened(calendar, now, item.item_id)
+    reason, words = _CLOSED[closed]
+    if closed == "window" and facts.rules.if_outside == "skip":
         return _skip(rule, reason, f"Ignored: {words}")
-    text = "Held" if until is None else f"Held until {_local(until, facts)} {facts.zone_name}"
+    text = "Held" if until is None else f"Held until {_zoned(until, facts)}"
     return Check(rule, "hold", reason, f"{text}: {words}", until)
 
 
@@ -297,17 +404,20 @@ def _expiry(item: Item, facts: Facts, now: datetime) -> Check:
 Rule = Callable[[Item, Facts, datetime], Check]
 RULES: Final[tuple[Rule, ...]] = (
     _period,
+    _credits,
     _previous,
     _suppression,
     _conditions,
     _frequency_cap,
+    _contact_policy,
     _window,
     _expiry,  # the last one: `decide` puts its verdict in the place of a hold that would last too long
 )
 
 
 def _too_late(item: Item, held_by: str, facts: Facts) -> Check:
-    text = f"Ignored: not sent before {_local(item.not_after, facts)}; held by: {held_by}"
+    words = reasons.HELD_BY.get(held_by, held_by)
+    text = f"Ignored: not sent before {_zoned(item.not_after, facts)}; held by: {words}"
     return _skip("expiry", "too_late", text)
 
 
@@ -323,13 +433,59 @@ def _opened(calendar: Calendar, at: datetime, item_id: str) -> datetime | None:
     return at if opening.start <= at else windows.spread_start(opening, item_id).astimezone(UTC)
 
 
+def _zoned(instant: datetime, facts: Facts) -> str:
+    """A local time, and whose."""
+    return f"{_local(instant, facts)} {facts.zone_name}"
+
+
 def _local(instant: datetime, facts: Facts) -> str:
     return instant.astimezone(zone_of(facts.zone_name)).strftime("%Y-%m-%d %H:%M")
 
 
+def _document(leaf: conditions.LeafResult) -> dict[str, object]:
+    """What one comparison was, as JSON has it: numbers as numbers, dates as texts."""
+    actual = leaf.actual.isoformat() if isinstance(leaf.actual, date) else leaf.actual
+    actual = float(actual) if isinstance(actual, Decimal) else actual
+    return {
+        "subject": leaf.subject,
+        "operator": leaf.operator,
+        "value": leaf.value,
+        "actual": actual,
+        "matches": leaf.matches,
+    }
+
+
+def _unmet(
+    node: conditions.Node | None, known: conditions.Facts, *, wanted: bool = True
+) -> conditions.LeafResult | None:
+    """The first leaf because of which the condition is not `wanted`; None when it is, or when it has no leaf."""
+    if conditions.matches(node, known) is wanted:
+        return None
+    match node:
+        case conditions.All(nodes) | conditions.AnyOf(nodes):
+            found = (_unmet(child, known, wanted=wanted) for child in nodes)
+            return next((leaf for leaf in found if leaf is not None), None)
+        case conditions.Not(child):
+            return _unmet(child, known, wanted=not wanted)
+        case conditions.Leaf():
+            return conditions.evaluate(node, known)
+        case None:
+            return None
+
+
+def _words_of(value: object) -> str:
+    """As an author wrote it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_words_of(each) for each in value)  # pyright: ignore[reportUnknownVariableType]
+    return str(value)
+
+
 def _condition_words(leaf: conditions.LeafResult) -> str:
-    value = "" if leaf.value is None else f" {leaf.value}"
-    return f": {leaf.subject.partition(':')[2]} {leaf.operator}{value}"
+    value = "" if leaf.value is None else f" {_words_of(leaf.value)}"
+    negation = "not " if leaf.matches else ""  # a leaf that is met can only be in the way under a `not`
+    return f": {negation}{leaf.subject.partition(':')[2]} {leaf.operator}{value}"
 
 
 def _short(text: str | None) -> str | None:

@@ -2,15 +2,21 @@
 
 from dataclasses import dataclass, field
 
+from afterword.core.networks import Network
+
 API_PREFIX = "/v3.2"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`public_url` without a slash at its end, and the secret that keys the hashes of addresses."""
+    """`public_url` without a slash at its end, and the secret that keys the hashes of addresses.
+
+    `networks`: the private ones that our own calls may go into.
+    """
 
     public_url: str
     secret: bytes = field(repr=False)
+    networks: tuple[Network, ...] = ()
 
     @property
     def base_url(self) -> str:
@@ -32,6 +38,10 @@ class Site:
     def unsubscribe_url(self, unsubscribe_id: str) -> str:
         """Where a person asks not to be written to again."""
         return f"{self.public_url}/u/{unsubscribe_id}"
+
+    def inbound_url(self, inbound_id: str) -> str:
+        """Where a provider reports what became of its messages."""
+        return f"{self.public_url}/inbound/{inbound_id}"
 
     def public_link_url(self, questionnaire_id: str) -> str:
         """The public link that issues an instance to whoever starts."""

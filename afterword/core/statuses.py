@@ -1,5 +1,11 @@
-"""The states of a queue item and of an instance, one table of moves each, and their public numbers."""
+"""The states of a queue item, the one table of its moves, and their public numbers.
 
+The services make these moves and no others, each as a compare-and-set: the guard stands in the statement's condition.
+Outcomes, the model of all interleavings, the random walk over a real database and the picture in ARCHITECTURE.md are
+held against this table by tests, in both directions.
+"""
+
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
@@ -30,16 +36,157 @@ class PublicItem(IntEnum):
     IGNORED = 6
 
 
+class InvalidMove(errors.Conflict):
+    """A move that the table does not have: a bug of ours, never an answer to an input."""
+
+    code_default = "item_closed"
+
+    def __init__(self, name: str, current: Item, to: Item) -> None:
+        super().__init__(f"“{name}” does not lead from {current.name.lower()} to {to.name.lower()}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One kind of move. `guard` and `effect` say in words what stands in its statement; one transaction holds both."""
+
+    name: str
+    sources: frozenset[Item]
+    targets: frozenset[Item]
+    guard: str
+    effect: str
+
+    @property
+    def arcs(self) -> frozenset[tuple[Item, Item]]:
+        """Every pair of states that it leads between; one that only changes what is noted leaves the state alone."""
+        if not self.targets:
+            return frozenset((item, item) for item in self.sources)
+        return frozenset((current, to) for current in self.sources for to in self.targets)
+
+    def step(self, current: Item, to: Item) -> Item:
+        """`to`, if this move leads there from `current`; raises InvalidMove."""
+        if (current, to) not in self.arcs:
+            raise InvalidMove(self.name, current, to)
+        return to
+
+
+def _move(name: str, sources: set[Item], targets: set[Item], guard: str, effect: str) -> Move:
+    return Move(name, frozenset(sources), frozenset(targets), guard, effect)
+
+
+_S, _C, _B = Item.SCHEDULED, Item.CLAIMED, Item.SENDING
+
+CLAIM: Final = _move(
+    "claim",
+    {_S},
+    {_C},
+    "due, its lane open, sending not paused, locked by nobody else",
+    "epoch + 1, attempts + 1, owner and lease",
+)
+HOLD: Final = _move(
+    "hold", {_C}, {_S}, "the epoch of the claim; a rule says later", "attempt given back, due when the rule says; event"
+)
+SKIP: Final = _move("skip", {_C}, {Item.IGNORED}, "the epoch of the claim; a rule says no", "terminal event")
+RELEASE: Final = _move(
+    "release",
+    {_C},
+    {_S},
+    "the epoch of the claim; a throttle, a fault of ours, or the worker stops",
+    "attempt given back",
+)
+GIVE_UP: Final = _move(
+    "give up",
+    {_C},
+    {_S, Item.FAILED},
+    "the epoch of the claim; it could not be made ready",
+    "due after the backoff, or the terminal event when attempts or time are used up",
+)
+RENEW: Final = _move("renew", {_C, _B}, set(), "the epoch, and the lease has not run out", "lease prolonged")
+BEGIN: Final = _move(
+    "begin",
+    {_C},
+    {_B},
+    "the epoch, the lease has its margin left, and the address is not suppressed",
+    "attempt opened; committed before the channel's point of no return",
+)
+ACCEPTED: Final = _move(
+    "accepted", {_B}, {Item.SENT}, "the epoch", "attempt closed; terminal event; the instance was sent"
+)
+REFUSED: Final = _move("refused", {_B}, {Item.FAILED}, "the epoch", "attempt closed; terminal event")
+RETRY: Final = _move(
+    "retry",
+    {_B},
+    {_S, Item.FAILED},
+    "the epoch; known not sent",
+    "attempt closed; due after the backoff, or the terminal event when attempts or time are used up",
+)
+THROTTLED: Final = _move(
+    "throttled", {_B}, {_S}, "the epoch; known not sent, and not because of the recipient", "attempt closed, given back"
+)
+UNKNOWN: Final = _move(
+    "unknown",
+    {_B},
+    {_S, Item.FAILED, Item.UNCERTAIN},
+    "the epoch; it may have arrived",
+    "attempt closed as unknown; due again where repeating is allowed, else the terminal event",
+)
+KNOWN: Final = _move(
+    "known already",
+    {_B},
+    {Item.SENT},
+    "the epoch; whatever this attempt came to, it or an earlier one turned out accepted meanwhile",
+    "attempt closed; terminal event; the instance was sent",
+)
+REAP_CLAIMED: Final = _move(
+    "reap claimed",
+    {_C},
+    {_S, Item.FAILED},
+    "the lease ran out",
+    "epoch + 1; due at once, or the terminal event when the attempts are used up",
+)
+REAP_SENDING: Final = _move(
+    "reap sending",
+    {_B},
+    {_S, Item.FAILED, Item.UNCERTAIN, Item.SENT},
+    "the lease ran out",
+    "epoch + 1; as unknown, or as known already",
+)
+LATE_TRUTH: Final = _move(
+    "late truth",
+    {_S, _C, Item.FAILED, Item.UNCERTAIN},
+    {Item.SENT},
+    "an attempt of unknown outcome was accepted after all; if failed, because of such an outcome",
+    "attempt accepted late; epoch + 1; event, terminal if there was none",
+)
+LATE_NOTE: Final = _move(
+    "late note",
+    {_B, Item.SENT, Item.FAILED, Item.ABORTED, Item.IGNORED},
+    set(),
+    "an attempt of unknown outcome, or the one under way, turned out accepted; the item is being sent or has its end",
+    "attempt accepted late, or its report kept; what is being sent ends as known already",
+)
+CANCEL: Final = _move(
+    "cancel", {_S, _C}, {Item.ABORTED}, "not begun", "epoch + 1; terminal event; a note if a copy may be out"
+)
+EDIT: Final = _move(
+    "edit", {_S}, set(), "the version, if the client names one", "the fields, a new due time, version + 1; event"
+)
+RESOLVE: Final = _move(
+    "resolve", {Item.UNCERTAIN}, {Item.SENT, Item.FAILED}, "a person knows", "epoch + 1; event that corrects"
+)
+DELETE: Final = _move(
+    "delete",
+    {Item.FAILED, Item.ABORTED, Item.IGNORED},
+    set(),
+    "ended unsent, and no copy may be out; what waits is cancelled first",
+    "hidden; event",
+)
+
+MOVES: Final[tuple[Move, ...]] = (
+    CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, KNOWN,
+    REAP_CLAIMED, REAP_SENDING, LATE_TRUTH, LATE_NOTE, CANCEL, EDIT, RESOLVE, DELETE,
+)  # fmt: skip
 ITEM_MOVES: Final[dict[Item, frozenset[Item]]] = {
-    # late proof of an earlier attempt settles a scheduled item
-    Item.SCHEDULED: frozenset({Item.CLAIMED, Item.SENT, Item.ABORTED, Item.IGNORED}),
-    Item.CLAIMED: frozenset({Item.SCHEDULED, Item.SENDING, Item.SENT, Item.FAILED, Item.ABORTED, Item.IGNORED}),
-    Item.SENDING: frozenset({Item.SENT, Item.FAILED, Item.UNCERTAIN, Item.SCHEDULED}),
-    Item.SENT: frozenset(),
-    Item.FAILED: frozenset({Item.SENT}),
-    Item.UNCERTAIN: frozenset({Item.SENT, Item.FAILED}),
-    Item.ABORTED: frozenset(),
-    Item.IGNORED: frozenset(),
+    item: frozenset(to for move in MOVES for current, to in move.arcs if current is item is not to) for item in Item
 }
 ITEM_TERMINAL: Final = frozenset({Item.SENT, Item.FAILED, Item.UNCERTAIN, Item.ABORTED, Item.IGNORED})
 PUBLIC_ITEM: Final[dict[Item, PublicItem]] = {
@@ -52,19 +199,3 @@ PUBLIC_ITEM: Final[dict[Item, PublicItem]] = {
     Item.ABORTED: PublicItem.ABORTED,
     Item.IGNORED: PublicItem.IGNORED,
 }
-
-
-class InvalidMove(errors.Conflict):
-    """A move that the drawing does not have: a bug of ours, never an answer to an input."""
-
-    code_default = "item_closed"
-
-    def __init__(self, current: Item, to: Item) -> None:
-        super().__init__(f"An item cannot go from {current.name.lower()} to {to.name.lower()}.")
-
-
-def advance(current: Item, to: Item) -> Item:
-    """`to`, if the drawing has that move; raises InvalidMove."""
-    if to not in ITEM_MOVES[current]:
-        raise InvalidMove(current, to)
-    return to

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
+from afterword.core import holidays
+from afterword.core.holidays import DaysOff
 from afterword.core.times import instant_of
 
 SPREAD_MINUTES_MAX: Final = 10
 SEARCH_DAYS_MAX: Final = 16  # a week, and a week more for windows that vanish on the day of a clock change
+SEARCH_HOLIDAYS_MAX: Final = 370  # more, where there are holidays: no item waits longer than a year
+Closed = Literal["window", "holiday", "quiet"]
 WEEKDAYS_ALL: Final = frozenset(range(1, 8))
 _DAY: Final = timedelta(days=1)
 _HASH_BYTES: Final = 4
@@ -36,17 +40,21 @@ class Hours:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """When a lane may send: a window on the days on which it starts, less the quiet hours. Both None: the whole day."""
+    """When a lane may send: a window on the days on which it starts, less the quiet hours. Both None: the whole day.
+
+    A holiday is a day on which no window starts; one that began the evening before ends as on any other day.
+    """
 
     zone: tzinfo
     window: Hours | None = None
     weekdays: frozenset[int] = WEEKDAYS_ALL  # ISO: 1 Monday, 7 Sunday
     quiet: Hours | None = None
+    holidays: DaysOff = holidays.NONE
 
     @property
     def is_always_open(self) -> bool:
         """Whether there is nothing to wait for."""
-        return self.window is None and self.quiet is None and self.weekdays >= WEEKDAYS_ALL
+        return self.window is None and self.quiet is None and self.weekdays >= WEEKDAYS_ALL and not self.holidays
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +79,27 @@ def leaves_time(*, window: Hours | None, weekdays: frozenset[int], quiet: Hours 
 
 
 def next_opening(calendar: Calendar, at: datetime) -> Opening | None:
-    """The opening that holds `at`, else the first one after it; None when there is none in two weeks."""
+    """The opening that holds `at`, else the first one after it; None when there is none in two weeks.
+
+    With holidays it is looked for a year ahead: they may stand in a row.
+    """
     if calendar.is_always_open:
         return Opening(at, None)
     today = at.astimezone(calendar.zone).date()
-    for offset in range(-1, SEARCH_DAYS_MAX):
+    for offset in range(-1, SEARCH_DAYS_MAX + (SEARCH_HOLIDAYS_MAX if calendar.holidays else 0)):
         for opening in _openings_of(calendar, today + offset * _DAY):
             if opening.end is None or opening.end > at:
                 return opening
     return None
 
 
-def is_quiet(calendar: Calendar, at: datetime) -> bool:
-    """Whether the quiet hours alone forbid this moment."""
-    without_quiet = replace(calendar, quiet=None)
-    return not _is_open(calendar, at) and _is_open(without_quiet, at)
+def closed_by(calendar: Calendar, at: datetime) -> Closed | None:
+    """What forbids this moment: the lane's own window, else a holiday, else the quiet hours. None: nothing."""
+    if _is_open(calendar, at):
+        return None
+    if not _is_open(replace(calendar, quiet=None, holidays=holidays.NONE), at):
+        return "window"
+    return "quiet" if _is_open(replace(calendar, quiet=None), at) else "holiday"
 
 
 def spread_start(opening: Opening, item_id: str) -> datetime:
@@ -104,7 +118,7 @@ def _is_open(calendar: Calendar, at: datetime) -> bool:
 
 def _openings_of(calendar: Calendar, day: date) -> Iterator[Opening]:
     """The openings of the window that starts on this local day, in order."""
-    if day.isoweekday() not in calendar.weekdays:
+    if day.isoweekday() not in calendar.weekdays or day in calendar.holidays:
         return
     start, end = _span(calendar.zone, day, calendar.window or Hours(time(), time()))
     if calendar.quiet is not None:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final, LiteralString
 
+from afterword.core.access import Caller
 from afterword.db import Database, Row
 
 
@@ -14,6 +16,11 @@ class Actor:
 
     kind: str = "worker"
     id: str | None = None
+
+    @classmethod
+    def of(cls, caller: Caller) -> "Actor":
+        """Whoever sent the request."""
+        return cls(caller.actor_kind, caller.actor_id or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,10 @@ class Event:
     test: bool
     data: dict[str, Any]
     created_time: datetime
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version,
+  is_terminal, actor_kind, actor_id, test, data, created_time"""
 
 
 async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
@@ -96,5 +107,62 @@ async def list_events(
     return [_event(row) for row in rows]
 
 
+async def claim_reader(db: Database, *, reader: str) -> bool:
+    """Hold the reader's cursor, at the log's beginning for a new one, until we commit; False: another holds it."""
+    await db.execute(  # only where there is none: a conflict would wait for whoever moves the cursor
+        """insert into event_cursor (reader) select $1 where not exists (select from event_cursor where reader = $1)
+           on conflict (reader) do nothing""",
+        reader,
+    )
+    return (
+        await db.fetch_value("select true from event_cursor where reader = $1 for update skip locked", reader)
+        is not None
+    )
+
+
+async def list_unread_events(  # any tenant: a reader serves all of them
+    db: Database, *, reader: str, types: Sequence[str], limit: int
+) -> tuple[list[Event], int]:
+    """What stands behind the reader's cursor and can no longer be overtaken, in the order of (xid, seq); how much.
+
+    Of other types, which are most of the log to most readers, only the last one comes, with empty data: there the
+    cursor goes.
+    """
+    rows = await db.fetch(
+        f"""select e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id, e.subject_version,
+                  e.is_terminal, e.actor_kind, e.actor_id, e.test, e.created_time, e.passed,
+                  case when e.type = any($2::text[]) then e.data else '{{}}'::jsonb end as data
+           from (
+             select unread.*, row_number() over (order by unread.xid, unread.seq) as place, count(*) over () as passed
+             from event_cursor c, lateral (
+               select {_COLUMNS}, xid from event
+               where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+               order by event.xid, event.seq limit $3
+             ) unread
+             where c.reader = $1
+           ) e
+           where e.type = any($2::text[]) or e.place = e.passed
+           order by e.place""",
+        reader,
+        list(types),
+        limit,
+    )
+    return [_event(row) for row in rows], rows[0]["passed"] if rows else 0
+
+
+async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
+    """Move the cursor behind `last`."""
+    await db.execute(
+        """update event_cursor c set xid = e.xid, seq = e.seq, updated_time = now()
+           from event e where c.reader = $1 and e.organization_id = $2 and e.event_id = $3""",
+        reader,
+        last.organization_id,
+        last.event_id,
+    )
+
+
+_values: Final = itemgetter(*Event.__dataclass_fields__)
+
+
 def _event(row: Row) -> Event:
-    return Event(**dict(row))
+    return Event(*_values(row))

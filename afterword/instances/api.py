@@ -6,23 +6,36 @@ from typing import Annotated, Any, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from afterword import errors
+from afterword.core import conditions, locales, metadata, times
 from afterword.core import instances as core_instances
-from afterword.core import locales, metadata, times
 from afterword.core.definition import content
 from afterword.core.lists import Rows
+from afterword.core.metadata import Declared
 from afterword.db import Database
-from afterword.instances import service, store
+from afterword.instances import service, store, trials
+from afterword.instances.answers import store as answers_store
+from afterword.instances.children import store as children_store
+from afterword.instances.children import trees
 from afterword.instances.issuing import Wish
 from afterword.instances.resources import (
+    ConditionTest,
+    ConditionTestResult,
     InstanceContent,
     InstanceUrl,
+    InstanceWithChildren,
+    LeafResult,
     QuestionnaireInstance,
     ResponseAnswer,
     ResponseContent,
     ResponseMetadata,
 )
+from afterword.instances.responders import api as responders_api
+from afterword.instances.tags import api as tags_api
+from afterword.instances.values import api as values_api
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire, Version
+from afterword.questionnaires.visuals import store as visuals_store
 from afterword.responders import store as responders_store
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -33,7 +46,15 @@ simplified = Routes(tag="Questionnaire Instances - Simplified")
 questions = Routes(tag="Questions")
 
 ValidDays = Annotated[int, Meta(ge=0, le=core_instances.VALID_DAYS_MAX)]
-ReferenceId = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._~-]+(?![\s\S])")]
+ReferenceId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=r"^[A-Za-z0-9._~-]+(?![\s\S])",
+        extra={"wanted": "Letters, digits and . _ ~ - are wanted, for this stands in an address."},
+    ),
+]
 CREATE_REFUSALS = ("questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed")
 
 
@@ -68,13 +89,14 @@ class InstanceUpdate(fields.Request):
     summary="Create new questionnaire instance",
     description="With a `reference_id` that has an instance already: 200 and that one, unchanged.",
     refusals=CREATE_REFUSALS,
+    other_statuses=(200,),
 )
 async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     instance, is_new = await service.issue(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
-        wish=_wish(call),
+        wish=_wish(call, await _declared(call, db)),
         now=call.now,
         secret=call.site.secret,
         draw=random.random,
@@ -107,6 +129,74 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
     return Answer(_instances(call, rows))
 
 
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/instance/children",
+    scope="Questionnaire Instance.Read",
+    answer=InstanceWithChildren,
+    shape="envelope",
+    listing=store.INSTANCES,
+    summary="Get Questionnaire Instance List with its children",
+    description="Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down.",
+)
+async def list_instances_with_children(call: Call[None], db: Database) -> Answer:
+    await _require_questionnaire(call, db)
+    rows = await store.list_instances_of_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    descendants = await children_store.list_descendants(
+        db,
+        organization_id=call.caller.organization_id,
+        instance_ids=[instance.instance_id for instance in rows.items],
+        application_ids=call.caller.application_ids,
+        test_only=call.caller.test,
+        depth_max=trees.DEPTH_MAX,
+        children_max=trees.CHILDREN_MAX,
+        limit=trees.DESCENDANTS_MAX,
+    )
+    children = trees.children_of(descendants)
+    return Answer(rows.map(lambda instance: InstanceWithChildren.tree(instance, children, call.site, call.zone)))
+
+
+@routes.post(
+    "/q/questionnaire/{questionnaire_id}/condition/test",
+    scope="Questionnaire Instance.Read",
+    body=ConditionTest,
+    answer=ConditionTestResult,
+    status=200,
+    summary="Test conditions",
+    description="Tries conditions on a past response of the questionnaire; nothing is kept.",
+)
+async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
+    await _require_questionnaire(call, db)
+    node, facts = await trials.read(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        instance_id=call.body.instance_id,
+        document=call.body.conditions,
+    )
+    leaves = [LeafResult.of(leaf) for leaf in conditions.leaves(node, facts)]
+    return Answer(ConditionTestResult(matches=conditions.matches(node, facts), leaves=leaves))
+
+
+@simplified.get(
+    "/q/organization/{organization_id}/instance",
+    scope="Questionnaire Instance.Read",
+    answer=QuestionnaireInstance,
+    shape="envelope",
+    listing=store.INSTANCES,
+    summary="Get Questionnaire Instance List by Organization",
+)
+async def list_organization_instances(call: Call[None], db: Database) -> Answer:
+    if call.ids["organization_id"] != call.caller.organization_id:
+        raise errors.NotFound("There is no such organization.")
+    return await list_instances(call, db)
+
+
 @simplified.get(
     "/q/instance",
     scope="Questionnaire Instance.Read",
@@ -133,8 +223,18 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Instance",
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
-    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=instance.version)
+    caller = call.caller
+    found = await store.get_shown_instance(
+        db,
+        organization_id=caller.organization_id,
+        instance_id=call.ids["instance_id"],
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    if found is None:
+        raise errors.NotFound("There is no such questionnaire instance.")
+    instance, version = found
+    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=version)
 
 
 @simplified.patch(
@@ -150,7 +250,7 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
         db,
         caller=call.caller,
         instance_id=call.ids["instance_id"],
-        change=_change(call),
+        change=await _change(call, db),
         now=call.now,
         expect=_expect(call),
     )
@@ -197,6 +297,9 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
+    visual = await visuals_store.get_active_visual(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
     definition, locale = version.definition, instance.locale
     shown: dict[str, Any] = content(
         definition,
@@ -217,7 +320,7 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
             description=definition.description(locale, questionnaire.description),
             groups=shown["groups"],
             pages=shown["pages"],
-            visual=None,
+            visual=visual and visual.configuration,
             expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
             open=await service.takes_answers(db, instance=instance, now=call.now),
         )
@@ -234,7 +337,9 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
 async def get_response_content(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
     version = await _version(db, instance.organization_id, instance.version_id)
-    stored = await store.list_answers(db, organization_id=instance.organization_id, instance_id=instance.instance_id)
+    stored = await answers_store.list_answers(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id
+    )
     given = {
         answer.question_id: ResponseAnswer.of(answer, version=version, locale=instance.locale, zone=call.zone)
         for answer in stored
@@ -262,7 +367,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Instance.Read",
     answer=ResponseAnswer,
     shape="envelope",
-    listing=store.ANSWERS,
+    listing=answers_store.ANSWERS,
     summary="Get Question Response Content",
 )
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
@@ -275,7 +380,7 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     }
     if await questionnaires_store.get_question_version_id(db, **key) is None:
         raise errors.NotFound("There is no such question.")
-    rows = await store.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
+    rows = await answers_store.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
     versions = {
         version_id: await _version(db, questionnaire.organization_id, version_id)
         for version_id in {answer.version_id for answer, _ in rows.items}
@@ -287,10 +392,13 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     )
 
 
-routes.all += [*simplified.all, *questions.all]
+# The slice is one; the reference shows its families apart.
+routes.all += [
+    *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all, *responders_api.routes.all,
+]  # fmt: skip
 
 
-def _wish(call: Call[InstanceRequest]) -> Wish:
+def _wish(call: Call[InstanceRequest], declared: Declared) -> Wish:
     body = call.body
     return Wish(
         responder_id=body.responder_id,
@@ -300,27 +408,48 @@ def _wish(call: Call[InstanceRequest]) -> Wish:
         sent_time=body.sent_time and body.sent_time.instant,
         delivered_time=body.delivered_time and body.delivered_time.instant,
         reference_id=body.reference_id,
-        metadata=_grouped(call),
+        metadata=_grouped(call, declared),
     )
 
 
-def _grouped(call: Call[InstanceRequest]) -> metadata.Changes:
+async def _declared(call: Call[Any], db: Database) -> Declared:
+    """The names that the questionnaire's application knows. Grouped metadata are told apart by them if strict alone."""
+    if not call.strict:
+        return metadata.GLOBAL
+    return await metadata_service.declared_of(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+
+
+def _grouped(call: Call[InstanceRequest], declared: Declared) -> metadata.Changes:
     groups = call.body.metadata
     document = {} if groups is None else {"questionnaire": groups.questionnaire, "responder": groups.responder}
     given = {kind: values for kind, values in document.items() if values is not UNSET}
-    return _sound(metadata.read_grouped(given, strict=call.strict))
+    return _sound(metadata.read_grouped(given, declared=declared, strict=call.strict))
 
 
-def _change(call: Call[InstanceUpdate]) -> service.Change:
+async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
     body = call.body
-    flat = {} if body.metadata is UNSET else body.metadata
     return service.Change(
         responder_id=_given(body.responder_id),
         locale=_given(body.locale),
         valid_days=_given(body.valid_days),
         editable=_given(body.editable),
-        metadata=_sound(metadata.read_flat(flat, strict=call.strict)),
+        metadata=await _flat(call, db),
     )
+
+
+async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
+    if call.body.metadata is UNSET or not call.body.metadata:
+        return metadata.Changes()
+    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    declared = await metadata_service.declared_of(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    return _sound(metadata.read_flat(call.body.metadata, declared=declared, strict=call.strict))
 
 
 def _given(value: Value | UnsetType) -> Value | None:
@@ -338,7 +467,7 @@ def _expect(call: Call[Any]) -> service.Expect | None:
     return call.check_version if call.if_match is not None else None
 
 
-def _instances(call: Call[None], rows: Rows[store.Instance]) -> Rows[Struct]:
+def _instances(call: Call[None], rows: Rows[store.ShownInstance]) -> Rows[Struct]:
     site, zone = call.site, call.zone
     return rows.map(lambda instance: QuestionnaireInstance.of(instance, site, zone))
 
@@ -355,7 +484,7 @@ async def _metadata(call: Call[None], db: Database, instance: store.Instance) ->
     )
 
 
-async def _require_questionnaire(call: Call[None], db: Database) -> Questionnaire:
+async def _require_questionnaire(call: Call[Any], db: Database) -> Questionnaire:
     return await questionnaires_store.get_questionnaire(
         db,
         organization_id=call.caller.organization_id,

@@ -1,42 +1,24 @@
-"""The answer page as data: a question with its answer becomes what is drawn, a posted form becomes answers."""
+"""What responders post: a form becomes answers, and sentences about those that do not fit, in their language."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from afterword import errors
 from afterword.core import answers as answers_rules
-from afterword.core.answers import Given, InvalidAnswer
-from afterword.core.questions import Question
+from afterword.core.answers import LAYOUTS, Given, InvalidAnswer, Layout
+from afterword.core.definition import QUESTIONS_MAX
+from afterword.core.questions import CHOICES_MAX, Question
 from afterword.texts import Texts
 
-FIELDS_MAX: Final = 1_000
-BODY_BYTES_MAX: Final = 1_048_576
+FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all on one page, each choice of each ticked
 NUMBER_DIGITS_MAX: Final = 4
-STARS: Final = "stars"
 
+Bound = TypeVar("Bound")
 Fields = Mapping[str, list[str]]
-Kind = Literal["scale", "stars", "smileys", "choices", "text", "statement"]
 Go = Literal["next", "back", "send"]
 
-# What the ends of a scale say when the author gave no labels.
-END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
-    "nps": ("Not at all likely", "Extremely likely"),
-    "csat": ("Very dissatisfied", "Very satisfied"),
-    "ces": ("Strongly disagree", "Strongly agree"),
-}
-SMILEYS: Final[Mapping[int, Sequence[str]]] = {
-    3: ("Bad", "Neutral", "Good"),
-    5: ("Very bad", "Bad", "Neutral", "Good", "Very good"),
-}
-MOUTHS: Final[Mapping[str, str]] = {  # paths in a drawing of 24 by 24
-    "Very bad": "M7.8 17c1.2-2 2.6-3 4.2-3s3 1 4.2 3",
-    "Bad": "M8 16.4c1.2-1 2.4-1.5 4-1.5s2.8.5 4 1.5",
-    "Neutral": "M8 15.6h8",
-    "Good": "M8 14.6c1.2 1.1 2.4 1.6 4 1.6s2.8-.5 4-1.6",
-    "Very good": "M7.4 13.6c1 2.4 2.6 3.6 4.6 3.6s3.6-1.2 4.6-3.6z",
-}
 MISFIT: Final = "This answer does not fit the question."
 SENTENCES: Final[Mapping[str, str]] = {
     "required": "Please answer this question.",
@@ -47,57 +29,51 @@ SENTENCES: Final[Mapping[str, str]] = {
     "too_many": "Choose up to {count}.",
     "too_long": "Please shorten this answer to {count} characters.",
 }
+# What some shapes say in place of these; a `contact.email` is the field of a contact.
+OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
+    ("matrix", "required"): "Please answer every line.",
+    ("ranking", "duplicate"): "Please give each place only once.",
+    ("ranking", "out_of_range"): "Please choose one of the places shown.",
+    ("ranking", "too_many"): "Please choose one of the places shown.",
+    ("number", "wrong_type"): "Please enter a number in digits.",
+    ("number", "too_long"): "Please enter a number of at most {count} digits.",
+    ("number", "invalid_format"): "Please enter a number. Decimals allowed: {count}.",
+    ("date", "invalid_format"): "Please enter a date such as 2026-11-21.",
+    ("consent", "required"): "Please tick this box to go on.",
+    ("contact", "required"): "Please fill in every field.",
+    ("contact.email", "invalid_address"): "Please enter an e-mail address such as name@example.com.",
+    ("contact.phone", "invalid_address"): "Please enter a phone number such as +30 210 123 4567.",
+}
+WHOLE_NUMBER: Final = "Please enter a whole number."
+# What a number or date outside its bounds is told: both bounds, the lower one, the upper one.
+BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "number": (
+        "Please enter a number from {low} to {high}.",
+        "Please enter {low} or more.",
+        "Please enter {high} or less.",
+    ),
+    "date": (
+        "Please enter a date from {low} to {high}.",
+        "Please enter {low} or a later date.",
+        "Please enter {high} or an earlier date.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a question's controls hold: an answer that is stored, or whatever was typed and may be wrong."""
+class Wrong:
+    """A sentence about an answer; `part` is the row or field that it is about, where it is one."""
 
-    chosen: frozenset[int] = frozenset()
-    text: str = ""
-    other_text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A key, star, face or choice."""
-
-    value: int
-    label: str
-    checked: bool
-    mouth: str = ""
-    other: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionView:
-    """What the template draws of one question, in the reader's language."""
-
-    id: str
-    name: str
-    kind: Kind
-    title: str
-    help: str
-    required: bool
-    error: str
-    note: str
-    many: bool
-    low: str
-    high: str
-    options: Sequence[Option]
-    other_name: str
-    other_text: str
-    other_max: int
-    text: str
-    length_max: int
-    multiline: bool
+    sentence: str
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A page as it was posted. `page` counts from 1; `start` names the start on a public link."""
+    """A page as it was posted. `page` counts from 1 in its `layout`; `start` names the start on a public link."""
 
     page: int
+    layout: Layout | None
     go: Go
     token: str
     start: str
@@ -106,10 +82,10 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class PageAnswers:
-    """What a posted page gives: answers that fit (None: left blank), and sentences about those that do not."""
+    """What a posted page gives: answers that fit (None: left blank), and what is wrong with those that do not."""
 
     given: Mapping[str, Given | None]
-    wrong: Mapping[str, str]
+    wrong: Mapping[str, Wrong]
 
 
 def read_body(body: bytes) -> Posted:
@@ -123,10 +99,12 @@ def read_body(body: bytes) -> Posted:
     fields: dict[str, list[str]] = {}
     for name, value in pairs:
         fields.setdefault(name, []).append(value)
-    asked = _first(fields, "go")
+    asked = first(fields, "go")
     go: Go = "back" if asked == "back" else "send" if asked == "send" else "next"
-    page = page_number(_first(fields, "page"))
-    return Posted(page or 1, go, _first(fields, "token"), _first(fields, "start"), fields)
+    layouts: dict[str, Layout] = {name: name for name in LAYOUTS}
+    page = page_number(first(fields, "page"))
+    layout = layouts.get(first(fields, "layout"))
+    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields)
 
 
 def page_number(text: str | None) -> int | None:
@@ -139,26 +117,23 @@ def page_number(text: str | None) -> int | None:
 def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts) -> PageAnswers:
     """The answers to the questions of a page. A required one that was left blank is no answer taken back."""
     given: dict[str, Given | None] = {}
-    wrong: dict[str, str] = {}
+    wrong: dict[str, Wrong] = {}
     for question in questions:
         if not question.is_answered:
             continue
         try:
             answer = answers_rules.read_form(question, fields)
         except InvalidAnswer as error:
-            wrong[question.question_id] = sentence(error.code, texts=texts, limit=error.limit)
+            wrong[question.question_id] = Wrong(_sentence_of(question, error, texts), error.part)
             continue
         if answer is not None or not question.is_required:
             given[question.question_id] = answer
     return PageAnswers(given, wrong)
 
 
-def sentence(code: str, *, texts: Texts, limit: int | None = None) -> str:
-    """What is wrong with an answer, in the reader's language."""
-    text = SENTENCES.get(code, MISFIT)
-    if "{count}" not in text:
-        return texts(text)
-    return texts(MISFIT) if limit is None else texts(text, count=limit)
+def missing(question: Question, *, texts: Texts) -> Wrong:
+    """What is said of a required question that was left blank."""
+    return Wrong(_sentence(question, "required", texts))
 
 
 def preselected(question: Question, text: str) -> Given | None:
@@ -169,104 +144,42 @@ def preselected(question: Question, text: str) -> Given | None:
         return None
 
 
-def shown_answer(given: Given | None) -> Shown:
-    """Controls that hold a checked answer."""
-    if given is None:
-        return Shown()
-    match given.value:
-        case str(text):
-            return Shown(text=text)
-        case int(value):
-            return Shown(frozenset([value]), other_text=given.other_text or "")
-        case values:
-            return Shown(frozenset(values), other_text=given.other_text or "")
+def bounds(question: Question, texts: Texts, sentences: tuple[str, str, str]) -> str:
+    """One of three sentences, for both bounds of a number or date, the lower or the upper one; "" without any."""
+    low, high = _written_bounds(question, texts)
+    if low and high:
+        return texts(sentences[0], low=low, high=high)
+    if low:
+        return texts(sentences[1], low=low)
+    return texts(sentences[2], high=high) if high else ""
 
 
-def shown_input(question: Question, fields: Fields) -> Shown:
-    """Controls that hold what was posted, right or wrong."""
-    values = fields.get(answers_rules.field_name(question.question_id), [])
-    other_text = _first(fields, answers_rules.other_field_name(question.question_id))
-    if question.shape == "text":
-        return Shown(text="".join(values[:1]))
-    numbers = [int(text) for text in values if text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX]
-    return Shown(frozenset(numbers), other_text=other_text)
-
-
-def view_of(question: Question, *, shown: Shown, texts: Texts, error: str = "", note: str = "") -> QuestionView:
-    """What the template draws: a localized question, what its controls hold and what is wrong with that."""
-    kind = _kind(question)
-    low, high = _ends(question, texts) if kind in {"scale", "stars"} else ("", "")
-    return QuestionView(
-        id=question.question_id,
-        name=answers_rules.field_name(question.question_id),
-        kind=kind,
-        title=question.title,
-        help="\n".join(part for part in (question.description, _bounds(question, texts)) if part),
-        required=question.is_required,
-        error=error,
-        note=note,
-        many=question.shape == "choices",
-        low=low,
-        high=high,
-        options=_options(question, kind, shown, texts=texts, ends=(low, high)),
-        other_name=answers_rules.other_field_name(question.question_id),
-        other_text=shown.other_text,
-        other_max=answers_rules.OTHER_TEXT_CHARACTERS_MAX,
-        text=shown.text,
-        length_max=question.length_max or 0,
-        multiline=question.multiline is not False,
-    )
-
-
-def _kind(question: Question) -> Kind:
-    match question.shape:
-        case "scale" if question.type == "smileys":
-            return "smileys"
-        case "scale":
-            return "stars" if question.style == STARS else "scale"
-        case "choice" | "choices":
-            return "choices"
-        case "text":
-            return "text"
-        case "none":
-            return "statement"
-
-
-def _ends(question: Question, texts: Texts) -> tuple[str, str]:
-    low, high = END_LABELS.get(question.type, ("", ""))
-    return question.low_label or texts(low), question.high_label or texts(high)
-
-
-def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
-    if kind == "choices":
-        return [
-            Option(choice.value, choice.label, choice.value in shown.chosen, other=choice.other)
-            for choice in question.choices
-        ]
-    keys = question.scale
-    if kind == "smileys":
-        faces = zip(keys, SMILEYS[len(keys)], strict=True)
-        return [Option(key, texts(name), key in shown.chosen, MOUTHS[name]) for key, name in faces]
-    if kind == "stars":
-        labels = {key: texts("{value} of {most} stars", value=key, most=keys[-1]) for key in keys}
-    else:
-        labels = dict(zip((keys[0], keys[-1]), ends, strict=True)) if keys else {}
-    return [Option(key, labels.get(key, ""), key in shown.chosen) for key in keys]
-
-
-def _bounds(question: Question, texts: Texts) -> str:
-    """How many to choose, in words."""
-    if question.shape != "choices":
-        return ""
-    least, most = question.choices_min or 0, question.choices_max
-    if most is None:
-        return texts("Choose at least {count}.", count=least) if least > 1 else texts("You can choose more than one.")
-    if least == most:
-        return texts("Choose exactly {count}.", count=most)
-    if least > 1:
-        return texts("Choose between {least} and {most}.", least=least, most=most)
-    return texts("Choose up to {count}.", count=most)
-
-
-def _first(fields: Fields, name: str) -> str:
+def first(fields: Fields, name: str) -> str:
+    """The first value of a field; "" without any."""
     return next(iter(fields.get(name, ())), "")
+
+
+def _sentence_of(question: Question, error: InvalidAnswer, texts: Texts) -> str:
+    if error.code == "out_of_range" and question.shape in BOUNDS:
+        return bounds(question, texts, BOUNDS[question.shape])
+    if question.shape == "number" and error.code == "invalid_format" and not question.decimals:
+        return texts(WHOLE_NUMBER)
+    return _sentence(question, error.code, texts, limit=error.limit, part=error.part)
+
+
+def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None = None, part: str | None = None) -> str:
+    own = OWN_SENTENCES.get((question.shape, code)) or OWN_SENTENCES.get((f"{question.shape}.{part}", code))
+    text = own or SENTENCES.get(code, MISFIT)
+    if "{count}" not in text:
+        return texts(text)
+    return texts(MISFIT) if limit is None else texts(text, count=limit)
+
+
+def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
+    if question.shape == "date":
+        return _written(question.date_min, texts.day), _written(question.date_max, texts.day)
+    return _written(question.number_min, texts.number), _written(question.number_max, texts.number)
+
+
+def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
+    return "" if bound is None else write(bound)

@@ -3,17 +3,25 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, Final
 
 from afterword import errors, ids
+from afterword.accounts.plans import service as plans
 from afterword.core import answers as core_answers
 from afterword.core import locales
 from afterword.core.metadata import Changes, merge
 from afterword.db import Database
 from afterword.events.service import Actor
 from afterword.instances import store
-from afterword.instances.store import Issuable
+from afterword.instances.store import Instance, Issuable
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
+
+_FRESH: Final[Mapping[str, Any]] = {  # what the columns of a new instance that `row` leaves out have by default
+    **dict.fromkeys(("viewed_time", "submitted_time", "completed_time", "processed_time", "flow_time", "deleted_time")),
+    "finalized": False,
+    "version": 1,
+}
 
 Draw = Callable[[], float]  # uniform in [0, 1): which questions are dealt
 
@@ -96,6 +104,16 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
     )
 
 
+async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
+    """As version_to_issue, on a public link: where anybody may start, nothing starts that nobody pays."""
+    version = await version_to_issue(db, issuable=issuable)
+    if issuable.credits_accountable and not await plans.has_credits(
+        db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id
+    ):
+        raise Closed("There are no credits for this questionnaire at the moment.")
+    return version
+
+
 async def versions_to_issue(
     db: Database, *, wanted: Sequence[WantedInstance]
 ) -> dict[tuple[str, str], tuple[Issuable, Version]]:
@@ -139,10 +157,7 @@ def row(
     item: WantedInstance | None = None,
     test: bool = False,
 ) -> dict[str, object]:
-    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version.
-
-    With it what its event needs: `event_id`, `actor_kind` and `actor_id`.
-    """
+    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version."""
     definition = version.definition
     return {
         "organization_id": issuable.organization_id,
@@ -164,7 +179,10 @@ def row(
         "delivered_time": wish.delivered_time,
         "created_time": now,
         "created_by": actor.id if actor.kind in {"user", "token"} else None,
-        "event_id": ids.ordered(now),
-        "actor_kind": actor.kind,
-        "actor_id": actor.id,
     }
+
+
+def issued(row: Mapping[str, Any]) -> Instance:
+    """The instance that stands in the table once its row is inserted; reading it back would cost a batch dearly."""
+    changed = {"updated_time": row["created_time"], "updated_by": row["created_by"]}
+    return Instance(**{**_FRESH, **row, **changed})

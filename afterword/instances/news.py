@@ -1,6 +1,7 @@
 """The events of instances: which ones a change tells, and what stands in them (the row, for doors to render)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from afterword import ids
@@ -10,13 +11,18 @@ from afterword.core.instances import Edit
 from afterword.events.service import NewEvent
 from afterword.instances.store import Instance
 
-_COLUMNS = tuple(Instance.__dataclass_fields__)
+_COLUMNS = Instance.__struct_fields__
 
 
 def of_update(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
-    """A PATCH: updated, and reopened where it gave an expired instance more days."""
-    reopened = core_instances.is_expired(before, now) and not core_instances.is_expired(after, now)
-    return [event(after, kind, now=now, caller=caller) for kind in ("updated", *(("reopened",) if reopened else ()))]
+    """A PATCH: updated, and reopened where it gave an expired instance more days, expired where it took the rest."""
+    was_over, is_over = core_instances.is_expired(before, now), core_instances.is_expired(after, now)
+    kinds = ["updated"]
+    if was_over and not is_over:
+        kinds.append("reopened")
+    if is_over and not was_over and not after.finalized:
+        kinds.append("expired")
+    return [event(after, kind, now=now, caller=caller) for kind in kinds]
 
 
 def event(
@@ -56,6 +62,8 @@ def of_answers(
         told.append(event(after, "viewed", now=now))
     if before.submitted_time is None and after.submitted_time is not None:
         told.append(event(after, "submitted", now=now))
+    elif not after.finalized:  # a later page, or another mind: whoever keeps counts must hear of every change
+        told.append(replace(event(after, "updated", now=now), type="answer.changed"))
     if before.finalized:
         told.append(event(after, "updated", now=now))
     elif after.finalized:

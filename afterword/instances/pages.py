@@ -15,13 +15,14 @@ from afterword.core import instances as core_instances
 from afterword.core import locales
 from afterword.core.definition import Definition
 from afterword.core.form_tokens import draws_of, is_token, number_of, token_of
-from afterword.core.metadata import GLOBAL, VALUE_CHARACTERS_MAX, Changes, merge
+from afterword.core.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.site import Site
-from afterword.instances import forms, issuing, service, sheets, store
-from afterword.instances.forms import Posted
+from afterword.instances import forms, issuing, looks, service, sheets, store
+from afterword.instances.forms import Posted, Wrong
 from afterword.instances.sheets import Sheet
 from afterword.instances.walk import Walk
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import html, public
 from afterword.web.limits import Limiter
@@ -43,7 +44,8 @@ async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Resp
         sheet = await sheets.read(database, instance_id=instance_id)
         wanted = forms.page_number(query.get("page"))
         if sheet.issued.finalized and wanted is None:
-            return sheets.thank_you_page(sheet, now=now)
+            can_change = await service.takes_answers(database, instance=sheet.issued, now=now)
+            return sheets.thank_you_page(sheet, can_change=can_change)
         closed = await _closed(database, sheet)
     if closed is not None:
         return closed
@@ -60,7 +62,7 @@ async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) ->
     site: Site = request.app.state.site
     try:
         async with db.transaction(request.app.state.pool) as database:
-            sheet = await sheets.read(database, instance_id=instance_id)
+            sheet = (await sheets.read(database, instance_id=instance_id)).arranged(posted.layout)
             if not is_token(
                 posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(sheet, posted.page)
             ):
@@ -144,22 +146,41 @@ async def post_public_link(
     try:
         async with db.transaction(request.app.state.pool) as database:
             start = await _start(request, database, questionnaire_id, reference_id, nonce=posted.start)
+            start = replace(start, sheet=start.sheet.arranged(posted.layout))
             closed = await _closed_link(database, start)
             if closed is not None:
                 return closed
             if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
-                start = replace(start, nonce=ids.secret())
+                start = await _start(request, database, questionnaire_id, reference_id, nonce=ids.secret())
                 notice = start.sheet.texts("This page could not be read. Please send it again.")
                 return _start_page(request, start, posted=posted, notice=notice)
             wrong = _wrong_at_start(start, posted)
             if wrong and start.sheet.instance is None:
                 return _start_page(request, start, posted=posted, wrong=wrong)
             instance_id = start.sheet.seed
-            return await _keep(request, database, await _issued(request, database, start), posted)
+            issued = (await _issued(request, database, start)).arranged(posted.layout)
+            return await _keep(request, database, issued, posted)
     except (db.Taken, service.Finalized):  # the same form at the same moment, or once more after the end
         if instance_id is None:
             raise
         return html.redirect(sheets.address(instance_id))
+
+
+@get("/p/{questionnaire_id:str}/logo", exception_handlers=public.REFUSALS)
+async def logo(request: Request[Any, Any, Any], questionnaire_id: str) -> Response[bytes]:
+    """The picture that stands over the pages of a questionnaire."""
+    async with db.connection(request.app.state.pool) as database:
+        questionnaire = (
+            await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+            if ids.is_id(questionnaire_id)
+            else None
+        )
+        found = questionnaire and await looks.read_logo(
+            database, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire_id
+        )
+    if not found:
+        raise errors.NotFound("There is no such picture.")
+    return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
 
 
 def _limiter(request: Request[Any, Any, Any]) -> Limiter:
@@ -176,9 +197,9 @@ async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:
     try:
         await service.require_open(database, instance=sheet.issued, now=now)
     except service.Finalized:
-        return sheets.thank_you_page(sheet, now=now)
+        return sheets.thank_you_page(sheet)
     except service.Expired:
-        return sheets.thank_you_page(sheet, now=now) if sheet.issued.finalized else sheets.expired_page(sheet)
+        return sheets.thank_you_page(sheet) if sheet.issued.finalized else sheets.expired_page(sheet)
     except (issuing.Inactive, issuing.Closed):
         return sheets.closed_page(sheet.head)
     return None
@@ -187,11 +208,13 @@ async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:
 async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: Sheet, posted: Posted) -> Response[Any]:
     now = database.clock.now()
     number = sheet.walk.at(posted.page)
+    if number != posted.page:  # another tab's answers lead past this page, whose form says nothing about any other
+        return _go(sheet, sheet.walk.before(posted.page) if posted.go == "back" else sheet.walk.after(posted.page))
     page = sheet.walk.way.get(number)
     answers = forms.read_page(page.questions if page else (), posted.fields, texts=sheet.texts)
     given = {q: g for q, g in answers.given.items() if g is not None or not sheet.hides_answers}
     try:
-        await service.save_answers(
+        saved = await service.save_answers(
             database,
             instance=sheet.issued,
             definition=sheet.walk.definition,
@@ -204,22 +227,45 @@ async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: S
     except (issuing.Inactive, issuing.Closed):
         return sheets.closed_page(sheet.head)
     sheet = sheet.answered(given)
+    if saved.wrong and posted.go != "back" and not (answers.wrong or sheet.missing_on(number)):
+        return _whole(request, sheet, posted)
+    return await _go_on(request, database, sheet, posted, wrong=answers.wrong)
+
+
+async def _go_on(
+    request: Request[Any, Any, Any], database: db.Database, sheet: Sheet, posted: Posted, *, wrong: Mapping[str, Wrong]
+) -> Response[Any]:
+    """From a page that was kept: back, to the page again with what is wrong, further, or to the end."""
+    number = posted.page
     if posted.go == "back":
-        return html.redirect(sheets.address(sheet.issued.instance_id, page=sheet.walk.before(number)))
-    wrong = {**(sheet.missing_on(number) if page else {}), **answers.wrong}
+        return _go(sheet, sheet.walk.before(number))
+    wrong = {**sheet.missing_on(number), **wrong}
     if wrong:
         return _page(request, sheet, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
     after = sheet.walk.after(number)
     if after != sheet.walk.end or (posted.go != "send" and number != sheet.walk.end):
-        return html.redirect(sheets.address(sheet.issued.instance_id, page=after))
+        return _go(sheet, after)
     return await _complete(database, sheet)
+
+
+def _whole(request: Request[Any, Any, Any], sheet: Sheet, posted: Posted) -> Response[str]:
+    """All questions on one page: the way to change a response that was sent and now leads to unanswered ones."""
+    sheet = sheet.arranged("one_page")
+    number = sheet.walk.at(1)
+    return _page(
+        request,
+        sheet,
+        number,
+        posted=posted if sheet.hides_answers else None,  # else what is stored stands there too
+        wrong=sheet.missing_on(number),
+        status=FORM_STATUS_WRONG,
+    )
 
 
 async def _complete(database: db.Database, sheet: Sheet) -> Response[Any]:
     missing = sheet.walk.missing()
     if missing:  # a page was skipped by its address
-        page = sheet.walk.of_question(missing[0])
-        return html.redirect(sheets.address(sheet.issued.instance_id, page=page, check="1"))
+        return _go(sheet, sheet.walk.of_question(missing[0]), check="1")
     await service.save_answers(
         database,
         instance=sheet.issued,
@@ -229,6 +275,12 @@ async def _complete(database: db.Database, sheet: Sheet) -> Response[Any]:
         now=database.clock.now(),
     )
     return html.redirect(sheets.address(sheet.issued.instance_id))
+
+
+def _go(sheet: Sheet, page: int | None, **query: object) -> Response[None]:
+    """On to a page by its number, which another layout since then has made void: then to where answers are missing."""
+    same = sheet.walk.arranged == sheet.head.theme.layout
+    return html.redirect(sheets.address(sheet.issued.instance_id, page=page if same else None, **query))
 
 
 async def _start(
@@ -249,7 +301,12 @@ async def _start(
         raise errors.NotFound("There is no such page.")
     if reference_id is not None and not REFERENCE.match(reference_id):
         raise errors.NotFound("There is no such page.")
-    metadata = _metadata(request)
+    declared = await metadata_service.declared(
+        database,
+        organization_id=questionnaire.organization_id,
+        application_id=questionnaire.owner_application_id,
+    )
+    metadata = _metadata(request, declared)
     existing = reference_id and await store.get_instance_by_reference(
         database,
         organization_id=questionnaire.organization_id,
@@ -270,20 +327,23 @@ async def _start(
     secret = request.app.state.site.secret
     subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
     dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
-    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder))
+    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
     instance_id = ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
     return Start(
-        Sheet(head, Walk(definition, dealt, {}, facts), instance_id), questionnaire, reference_id, nonce, metadata
+        Sheet(head, Walk(definition, dealt, {}, facts, head.theme.layout), instance_id),
+        questionnaire,
+        reference_id,
+        nonce,
+        metadata,
     )
 
 
 async def _closed_link(database: db.Database, start: Start) -> Response[Any] | None:
     """What stands in place of the first page when nothing can be started."""
-    now = database.clock.now()
     sheet = start.sheet
     if sheet.instance is not None:
         if sheet.instance.finalized:  # whoever knows a reference may not reach the instance's own page
-            return sheets.thank_you_page(sheet, now=now, can_change=False)
+            return sheets.thank_you_page(sheet)
         return await _closed(database, sheet)
     issuable = await issuing.get_issuable(
         database,
@@ -292,7 +352,7 @@ async def _closed_link(database: db.Database, start: Start) -> Response[Any] | N
         by_link=True,
     )
     try:
-        await issuing.version_to_issue(database, issuable=issuable)
+        await issuing.version_to_start(database, issuable=issuable)
     except (issuing.Inactive, issuing.Closed):
         return sheets.closed_page(sheet.head)
     return None
@@ -303,7 +363,7 @@ def _start_page(
     start: Start,
     *,
     posted: Posted | None = None,
-    wrong: Mapping[str, str] | None = None,
+    wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
 ) -> Response[str]:
     site: Site = request.app.state.site
@@ -323,7 +383,7 @@ def _start_page(
     )
 
 
-def _wrong_at_start(start: Start, posted: Posted) -> dict[str, str]:
+def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     sheet = start.sheet
     number = sheet.walk.at(1)
     page = sheet.walk.way.get(number)
@@ -355,15 +415,14 @@ async def _issued(request: Request[Any, Any, Any], database: db.Database, start:
     return await sheets.of_instance(database, instance=instance)
 
 
-def _metadata(request: Request[Any, Any, Any]) -> Changes:
+def _metadata(request: Request[Any, Any, Any], declared: Declared) -> Changes:
     """The metadata in a public link's query: declared names alone, for anybody can write there."""
     changes = Changes()
     for name, value in request.query_params.multi_items():
         inner = RESPONDER_NAME.match(name)
         plain = inner.group(1) if inner else name
-        kind = "responder" if inner else GLOBAL.kind_of(plain)
-        known = GLOBAL.responder if kind == "responder" else GLOBAL.questionnaire
-        if plain in known and 0 < len(value) <= VALUE_CHARACTERS_MAX:
+        kind = "responder" if inner else declared.kind_of(plain)
+        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
             (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
     return changes
 
@@ -384,7 +443,7 @@ def _page(
     *,
     marked: sheets.Marked | None = None,
     posted: Posted | None = None,
-    wrong: Mapping[str, str] | None = None,
+    wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
     status: int = HTTP_200_OK,
 ) -> Response[str]:
@@ -416,4 +475,12 @@ def _subject(sheet: Sheet, number: int) -> str:
     return f"{sheet.issued.instance_id}/{number}"
 
 
-routes: list[HTTPRouteHandler] = [answer_page, post_answer_page, post_view, short_link, public_link, post_public_link]
+routes: list[HTTPRouteHandler] = [
+    answer_page,
+    post_answer_page,
+    post_view,
+    short_link,
+    public_link,
+    post_public_link,
+    logo,
+]

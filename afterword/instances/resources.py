@@ -1,13 +1,18 @@
 """Questionnaire instances and what was answered, as the wire shows them."""
 
 from datetime import tzinfo
+from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from afterword.core import answers as answers_rules
-from afterword.core import times
+from afterword.core import conditions, times
 from afterword.core.definition import localized
 from afterword.core.site import Site
 from afterword.instances import store
+from afterword.instances.answers.store import Answer
+from afterword.instances.children.trees import DEPTH_MAX, Children
 from afterword.questionnaires.store import Version
 from afterword.web import fields
 
@@ -39,8 +44,11 @@ class QuestionnaireInstance(fields.Answer):
     collection_url_long: str
 
     @classmethod
-    def of(cls, instance: store.Instance, site: Site, zone: tzinfo) -> "QuestionnaireInstance":
+    def of(cls, instance: store.ShownInstance, site: Site, zone: tzinfo) -> "QuestionnaireInstance":
         """The instance with its times in the organization's zone."""
+        url = site.collection_url(instance.instance_id)
+        created_time = times.format_time(instance.created_time, zone=zone)
+        is_untouched = instance.updated_time == instance.created_time
         return cls(
             instance_id=instance.instance_id,
             questionnaire_id=instance.questionnaire_id,
@@ -49,22 +57,74 @@ class QuestionnaireInstance(fields.Answer):
             valid_days=instance.valid_days,
             editable=instance.editable,
             finalized=instance.finalized,
-            created_time=times.format_time(instance.created_time, zone=zone),
-            updated_time=times.format_time(instance.updated_time, zone=zone),
+            created_time=created_time,
+            updated_time=created_time if is_untouched else times.format_time(instance.updated_time, zone=zone),
             sent_time=times.format_optional(instance.sent_time, zone=zone),
             delivered_time=times.format_optional(instance.delivered_time, zone=zone),
             viewed_time=times.format_optional(instance.viewed_time, zone=zone),
             submitted_time=times.format_optional(instance.submitted_time, zone=zone),
             completed_time=times.format_optional(instance.completed_time, zone=zone),
-            collection_url=site.collection_url(instance.instance_id),
+            collection_url=url,
             question_ids=",".join(instance.question_ids),
             processed_time=times.format_optional(instance.processed_time, zone=zone),
             flow_time=times.format_optional(instance.flow_time, zone=zone),
             created_by=instance.created_by,
             updated_by=instance.updated_by,
             collection_url_short=site.short_url(instance.short_code),
-            collection_url_long=site.collection_url(instance.instance_id),
+            collection_url_long=url,
         )
+
+
+class InstanceWithChildren(QuestionnaireInstance):
+    """An instance with those that were issued because of it, of any questionnaire, and so on."""
+
+    children: "list[InstanceWithChildren]"
+
+    @classmethod
+    def tree(
+        cls, instance: store.ShownInstance, children: Children, site: Site, zone: tzinfo, *, depth: int = DEPTH_MAX
+    ) -> "InstanceWithChildren":
+        """The instance and, `depth` generations down, its children."""
+        below = children.get(instance.instance_id, ()) if depth else ()
+        return cls(
+            **msgspec.structs.asdict(QuestionnaireInstance.of(instance, site, zone)),
+            children=[cls.tree(child, children, site, zone, depth=depth - 1) for child in below],
+        )
+
+
+class ConditionTest(fields.Request):
+    """Conditions to try, and the response to try them on; no conditions hold for every response."""
+
+    instance_id: fields.Id
+    conditions: dict[str, Any] | None = None
+
+
+class LeafResult(fields.Answer):
+    """What one comparison compared, and how it came out."""
+
+    subject: str
+    operator: str
+    value: Any
+    actual: Any
+    matches: bool
+
+    @classmethod
+    def of(cls, leaf: conditions.LeafResult) -> "LeafResult":
+        """The result as JSON has it: numbers as numbers, dates as texts."""
+        return cls(
+            subject=leaf.subject,
+            operator=leaf.operator,
+            value=leaf.value,
+            actual=float(leaf.actual) if isinstance(leaf.actual, Decimal) else leaf.actual,
+            matches=leaf.matches,
+        )
+
+
+class ConditionTestResult(fields.Answer):
+    """Whether the conditions hold, and each comparison in them."""
+
+    matches: bool
+    leaves: list[LeafResult]
 
 
 class InstanceUrl(fields.Answer):
@@ -104,7 +164,7 @@ class ResponseAnswer(fields.Answer):
     type: str
     title: str
     display_name: str | None
-    value: Any
+    value: bool | int | float | str | list[int] | dict[str, int | str]
     label: str | None
     other_text: str | None
     segment: str | None
@@ -112,7 +172,7 @@ class ResponseAnswer(fields.Answer):
     provisional: bool
 
     @classmethod
-    def of(cls, answer: store.Answer, *, version: Version, locale: str, zone: tzinfo) -> "ResponseAnswer":
+    def of(cls, answer: Answer, *, version: Version, locale: str, zone: tzinfo) -> "ResponseAnswer":
         """The answer beside its question's texts in the instance's language."""
         question = version.definition.question(answer.question_id)
         group = version.definition.group_of(answer.question_id)

@@ -5,22 +5,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NoReturn
 
-from afterword import errors
+from afterword import errors, ids
+from afterword.accounts.plans import service as plans
 from afterword.core import instances as core_instances
 from afterword.core import locales
 from afterword.core.access import Caller
 from afterword.core.answers import Given
 from afterword.core.conditions import Facts
 from afterword.core.definition import Definition
-from afterword.core.instances import Edit
-from afterword.core.metadata import GLOBAL, NAMES_MAX, Changes, merge
+from afterword.core.metadata import NAMES_MAX, Changes, merge
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Actor
 from afterword.instances import issuing, news, store
+from afterword.instances.answers import service as answers_service
+from afterword.instances.answers import store as answers_store
+from afterword.instances.expiry import service as expiry
 from afterword.instances.issuing import Draw, Inactive, WantedInstance, Wish
 from afterword.instances.store import Instance, Issuable
 from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 
@@ -94,11 +98,13 @@ async def issue(
         return existing, False
     version = await issuing.version_to_issue(db, issuable=issuable)
     responder_id = await _responder_of(db, caller=caller, wish=wish, now=now, secret=secret)
-    actor = Actor(caller.actor_kind, caller.actor_id)
+    actor = Actor.of(caller)
     row = issuing.row(
         issuable, version, wish, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
-    return await _insert(db, row=row), True
+    if wish.sent_time is not None and wish.valid_days is not None:  # it may have gone out before its days are noticed
+        await expiry.notice(db, valid_days=wish.valid_days, now=now)
+    return await _insert(db, row=row, now=now, actor=actor), True
 
 
 async def issue_by_link(
@@ -114,14 +120,14 @@ async def issue_by_link(
     existing = await _existing(db, issuable=issuable, wish=wish)
     if existing is not None:
         return existing, False
-    version = await issuing.version_to_issue(db, issuable=issuable)
+    version = await issuing.version_to_start(db, issuable=issuable)
     actor = responders.Actor("responder")
     # Not by address: whoever opens a public link may write any, and must not reach another person's record.
     found = await responders.find_or_create(
         db, wanted=[responders.Wanted(organization_id, locale=wish.locale)], now=now, secret=secret, actor=actor
     )
     responder_id = found[0].responder_id
-    known = _declared(wish.metadata)
+    known = await _declared(db, issuable=issuable, metadata=wish.metadata)
     if known.responder:
         await responders.update_metadata(
             db,
@@ -131,6 +137,7 @@ async def issue_by_link(
             now=now,
             actor=actor,
         )
+    actor = Actor("responder", responder_id)
     row = issuing.row(
         issuable,
         version,
@@ -138,9 +145,9 @@ async def issue_by_link(
         responder_id=responder_id,
         now=now,
         draw=draw,
-        actor=Actor("responder", responder_id),
+        actor=actor,
     )
-    return await _insert(db, row=row), True
+    return await _insert(db, row=row, now=now, actor=actor), True
 
 
 async def issue_for_items(
@@ -152,6 +159,7 @@ async def issue_for_items(
     look at `deleted_time`.
     """
     versions = await issuing.versions_to_issue(db, wanted=wanted)
+    actor = Actor("worker")
     rows = [
         issuing.row(
             *versions[want.organization_id, want.questionnaire_id],
@@ -159,7 +167,7 @@ async def issue_for_items(
             responder_id=want.responder_id,
             now=now,
             draw=draw,
-            actor=Actor("worker"),
+            actor=actor,
             item=want,
             test=want.test,
         )
@@ -167,7 +175,10 @@ async def issue_for_items(
         if (want.organization_id, want.questionnaire_id) in versions
     ]
     # Most items are claimed once, so they are issued first and looked up only where the unique key knew better.
-    found = {_item_key(instance): instance for instance in await store.insert_instances(db, instances=rows)}
+    event_ids = ids.ordered_many(now, len(rows))
+    made = await store.insert_instances(db, instances=rows, event_ids=event_ids, actor=actor)
+    instances = [issuing.issued(row) for row in rows if (row["organization_id"], row["instance_id"]) in made]
+    found = {_item_key(instance): instance for instance in instances}
     others = [key for want in wanted if (key := (want.organization_id, want.item_id)) not in found]
     if others:
         found |= {_item_key(instance): instance for instance in await store.list_instances_of_items(db, items=others)}
@@ -179,9 +190,19 @@ async def mark_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datet
     await store.settle_sent(db, sent=sent, now=now)
 
 
+async def mark_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
+    """Alerts, sequences and rollups have handled the completion of these instances; only the first time counts."""
+    await store.settle_processed(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
+
+
+async def mark_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
+    """A sequence has queued something because of these instances; only the first time counts."""
+    await store.settle_flow(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
+
+
 async def facts(db: Database, *, instance: Instance) -> Facts:
     """What jumps may ask about the instance besides its answers: the metadata of both sides."""
-    return core_instances.facts_of(instance.metadata, await _responder_metadata(db, instance=instance))
+    return await _facts(db, instance=instance, responder=await _responder_metadata(db, instance=instance))
 
 
 async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> bool:
@@ -240,12 +261,12 @@ async def save_answers(
     before = await store.get_instance_locked(db, **key) or _refuse_unknown()
     _require_dealt(before, answers)
     issuable = await require_open(db, instance=before, now=now)
-    stored = {a.question_id: Given(a.value, a.other_text) for a in await store.list_answers(db, **key)}
+    stored = {a.question_id: Given(a.value, a.other_text) for a in await answers_store.list_answers(db, **key)}
     edit = core_instances.edit(definition, stored, answers)
     wrong, metadata = edit.wrong, dict[str, str]()
     if (complete or before.finalized) and not wrong:
         metadata = await _responder_metadata(db, instance=before)
-        facts_now = core_instances.facts_of(before.metadata, metadata)
+        facts_now = await _facts(db, instance=before, responder=metadata)
         wrong = core_instances.missing(definition, before.question_ids, edit.after, facts_now)
     completes = complete and not wrong and not before.finalized
     # A response that was complete stays complete: it takes a page as a whole, or not.
@@ -253,9 +274,13 @@ async def save_answers(
         return Saved(before, wrong)
     if edit.changed:
         await _take_seat(db, instance=before, issuable=issuable)
-    await _write(db, instance=before, edit=edit, now=now)
+    await answers_service.write(
+        db, **key, questionnaire_id=before.questionnaire_id, version_id=before.version_id, edit=edit, now=now
+    )
     after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
     await events.record(db, events=news.of_answers(before, after, edit, now=now, responder_metadata=metadata))
+    if before.submitted_time is None and edit.changed:
+        await _pay(db, instance=after, issuable=issuable, now=now)
     return Saved(after, wrong)
 
 
@@ -286,6 +311,8 @@ async def update(
         after = await get(db, caller=caller, instance_id=instance_id)
     else:
         _require_few(after.metadata)
+        if after.valid_days != before.valid_days:
+            await expiry.notice(db, valid_days=after.valid_days, now=now)
         await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await responders.update_metadata(
@@ -294,7 +321,7 @@ async def update(
             responder_id=after.responder_id,
             changes=change.metadata.responder,
             now=now,
-            actor=responders.Actor(caller.actor_kind, caller.actor_id),
+            actor=responders.Actor.of(caller),
         )
     return after
 
@@ -343,7 +370,7 @@ async def _responder_of(db: Database, *, caller: Caller, wish: Wish, now: dateti
         metadata=wish.metadata.responder,
         locale=wish.locale,
     )
-    actor = responders.Actor(caller.actor_kind, caller.actor_id)
+    actor = responders.Actor.of(caller)
     found = await responders.find_or_create(db, wanted=[want], now=now, secret=secret, actor=actor)
     return found[0].responder_id
 
@@ -365,11 +392,10 @@ async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, 
     return responder.metadata if responder else {}
 
 
-async def _insert(db: Database, *, row: Mapping[str, object]) -> Instance:
-    issued = await store.insert_instances(db, instances=[row])
-    if not issued:  # the form of an instance that was deleted since
-        _refuse_unknown()
-    return issued[0]
+async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, actor: Actor) -> Instance:
+    if not await store.insert_instances(db, instances=[row], event_ids=[ids.ordered(now)], actor=actor):
+        _refuse_unknown()  # the form of an instance that was deleted since
+    return issuing.issued(row)
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:
@@ -403,6 +429,14 @@ async def _take_seat(db: Database, *, instance: Instance, issuable: Issuable) ->
         await issuing.require_seat(db, issuable=issuable)
 
 
+async def _pay(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
+    """A first answer was stored: the last thing that its transaction does, for all of a plan's answers meet there."""
+    if issuable.credits_accountable and not instance.test:
+        await plans.use_credit(
+            db, organization_id=instance.organization_id, application_id=issuable.owner_application_id, now=now
+        )
+
+
 def _require_dealt(instance: Instance, answers: Mapping[str, Given | None]) -> None:
     dealt = set(instance.question_ids)
     strangers = [
@@ -414,30 +448,20 @@ def _require_dealt(instance: Instance, answers: Mapping[str, Given | None]) -> N
         raise errors.Invalid.of(*strangers)
 
 
-async def _write(db: Database, *, instance: Instance, edit: Edit, now: datetime) -> None:
-    if edit.changed:
-        await store.update_answers(
-            db,
-            organization_id=instance.organization_id,
-            instance_id=instance.instance_id,
-            questionnaire_id=instance.questionnaire_id,
-            version_id=instance.version_id,
-            answers=core_instances.documents(edit.changed),
-            now=now,
-        )
-    if edit.removed:
-        await store.delete_answers(
-            db,
-            organization_id=instance.organization_id,
-            instance_id=instance.instance_id,
-            question_ids=edit.removed,
-        )
+async def _facts(db: Database, *, instance: Instance, responder: Mapping[str, str]) -> Facts:
+    declared = await metadata_service.declared_of(
+        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    return core_instances.facts_of(instance.metadata, responder, declared)
 
 
-def _declared(metadata: Changes) -> Changes:
+async def _declared(db: Database, *, issuable: Issuable, metadata: Changes) -> Changes:
+    known = await metadata_service.declared(
+        db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id
+    )
     return Changes(
-        {name: value for name, value in metadata.questionnaire.items() if name in GLOBAL.questionnaire},
-        {name: value for name, value in metadata.responder.items() if name in GLOBAL.responder},
+        {name: value for name, value in metadata.questionnaire.items() if name in known.questionnaire},
+        {name: value for name, value in metadata.responder.items() if name in known.responder},
     )
 
 

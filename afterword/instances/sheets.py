@@ -2,23 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
+from typing import Literal, TypedDict
 from urllib.parse import urlencode
 
 from litestar import Response
 
 from afterword import errors, ids
 from afterword.accounts import store as accounts_store
+from afterword.core import directions
 from afterword.core import instances as core_instances
-from afterword.core.answers import Given
-from afterword.core.definition import Definition, localized
+from afterword.core.answers import Given, Layout
+from afterword.core.definition import Definition, Group, localized
 from afterword.core.locales import direction
 from afterword.core.questions import Question
+from afterword.core.visuals import Theme
 from afterword.db import Database
-from afterword.instances import forms, service, store
-from afterword.instances.forms import Posted, QuestionView
+from afterword.instances import forms, looks, service, store, views
+from afterword.instances.answers import store as answers_store
+from afterword.instances.forms import Posted, Wrong
 from afterword.instances.store import Instance
+from afterword.instances.views import QuestionView, Section
 from afterword.instances.walk import Walk
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
@@ -26,15 +30,27 @@ from afterword.texts import Texts, texts
 from afterword.web import public
 
 
+class Frame(TypedDict):
+    """What every page of a questionnaire hands to its template."""
+
+    words: Texts
+    language: str
+    direction: Literal["ltr", "rtl"]
+    brand: str
+    theme_url: str
+    logo_url: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What surrounds the questions: who asks, about what, in which language."""
+    """What surrounds the questions: who asks, about what, in which language. `definition` is the one to be shown."""
 
     brand: str
     time_zone: str
     questionnaire: Questionnaire
     definition: Definition
     locale: str
+    theme: Theme
 
     @property
     def texts(self) -> Texts:
@@ -44,8 +60,30 @@ class Head:
     @property
     def title(self) -> str:
         """What the questionnaire is called to responders."""
-        own = self.questionnaire.title or self.questionnaire.display_name
+        own = self._in_default_locale(self.questionnaire.title or self.questionnaire.display_name)
         return self.definition.title(self.locale, own) or own
+
+    @property
+    def description(self) -> str | None:
+        """What stands below the title."""
+        own = self.questionnaire.description
+        return self.definition.description(self.locale, own and self._in_default_locale(own))
+
+    @property
+    def frame(self) -> "Frame":
+        """What every page has: its language, and how it looks."""
+        return Frame(
+            words=self.texts,
+            language=self.locale,
+            direction=direction(self.locale),
+            brand=self.brand,
+            theme_url=looks.style_url(self.theme),
+            logo_url=looks.logo_url(self.theme, self.questionnaire.questionnaire_id),
+        )
+
+    def _in_default_locale(self, text: str) -> str:
+        """A text in the default locale, as it can be read here."""
+        return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +119,10 @@ class Sheet:
         """The interface's words for this reader."""
         return self.head.texts
 
+    def arranged(self, layout: Layout | None) -> "Sheet":
+        """The sheet as the form was drawn, should the visual have another layout since."""
+        return self if layout is None else replace(self, walk=replace(self.walk, arranged=layout))
+
     def answered(self, given: Mapping[str, Given | None]) -> "Sheet":
         """The sheet after a page was posted."""
         return replace(self, walk=self.walk.answered(given))
@@ -102,12 +144,17 @@ class Sheet:
                 return number
         return max(way, default=self.walk.end)
 
-    def missing_on(self, number: int) -> dict[str, str]:
+    def missing_on(self, number: int) -> dict[str, Wrong]:
         """The required questions of a page that have no answer, each with its sentence."""
-        if number not in self.walk.way:
+        page = self.walk.way.get(number)
+        if page is None:
             return {}
-        text = forms.sentence("required", texts=self.texts)
-        return dict.fromkeys(self.walk.missing(number), text)
+        missing = self.walk.missing(number)
+        return {
+            question.question_id: forms.missing(question, texts=self.texts)
+            for question in page.questions
+            if question.question_id in missing
+        }
 
 
 async def read(db: Database, *, instance_id: str) -> Sheet:
@@ -127,11 +174,11 @@ async def of_instance(db: Database, *, instance: Instance) -> Sheet:
     version = await questionnaires_store.get_version(
         db, organization_id=organization_id, version_id=instance.version_id
     )
-    rows = await store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
+    rows = await answers_store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
     answers = {row.question_id: Given(row.value, row.other_text) for row in rows}
     facts = await service.facts(db, instance=instance)
     head = await head_of(db, questionnaire=questionnaire, definition=version.definition, locale=instance.locale)
-    walk = Walk(version.definition, frozenset(instance.question_ids), answers, facts)
+    walk = Walk(version.definition, frozenset(instance.question_ids), answers, facts, head.theme.layout)
     return Sheet(head, walk, instance.instance_id, instance)
 
 
@@ -139,12 +186,18 @@ async def head_of(db: Database, *, questionnaire: Questionnaire, definition: Def
     """What surrounds the questions of a questionnaire in one of its languages."""
     organization = await accounts_store.get_organization(db, organization_id=questionnaire.organization_id)
     assert organization is not None  # noqa: S101  a foreign key holds it
+    theme = await looks.read_theme(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+    )
     return Head(
         brand=organization.display_name,
         time_zone=organization.time_zone,
         questionnaire=questionnaire,
-        definition=definition,
+        definition=directions.readable(definition, locale),
         locale=locale,
+        theme=theme,
     )
 
 
@@ -164,7 +217,7 @@ def question_page(
     start: str = "",
     marked: Marked | None = None,
     posted: Posted | None = None,
-    wrong: Mapping[str, str],
+    wrong: Mapping[str, Wrong],
     notice: str = "",
     status: int = 200,
 ) -> Response[str]:
@@ -180,12 +233,12 @@ def question_page(
     heading, lead = _heading(sheet, number)
     return public.page(
         "answer.html",
-        words=t,
-        language=head.locale,
-        direction=direction(head.locale),
+        **head.frame,
         status=status,
         title=head.title,
-        brand=head.brand,
+        files=looks.files_of({question.kind for question in questions}),
+        show_progress=head.theme.show_progress,
+        layout=walk.arranged,
         page=min(number, walk.total),
         number=number,
         pages=walk.total,
@@ -194,7 +247,7 @@ def question_page(
         problems=[one for one in questions if one.error],
         notice=notice,
         heading=heading,
-        group_title=_group_title(sheet, number) if is_first else "",
+        group=_section(sheet, number) if is_first else None,
         lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
         note=t("We have marked your answer. It is saved when you go on.") if marked else "",
         action=action,
@@ -207,16 +260,16 @@ def question_page(
     )
 
 
-def thank_you_page(sheet: Sheet, *, now: datetime, can_change: bool = True) -> Response[str]:
+def thank_you_page(sheet: Sheet, *, can_change: bool = False) -> Response[str]:
     """After the end: what happens with the answers, when they were sent, how to change them while that is possible."""
     head, t, instance = sheet.head, sheet.texts, sheet.issued
     authored = head.definition.page_texts(head.locale).thank_you
     facts: list[str] = []
     if instance.completed_time is not None:
         facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.time_zone)))
-    end = core_instances.expires_time(instance)
     link = None
-    if can_change and core_instances.is_open(instance, now):
+    if can_change:
+        end = core_instances.expires_time(instance)
         facts.append(
             t("You can change your answers until {date}.", date=t.date(end, time_zone=head.time_zone))
             if end
@@ -269,10 +322,7 @@ def _message(
     status: int = 200,
 ) -> Response[str]:
     return public.message_page(
-        words=head.texts,
-        language=head.locale,
-        direction=direction(head.locale),
-        brand=head.brand,
+        **head.frame,
         title=title,
         paragraphs=[text],
         facts=facts or [],
@@ -282,28 +332,39 @@ def _message(
 
 
 def _questions(
-    sheet: Sheet, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, str]
+    sheet: Sheet, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
 ) -> list[QuestionView]:
     page = sheet.walk.way.get(number)
-    return [
-        _question(sheet, question, marked=marked, posted=posted, error=wrong.get(question.question_id, ""))
-        for question in (page.questions if page else ())
-    ]
+    found: list[QuestionView] = []
+    group = page.group if page else None
+    for question in page.questions if page else ():
+        own = sheet.walk.definition.group_of(question.question_id)
+        section, group = None if own is group else _section_of(sheet, own), own
+        fault = wrong.get(question.question_id)
+        found.append(_question(sheet, question, marked=marked, posted=posted, wrong=fault, section=section))
+    return found
 
 
 def _question(
-    sheet: Sheet, question: Question, *, marked: Marked | None, posted: Posted | None, error: str
+    sheet: Sheet,
+    question: Question,
+    *,
+    marked: Marked | None,
+    posted: Posted | None,
+    wrong: Wrong | None,
+    section: Section | None,
 ) -> QuestionView:
     t = sheet.texts
-    shown_question = localized(question, sheet.head.locale, seed=sheet.seed)
+    authored = sheet.head.definition.question(question.question_id) or question
+    shown_question = localized(authored, sheet.head.locale, seed=sheet.seed)
     stored = sheet.walk.answers.get(question.question_id)
     note = ""
     if stored is not None and sheet.hides_answers:
         stored, note = None, t("You have answered this already. Answer again only to change it.")
     if marked is not None and marked.question_id == question.question_id:
         stored, note = marked.given, ""
-    shown = forms.shown_answer(stored) if posted is None else forms.shown_input(question, posted.fields)
-    return forms.view_of(shown_question, shown=shown, texts=t, error=error, note=note)
+    shown = views.shown_answer(question, stored, t) if posted is None else views.shown_input(question, posted.fields)
+    return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
 
 
 def _heading(sheet: Sheet, number: int) -> tuple[str, str | None]:
@@ -313,17 +374,22 @@ def _heading(sheet: Sheet, number: int) -> tuple[str, str | None]:
     if page is None:
         return t("That was the last question"), t("Your answers are ready to be sent.")
     if number == 1:
-        return head.title, head.definition.description(head.locale, head.questionnaire.description)
-    own = page.group.translations.get(head.locale)
-    return _group_title(sheet, number) or head.title, (own and own.description) or page.group.description
+        return head.title, head.description
+    section = _section_of(sheet, page.group)
+    return (section.title, section.lead) if section else (head.title, None)
 
 
-def _group_title(sheet: Sheet, number: int) -> str:
+def _section(sheet: Sheet, number: int) -> Section | None:
     page = sheet.walk.way.get(number)
-    if page is None:
-        return ""
-    own = page.group.translations.get(sheet.head.locale)
-    return (own and own.title) or page.group.title or ""
+    return None if page is None else _section_of(sheet, page.group)
+
+
+def _section_of(sheet: Sheet, group: Group) -> Section | None:
+    """A group's title and description, where it has a title."""
+    group = sheet.head.definition.group(group.group_id) or group
+    own = group.translations.get(sheet.head.locale)
+    title, lead = (own and own.title) or group.title, (own and own.description) or group.description
+    return Section(title, lead or "") if title else None
 
 
 def _foot(sheet: Sheet) -> str:

@@ -1,16 +1,19 @@
-"""The SQL of questionnaire instances and their answers. A deleted instance is as if absent, unless said otherwise."""
+"""The SQL of questionnaire instances. A deleted instance is as if absent, unless said otherwise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Final
 
 from afterword import errors
+from afterword.core.columns import qualified
 from afterword.core.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
+from afterword.events.store import Actor
+from afterword.instances.records import INSTANCE_COLUMNS, Instance, ShownInstance
 
-JsonValue = Any  # an answer's value as its question type defines it: integer, text, boolean, array or object
-
+_INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 
 INSTANCES = Listing(
     columns={
@@ -35,68 +38,8 @@ INSTANCES = Listing(
     },
     order=(("created_time", "desc"),),
     id="instance_id",
+    more=("question_ids", "short_code"),
 )
-ANSWERS = Listing(
-    columns={
-        "instance_id": Column("instance_id", "id"),
-        "version_id": Column("version_id", "id"),
-        "other_text": Column("other_text", nullable=True),
-        "answered_time": Column("answered_time", "time"),
-        "provisional": Column("provisional", "boolean"),
-    },
-    order=(("answered_time", "desc"),),
-    id="instance_id",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """One issue of a questionnaire to a responder; every column."""
-
-    organization_id: str
-    instance_id: str
-    questionnaire_id: str
-    version_id: str
-    responder_id: str
-    item_id: str | None
-    reference_id: str | None
-    previous_questionnaire_instance_id: str | None
-    short_code: str
-    test: bool
-    locale: str
-    valid_days: int
-    editable: bool
-    finalized: bool
-    question_ids: list[str]
-    metadata: dict[str, str]
-    sent_time: datetime | None
-    delivered_time: datetime | None
-    viewed_time: datetime | None
-    submitted_time: datetime | None
-    completed_time: datetime | None
-    processed_time: datetime | None
-    flow_time: datetime | None
-    deleted_time: datetime | None
-    version: int
-    created_time: datetime
-    updated_time: datetime
-    created_by: str | None
-    updated_by: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was answered to one question of one instance."""
-
-    organization_id: str
-    instance_id: str
-    question_id: str
-    questionnaire_id: str
-    version_id: str
-    value: JsonValue
-    other_text: str | None
-    provisional: bool
-    answered_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +55,7 @@ class Issuable:
     responses_max: int | None
     public_link: bool
     is_active: bool  # and not archived
+    credits_accountable: bool
 
 
 async def get_instance(
@@ -124,7 +68,7 @@ async def get_instance(
 ) -> Instance | None:
     """The instance, unless it belongs to another application than these (none: any)."""
     row = await db.fetch_row(
-        """select i.* from questionnaire_instance i
+        f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
              and (cardinality($3::text[]) = 0 or exists (
                select 1 from questionnaire q where q.organization_id = i.organization_id
@@ -137,12 +81,35 @@ async def get_instance(
     return _found(row)
 
 
+async def get_shown_instance(
+    db: Database, *, organization_id: str, instance_id: str, application_ids: Sequence[str], test_only: bool
+) -> tuple[ShownInstance, int] | None:
+    """What clients see of the instance, and its version: lean, as it is the most frequent read of all."""
+    row = await db.fetch_row(
+        """select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
+                  i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
+                  i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
+                  i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
+                  i.updated_time::timestamp, i.created_by, i.updated_by, i.version
+           from questionnaire_instance i
+           where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
+             and (cardinality($3::text[]) = 0 or exists (
+               select 1 from questionnaire q where q.organization_id = i.organization_id
+                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))""",
+        organization_id,
+        instance_id,
+        list(application_ids),
+        test_only,
+    )
+    return None if row is None else (_shown_instance(row), row["version"])
+
+
 async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str
 ) -> Instance | None:
     """The instance of an answer page, or None."""
     row = await db.fetch_row(
-        """select * from questionnaire_instance where instance_id = $1 and deleted_time is null
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
            order by created_time limit 1""",
         instance_id,
     )
@@ -154,7 +121,7 @@ async def get_instance_by_short_code(  # any tenant: the code opens the page
 ) -> Instance | None:
     """The instance of a short link, or None; of two with one code (62^12 of them) the older."""
     row = await db.fetch_row(
-        """select * from questionnaire_instance where short_code = $1 and deleted_time is null
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where short_code = $1 and deleted_time is null
            order by created_time limit 1""",
         short_code,
     )
@@ -166,7 +133,7 @@ async def get_instance_by_reference(
 ) -> Instance | None:
     """The one instance of a questionnaire that carries this reference, or None."""
     row = await db.fetch_row(
-        """select * from questionnaire_instance
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and reference_id = $3 and deleted_time is null""",
         organization_id,
         questionnaire_id,
@@ -178,7 +145,7 @@ async def get_instance_by_reference(
 async def get_instance_locked(db: Database, *, organization_id: str, instance_id: str) -> Instance | None:
     """The instance, locked until the transaction ends: whoever saves answers next waits."""
     row = await db.fetch_row(
-        """select * from questionnaire_instance
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and instance_id = $2 and deleted_time is null for update""",
         organization_id,
         instance_id,
@@ -188,10 +155,10 @@ async def get_instance_locked(db: Database, *, organization_id: str, instance_id
 
 async def list_instances(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
-) -> Rows[Instance]:
+) -> Rows[ShownInstance]:
     """A page of the organization's instances, of these applications (none: all)."""
     rows = await db.fetch_list(
-        """select i.* from questionnaire_instance i
+        f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $3)
              and (cardinality($2::text[]) = 0 or exists (
                select 1 from questionnaire q where q.organization_id = i.organization_id
@@ -201,22 +168,33 @@ async def list_instances(
         test_only,
         page=page,
     )
-    return rows.map(_instance)
+    return rows.map(_shown_instance)
 
 
 async def list_instances_of_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
-) -> Rows[Instance]:
+) -> Rows[ShownInstance]:
     """A page of one questionnaire's instances."""
     rows = await db.fetch_list(
-        """select * from questionnaire_instance
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null and (test or not $3)""",
         organization_id,
         questionnaire_id,
         test_only,
         page=page,
     )
-    return rows.map(_instance)
+    return rows.map(_shown_instance)
+
+
+async def list_instances_by_ids(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Instance]:
+    """Those of these instances that are there, in no order."""
+    rows = await db.fetch(
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance
+           where organization_id = $1 and instance_id = any($2::text[]) and deleted_time is null""",
+        organization_id,
+        list(instance_ids),
+    )
+    return [Instance.of(row) for row in rows]
 
 
 async def list_instances_of_items(  # any tenant: a claimed batch serves many organizations
@@ -224,12 +202,12 @@ async def list_instances_of_items(  # any tenant: a claimed batch serves many or
 ) -> list[Instance]:
     """The instances that these items, pairs of organization and item, issued before; deleted ones too."""
     rows = await db.fetch(
-        """select i.* from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
+        f"""select {_INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
         [organization_id for organization_id, _ in items],
         [item_id for _, item_id in items],
     )
-    return [_instance(row) for row in rows]
+    return [Instance.of(row) for row in rows]
 
 
 async def list_issuables(  # any tenant: a claimed batch serves many organizations
@@ -239,7 +217,7 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
     rows = await db.fetch(
         """select q.organization_id, q.questionnaire_id, q.valid_days, q.editable, q.owner_application_id,
              q.published_version_id, q.responses_max, q.public_link,
-             q.active and q.archived_time is null as is_active
+             q.active and q.archived_time is null as is_active, q.credits_accountable
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id""",
         [organization_id for organization_id, _ in questionnaires],
@@ -279,16 +257,16 @@ async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: s
 
 
 async def insert_instances(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, instances: Sequence[Mapping[str, object]]
-) -> list[Instance]:
-    """Insert instances and their events (columns; the event's id and actor), unless item or reference has one."""
+    db: Database, *, instances: Sequence[Mapping[str, object]], event_ids: Sequence[str], actor: Actor
+) -> set[tuple[str, str]]:
+    """Insert instances (their columns) and events, unless item or reference has one; the keys of those inserted."""
     rows = await db.fetch(
-        """with d as materialized (
+        f"""with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, instance_id text,
                questionnaire_id text, version_id text, responder_id text, item_id text, reference_id text,
                previous_questionnaire_instance_id text, short_code text, test boolean, locale text, valid_days integer,
                editable boolean, question_ids text[], metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
-               created_time timestamptz, created_by text, event_id text, actor_kind text, actor_id text)),
+               created_time timestamptz, created_by text)),
            issued as (
              insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
                responder_id, item_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
@@ -297,17 +275,22 @@ async def insert_instances(  # any tenant: a claimed batch serves many organizat
              select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, reference_id,
                previous_questionnaire_instance_id, short_code, test, locale, valid_days, editable, question_ids,
                metadata, sent_time, delivered_time, created_time, created_by, created_time, created_by
-             from d on conflict do nothing returning *),
+             from d on conflict do nothing returning {INSTANCE_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
-             select i.organization_id, d.event_id, 'questionnaire_instance.created', i.questionnaire_id, i.instance_id,
-               i.version, d.actor_kind, d.actor_id, i.test, to_jsonb(i) - 'metadata'
-             from issued i join d on d.organization_id = i.organization_id and d.instance_id = i.instance_id)
-           select * from issued""",
+             -- Any of the ids does for any of the rows: joining them by key would compare each row with each.
+             select i.organization_id, ($2::text[])[row_number() over ()], 'questionnaire_instance.created',
+               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test,
+               to_jsonb(i) - 'metadata'
+             from issued i)
+           select organization_id, instance_id from issued""",
         list(instances),
+        event_ids,
+        actor.kind,
+        actor.id,
     )
-    return [_instance(row) for row in rows]
+    return {(row["organization_id"], row["instance_id"]) for row in rows}
 
 
 async def update_instance(
@@ -326,16 +309,20 @@ async def update_instance(
 ) -> Instance | None:
     """Write the fields that are given (not None), in one statement; None when nothing changed or it is gone."""
     row = await db.fetch_row(
-        """update questionnaire_instance
+        f"""update questionnaire_instance
            set responder_id = coalesce($3, responder_id), locale = coalesce($4, locale),
              valid_days = coalesce($5, valid_days), editable = coalesce($6, editable),
-             metadata = (metadata || $7::jsonb) - $8::text[], version = version + 1,
+             metadata = (metadata || $7::jsonb) - $8::text[],
+             metadata_times = (metadata_times || coalesce((
+               select jsonb_object_agg(n.key, $9::timestamptz) from jsonb_each($7::jsonb) n
+               where metadata -> n.key is distinct from n.value), '{{}}')) - $8::text[],
+             version = version + 1,
              updated_time = greatest(updated_time, $9), updated_by = $10
            where organization_id = $1 and instance_id = $2 and deleted_time is null
              and (responder_id, locale, valid_days, editable, metadata) is distinct from
                (coalesce($3, responder_id), coalesce($4, locale), coalesce($5, valid_days), coalesce($6, editable),
                 (metadata || $7::jsonb) - $8::text[])
-           returning *""",
+           returning {INSTANCE_COLUMNS}""",
         organization_id,
         instance_id,
         responder_id,
@@ -355,10 +342,10 @@ async def delete_instance(
 ) -> Instance | None:
     """Hide it and its answers from everything; the rows stay for audit. None when it is gone already."""
     row = await db.fetch_row(
-        """update questionnaire_instance
+        f"""update questionnaire_instance
            set deleted_time = $3, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4
            where organization_id = $1 and instance_id = $2 and deleted_time is null
-           returning *""",
+           returning {INSTANCE_COLUMNS}""",
         organization_id,
         instance_id,
         now,
@@ -380,13 +367,37 @@ async def settle_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: dat
     )
 
 
+async def settle_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
+    """Set `processed_time` of these instances once. How many were set."""
+    return await db.execute(
+        """update questionnaire_instance
+           set processed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
+           where organization_id = $1 and instance_id = any($2::text[]) and processed_time is null""",
+        organization_id,
+        list(instance_ids),
+        now,
+    )
+
+
+async def settle_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
+    """Set `flow_time` of these instances once. How many were set."""
+    return await db.execute(
+        """update questionnaire_instance
+           set flow_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
+           where organization_id = $1 and instance_id = any($2::text[]) and flow_time is null""",
+        organization_id,
+        list(instance_ids),
+        now,
+    )
+
+
 async def update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
     """Set `viewed_time` once; None when it was viewed before."""
     row = await db.fetch_row(
-        """update questionnaire_instance
+        f"""update questionnaire_instance
            set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
            where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
-           returning *""",
+           returning {INSTANCE_COLUMNS}""",
         organization_id,
         instance_id,
         now,
@@ -399,90 +410,24 @@ async def update_progress(
 ) -> Instance:
     """Count a change by the responder: viewed by now, submitted and complete if so, each set once and kept."""
     row = await db.fetch_row(
-        """update questionnaire_instance
+        f"""update questionnaire_instance
            set viewed_time = coalesce(viewed_time, $5),
              submitted_time = coalesce(submitted_time, case when $3 then $5 end),
              completed_time = coalesce(completed_time, case when $4 then $5 end),
              finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and instance_id = $2
-           returning *""",
+           returning {INSTANCE_COLUMNS}""",
         organization_id,
         instance_id,
         is_submitted,
         is_complete,
         now,
     )
-    return _instance(_there(row))
-
-
-async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
-    """The answers of one instance, at most one a question."""
-    rows = await db.fetch(
-        "select * from answer where organization_id = $1 and instance_id = $2 order by question_id",
-        organization_id,
-        instance_id,
-    )
-    return [_answer(row) for row in rows]
-
-
-async def list_answers_of_question(
-    db: Database, *, organization_id: str, questionnaire_id: str, question_id: str, test_only: bool, page: Page
-) -> Rows[tuple[Answer, str]]:
-    """A page of the answers to one question in any version, each with the locale of its instance."""
-    rows = await db.fetch_list(
-        """select a.*, i.locale from answer a
-           join questionnaire_instance i on i.organization_id = a.organization_id and i.instance_id = a.instance_id
-           where a.organization_id = $1 and a.questionnaire_id = $2 and a.question_id = $3
-             and i.deleted_time is null and (i.test or not $4)""",
-        organization_id,
-        questionnaire_id,
-        question_id,
-        test_only,
-        page=page,
-    )
-    return rows.map(lambda row: (_answer(row), row["locale"]))
-
-
-async def update_answers(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    questionnaire_id: str,
-    version_id: str,
-    answers: Sequence[Mapping[str, object]],
-    now: datetime,
-) -> None:
-    """Write answers, documents of `question_id`, `value` and `other_text`, over those that there were."""
-    await db.execute(
-        """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value,
-             other_text, answered_time)
-           select $1, $2, b.question_id, $3, $4, b.value, b.other_text, $6
-           from jsonb_to_recordset($5::jsonb) as b (question_id text, value jsonb, other_text text)
-           on conflict (organization_id, instance_id, question_id) do update
-           set value = excluded.value, other_text = excluded.other_text, answered_time = excluded.answered_time,
-             provisional = false""",
-        organization_id,
-        instance_id,
-        questionnaire_id,
-        version_id,
-        list(answers),
-        now,
-    )
-
-
-async def delete_answers(db: Database, *, organization_id: str, instance_id: str, question_ids: Sequence[str]) -> None:
-    """Take answers back."""
-    await db.execute(
-        "delete from answer where organization_id = $1 and instance_id = $2 and question_id = any($3::text[])",
-        organization_id,
-        instance_id,
-        list(question_ids),
-    )
+    return Instance.of(_there(row))
 
 
 def _found(row: Row | None) -> Instance | None:
-    return None if row is None else _instance(row)
+    return None if row is None else Instance.of(row)
 
 
 def _there(row: Row | None) -> Row:
@@ -491,9 +436,8 @@ def _there(row: Row | None) -> Row:
     return row
 
 
-def _instance(row: Row) -> Instance:
-    return Instance(**row)
+_shown_values: Final = itemgetter(*ShownInstance.__struct_fields__)
 
 
-def _answer(row: Row) -> Answer:
-    return Answer(**{name: row[name] for name in Answer.__dataclass_fields__})
+def _shown_instance(row: Row) -> ShownInstance:
+    return ShownInstance(*_shown_values(row))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from afterword.core import answers as answers_rules
-from afterword.core.answers import Given, Page
+from afterword.core.answers import Given, Layout, Page
 from afterword.core.conditions import Facts
 from afterword.core.definition import Definition
 
@@ -18,27 +18,26 @@ class Walk:
     dealt: Collection[str]
     answers: Mapping[str, Given]
     facts: Facts
+    arranged: Layout = "by_group"
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each page by its group's id."""
-        groups = [
-            group.group_id
-            for group in self.definition.groups
-            if any(question.question_id in self.dealt for question in group.questions)
-        ]
-        return {group_id: number for number, group_id in enumerate(groups, 1)}
+        """The number of the page on which each question stands."""
+        pages = answers_rules.layout(self.definition, self.dealt, self.arranged)
+        return {question.question_id: number for number, page in enumerate(pages, 1) for question in page}
 
     @cached_property
     def way(self) -> dict[int, Page]:
         """The pages that the answers given so far lead through, by their number."""
-        pages = answers_rules.pages(self.definition, self.dealt, self.answers, metadata=self.facts)
-        return {self.numbers[page.group_id]: page for page in pages}
+        pages = answers_rules.pages(
+            self.definition, self.dealt, self.answers, metadata=self.facts, arranged=self.arranged
+        )
+        return {page.number: page for page in pages}
 
     @property
     def total(self) -> int:
         """How many pages there are, those that jumps skip included."""
-        return len(self.numbers)
+        return max(self.numbers.values(), default=0)
 
     @property
     def end(self) -> int:
@@ -66,14 +65,13 @@ class Walk:
 
     def of_question(self, question_id: str) -> int | None:
         """The number of the page on which a question stands."""
-        group = self.definition.group_of(question_id) if question_id in self.dealt else None
-        return None if group is None else self.numbers[group.group_id]
+        return self.numbers.get(question_id)
 
     def missing(self, number: int | None = None) -> list[str]:
         """The required questions on the way (of one page, if a number is given) that have no answer."""
-        group_id = None if number is None else self.way[number].group_id
+        among = None if number is None else {question.question_id for question in self.way[number].questions}
         return answers_rules.missing_required(
-            self.definition, self.dealt, self.answers, group_id=group_id, metadata=self.facts
+            self.definition, self.dealt, self.answers, among=among, metadata=self.facts
         )
 
     def answered(self, changes: Mapping[str, Given | None]) -> "Walk":

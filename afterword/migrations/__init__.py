@@ -2,27 +2,40 @@
 
 Start-up imports nothing but asyncpg; alembic and SQLAlchemy are loaded only when there is something to do.
 A change is `NNNN_name.sql` with a line in `versions/`; `-- no transaction` on its first line runs it outside of one,
-as `create index concurrently` needs (one statement to a file then).
+as `create index concurrently` needs (one statement to a file then). Older code goes on working on what a change leaves;
+one that ends this says so on its first line, `-- needs NNNN`: from then on code of an older revision is refused.
 """
 
 import asyncio
+import re
 import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 
 from afterword import db
+from afterword.migrations import store
 
 FOLDER = Path(__file__).parent
 LOCK_KEY = 4_612_305_177_261  # of the advisory lock that one node holds while it migrates
 LOCK_WAIT_SECONDS = 600
 LOCK_POLL_SECONDS = 0.1
-STATEMENT_LOCK_TIMEOUT_SECONDS = 4
-TRIES_MAX = 5
-TRY_PAUSE_SECONDS = 2
+STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # everybody who wants the table stands behind us for so long
+BUSY_SECONDS_MAX = 300.0  # then a table that we cannot get is for people to look at
+TRY_PAUSE_SECONDS = 1.0
+WATCH_SECONDS = 0.1
 CONNECT_TIMEOUT_SECONDS = 10
 NO_TRANSACTION = "-- no transaction"
+
+_NEEDS: Final = re.compile(r"-- needs (\d{4})\b")
+_NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table in which alembic keeps the revision
+_OWN_LOCK_TIMEOUT: Final = re.compile(r"^set local lock_timeout = '[^']*';$", re.MULTILINE)  # of the first files
+_INDEX: Final = re.compile(r"create (?:unique )?index concurrently (?:if not exists )?(\w+)")
+
+assert WATCH_SECONDS < STATEMENT_LOCK_TIMEOUT_SECONDS < db.LOCK_TIMEOUT_SECONDS  # noqa: S101
 
 
 class MigrationError(Exception):
@@ -30,7 +43,11 @@ class MigrationError(Exception):
 
 
 class DatabaseIsNewer(MigrationError):
-    """The database was migrated by a newer release than this one."""
+    """The database was migrated by a newer release, and left no room for this one."""
+
+
+class _Busy(Exception):
+    """A table was not to be had in time."""
 
 
 def head() -> str:
@@ -43,26 +60,41 @@ async def current(database: db.Database) -> str | None:
     return await _revision(database.fetch_value)
 
 
-async def migrate(url: str, *, wait_seconds: float = LOCK_WAIT_SECONDS) -> str:
-    """Bring the database to `head()` and return it. Any number of nodes may call this at once: one does the work.
+async def is_usable(database: db.Database) -> bool:
+    """Whether this code works on the database's schema: its own, or a newer one that leaves room for it."""
+    found = await current(database)
+    return found is not None and found >= head() >= await _needed(database.fetch_value)
 
+
+async def migrate(
+    url: str,
+    *,
+    wait_seconds: float = LOCK_WAIT_SECONDS,
+    busy_seconds: float = BUSY_SECONDS_MAX,
+    report: Callable[[str], object] = lambda _: None,
+) -> str:
+    """Bring the database to `head()`, unless it is ahead of it, and return its revision.
+
+    Any number of nodes may call this at once: one does the work. `report` is told who stands in the way meanwhile.
     Needs a session of its own, so a direct address and not a transaction pooler's. Raises DatabaseIsNewer when the
-    database is ahead of this code, MigrationError when it is away, or the lock or a table stayed busy.
+    database has no room for this code, MigrationError when it is away, or the lock or a table stayed busy.
     """
-    for attempt in range(1, TRIES_MAX + 1):
+    deadline = time.monotonic() + busy_seconds
+    while True:
         connection = await _connected(url)
         try:
-            return await _migrate(connection, wait_seconds=wait_seconds)
-        except asyncpg.LockNotAvailableError as error:
+            return await _migrate(connection, url=url, wait_seconds=wait_seconds)
+        except _Busy as busy:
             # A busy table must not queue everybody behind us: give way, then try again.
-            if attempt == TRIES_MAX:
+            if time.monotonic() >= deadline:
                 raise MigrationError(
-                    f"A table stayed busy in {TRIES_MAX} tries. Stop the processes that hold it, then migrate again."
-                ) from error
+                    f"A table stayed busy for {busy_seconds:g} seconds: {busy}. The schema is as it was before the "
+                    "change that wanted it. End what holds the table (pg_terminate_backend), then migrate again."
+                ) from busy
+            report(f"A change of the schema waits for a table and tries again: {busy}.")
         finally:
             connection.terminate()  # the lock goes with the session, whatever state it is in
         await asyncio.sleep(TRY_PAUSE_SECONDS)
-    raise AssertionError
 
 
 _SESSION = {"application_name": "afterword migrate", "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
@@ -77,30 +109,65 @@ async def _connected(url: str) -> Any:
         ) from error
 
 
-async def _migrate(connection: Any, *, wait_seconds: float) -> str:
-    wanted = head()
-    if await _is_at(connection, wanted):
-        return wanted
+async def _migrate(connection: Any, *, url: str, wait_seconds: float) -> str:
+    if (found := await _revision_reached(connection)) is not None:
+        return found
     await _lock(connection, wait_seconds=wait_seconds)
-    if not await _is_at(connection, wanted):  # another node may have been first
-        await _upgrade(connection)
-    return wanted
+    if (found := await _revision_reached(connection)) is not None:  # another node may have been first
+        return found
+    async with _blockers(url, connection.get_server_pid()) as blockers:
+        try:
+            await _upgrade(connection)
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
+            raise _Busy(", ".join(blockers) or "whoever held it is gone") from error
+    return head()
 
 
-async def _is_at(connection: Any, wanted: str) -> bool:
-    found = await _revision(connection.fetchval)
-    if found is not None and found > wanted:
+async def _revision_reached(connection: Any) -> str | None:
+    """The database's revision, if this code can work on it; None: it is behind."""
+    found, wanted, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
+    if needed > wanted:
         raise DatabaseIsNewer(
-            f"The database is at revision {found}, this release knows up to {wanted}. "
-            "Start the newer release, or restore the backup from before the upgrade."
+            f"The database is at revision {found}, which has no room for releases before {needed}; this one knows up "
+            f"to {wanted}. Start the newer release, or restore the backup from before the upgrade."
         )
-    return found == wanted
+    return found if found is not None and found >= wanted else None
+
+
+@asynccontextmanager
+async def _blockers(url: str, pid: int) -> AsyncGenerator[list[str]]:
+    """Who stands in the way of a session, as of the last time that somebody did."""
+    found: list[str] = []
+    watching = asyncio.create_task(_watch(url, pid, found))
+    try:
+        yield found
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            await watching  # without it the message is shorter, and that is all
+
+
+async def _watch(url: str, pid: int, found: list[str]) -> None:
+    session = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
+    try:
+        while True:
+            found[:] = await store.list_blockers(session, pid=pid) or found
+            await asyncio.sleep(WATCH_SECONDS)
+    finally:
+        session.terminate()
 
 
 async def _revision(fetch_value: Any) -> str | None:
     if await fetch_value("select to_regclass('alembic_version')::text") is None:
         return None
     return await fetch_value("table alembic_version")
+
+
+async def _needed(fetch_value: Any) -> str:
+    """The oldest revision whose code the schema has room for; empty: any."""
+    said = await fetch_value("select obj_description(to_regclass('alembic_version'), 'pg_class')")
+    needs = _NEEDED.fullmatch(said or "")
+    return needs[1] if needs else ""
 
 
 async def _lock(connection: Any, *, wait_seconds: float) -> None:
@@ -145,11 +212,24 @@ def run_file(name: str) -> None:
     sql = (FOLDER / name).read_text(encoding="utf-8")
     if sql.startswith(NO_TRANSACTION):
         with op.get_context().autocommit_block():
+            for index in _INDEX.findall(sql):
+                _run(op.get_bind(), _DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
             _run(op.get_bind(), sql)
         return
     # Through SQLAlchemy, so that its transaction has begun before the driver gets the whole file.
     op.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")
-    _run(op.get_bind(), sql)
+    _run(op.get_bind(), _OWN_LOCK_TIMEOUT.sub("", sql))
+    if (needs := _NEEDS.match(sql)) is not None:
+        _run(op.get_bind(), f"comment on table alembic_version is 'needs {needs[1]}'")
+
+
+# What an interrupted `create index concurrently` leaves behind is never used, and stands in the way of the next try.
+_DROP_INVALID: Final = """do $$ begin
+  perform set_config('lock_timeout', '{seconds}s', true);
+  if exists (select from pg_index where indexrelid = to_regclass('{index}') and not indisvalid) then
+    drop index {index};
+  end if;
+end $$"""
 
 
 def _run(bind: Any, sql: str) -> None:

@@ -1,9 +1,13 @@
-"""The HTTP door of questionnaires: they themselves, and the groups and questions of their published versions."""
+"""The HTTP door of questionnaires: they themselves, and the groups and questions that they ask.
+
+Their drafts, versions, visuals and metadata have doors of their own.
+"""
 
 from datetime import tzinfo
-from typing import Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from afterword import errors
 from afterword.core import definition as core_definition
@@ -12,7 +16,8 @@ from afterword.core.lists import Rows
 from afterword.core.site import Site
 from afterword.core.times import format_time
 from afterword.db import Database
-from afterword.questionnaires import store
+from afterword.questionnaires import editions, service, store
+from afterword.questionnaires.editions import Edition
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 from afterword.web.operations import Answer, Call, Routes
@@ -22,8 +27,82 @@ group_routes = Routes(tag="Questionnaire Groups")
 question_routes = Routes(tag="Questions")
 
 QuestionType = Literal[
-    "nps", "csat", "ces", "rating", "smileys", "single_choice", "multiple_choice", "text", "statement"
+    "nps",
+    "csat",
+    "ces",
+    "rating",
+    "smileys",
+    "single_choice",
+    "multiple_choice",
+    "matrix",
+    "ranking",
+    "text",
+    "number",
+    "date",
+    "consent",
+    "contact",
+    "statement",
 ]
+ContactField = Literal["name", "email", "phone", "preferred_time"]
+ValidDays = Annotated[int, Meta(ge=0, le=3650)]
+CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
+ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
+Name = Annotated[str, Meta(min_length=1, max_length=200, extra={"kind": "line"}, examples=["After delivery"])]
+Title = Annotated[str, Meta(min_length=1, max_length=500, extra={"kind": "line"}, examples=["Your delivery"])]
+IconUrl = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=2000,
+        pattern=r"^https://[^\s\"'<>\\]+(?![\s\S])",
+        examples=["https://example.com/icon.png"],
+        extra={"wanted": "An https address is wanted, without spaces, quotes and angle brackets."},
+    ),
+]
+SETTINGS: Final = (
+    "display_name", "title", "description", "valid_days", "editable", "desktop_collapsed",
+    "non_collapsed_questions_count", "key_question_id", "credits_accountable", "questionnaire_icon_url",
+    "public_link", "responses_max",
+)  # fmt: skip
+
+
+class QuestionnaireRequest(fields.Request):
+    """A questionnaire to make; what it asks is in its draft."""
+
+    owner_application_id: fields.Id
+    display_name: Name
+    title: Title | None = None
+    description: fields.Text2000 | None = None
+    valid_days: ValidDays = 30
+    editable: bool = False
+    template_questionnaire_id: fields.Id | None = None
+    desktop_collapsed: bool = False
+    non_collapsed_questions_count: CollapsedCount = 1
+    key_question_id: fields.Id | None = None
+    credits_accountable: bool = True
+    questionnaire_icon_url: IconUrl | None = None
+    default_locale: fields.LocaleNormal | None = None
+    active: bool = True
+    public_link: bool = True
+    responses_max: ResponsesMax | None = None
+
+
+class QuestionnaireUpdate(fields.Request):
+    """What of a questionnaire may change without a new version."""
+
+    display_name: Name | UnsetType = UNSET
+    title: Title | UnsetType | None = UNSET
+    description: fields.Text2000 | UnsetType | None = UNSET
+    valid_days: ValidDays | UnsetType = UNSET
+    editable: bool | UnsetType = UNSET
+    desktop_collapsed: bool | UnsetType = UNSET
+    non_collapsed_questions_count: CollapsedCount | UnsetType = UNSET
+    key_question_id: fields.Id | UnsetType | None = UNSET
+    credits_accountable: bool | UnsetType = UNSET
+    questionnaire_icon_url: IconUrl | UnsetType | None = UNSET
+    active: bool | UnsetType = UNSET
+    public_link: bool | UnsetType = UNSET
+    responses_max: ResponsesMax | UnsetType | None = UNSET
 
 
 class Questionnaire(fields.Answer):
@@ -100,7 +179,7 @@ class Group(fields.Answer):
 
     group_id: fields.Id
     questionnaire_id: fields.Id
-    version_id: fields.Id
+    version_id: fields.Id | None
     position: int
     questions_count: int
     title: str | None
@@ -110,13 +189,13 @@ class Group(fields.Answer):
     translations: dict[str, GroupTranslation]
 
     @classmethod
-    def of(cls, version: store.Version, group_id: str) -> "Group":
-        """A group of a version. Raises NotFound."""
-        for position, group in enumerate(version.definition.groups):
+    def of(cls, edition: Edition, group_id: str) -> "Group":
+        """A group of an edition. Raises NotFound."""
+        for position, group in enumerate(edition.definition.groups):
             if group.group_id == group_id:
                 document = core_definition.group_document(group) | {
-                    "questionnaire_id": version.questionnaire_id,
-                    "version_id": version.version_id,
+                    "questionnaire_id": edition.questionnaire_id,
+                    "version_id": edition.version_id,
                     "position": position,
                     "questions_count": len(group.questions),
                 }
@@ -131,6 +210,13 @@ class Choice(fields.Answer):
     label: str
     other: bool
     exclusive: bool
+
+
+class MatrixRow(fields.Answer):
+    """One line of a matrix, to which one of the choices is given."""
+
+    row_id: fields.Id
+    label: str
 
 
 class Jump(fields.Answer):
@@ -148,6 +234,7 @@ class QuestionTranslation(fields.Answer):
     low_label: str | UnsetType = UNSET
     high_label: str | UnsetType = UNSET
     choices: dict[str, str] | UnsetType = UNSET
+    rows: dict[str, str] | UnsetType = UNSET
 
 
 class Question(fields.Answer):
@@ -156,7 +243,7 @@ class Question(fields.Answer):
     question_id: fields.Id
     group_id: fields.Id
     questionnaire_id: fields.Id
-    version_id: fields.Id
+    version_id: fields.Id | None
     position: int
     type: QuestionType
     title: str
@@ -173,23 +260,31 @@ class Question(fields.Answer):
     scale_min: int | UnsetType = UNSET
     scale_max: int | UnsetType = UNSET
     style: Literal["numbers", "stars"] | UnsetType = UNSET
+    rows: list[MatrixRow] | UnsetType = UNSET
     choices: list[Choice] | UnsetType = UNSET
     choices_min: int | UnsetType = UNSET
     choices_max: int | UnsetType | None = UNSET
+    rank_max: int | UnsetType | None = UNSET
     length_max: int | UnsetType = UNSET
     multiline: bool | UnsetType = UNSET
+    number_min: int | float | UnsetType | None = UNSET
+    number_max: int | float | UnsetType | None = UNSET
+    decimals: int | UnsetType = UNSET
+    date_min: str | UnsetType | None = UNSET
+    date_max: str | UnsetType | None = UNSET
+    contact_fields: list[ContactField] | UnsetType = UNSET
 
     @classmethod
-    def of(cls, version: store.Version, question_id: str) -> "Question":
-        """A question of a version. Raises NotFound."""
-        question = version.definition.question(question_id)
+    def of(cls, edition: Edition, question_id: str) -> "Question":
+        """A question of an edition. Raises NotFound."""
+        question = edition.definition.question(question_id)
         if question is None:
             raise errors.NotFound("There is no such question.")
-        group = version.definition.group_of(question_id)
+        group = edition.definition.group_of(question_id)
         document = core_questions.document_of(question) | {
             "group_id": group.group_id,
-            "questionnaire_id": version.questionnaire_id,
-            "version_id": version.version_id,
+            "questionnaire_id": edition.questionnaire_id,
+            "version_id": edition.version_id,
             "position": group.questions.index(question),
         }
         return msgspec.convert(document, cls)
@@ -226,6 +321,76 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     return Answer(Questionnaire.of(questionnaire, site=call.site, zone=call.zone), version=questionnaire.version)
 
 
+@routes.post(
+    "/q/questionnaire",
+    scope="Questionnaire.Create",
+    body=QuestionnaireRequest,
+    answer=Questionnaire,
+    summary="Create questionnaire",
+    description=(
+        "With an empty draft, or with a copy of what `template_questionnaire_id` asks; nothing can be issued before a "
+        "version is published."
+    ),
+)
+async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
+    """One of an application that the caller may see."""
+    body = call.body
+    questionnaire = await service.create(
+        db,
+        caller=call.caller,
+        owner_application_id=body.owner_application_id,
+        settings={name: getattr(body, name) for name in SETTINGS},
+        default_locale=body.default_locale,
+        template_questionnaire_id=body.template_questionnaire_id,
+        active=body.active,
+        now=call.now,
+    )
+    return Answer(
+        Questionnaire.of(questionnaire, site=call.site, zone=call.zone),
+        version=questionnaire.version,
+        location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
+    )
+
+
+@routes.patch(
+    "/q/questionnaire/{questionnaire_id}",
+    scope="Questionnaire.Update",
+    body=QuestionnaireUpdate,
+    answer=Questionnaire,
+    summary="Update questionnaire",
+    description="Its owner and default locale stay; what it asks changes with a new version.",
+)
+async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) -> Answer:
+    """Only what the body names."""
+    questionnaire = await service.change(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        settings=call.body.named(),
+        check_version=call.check_version,
+        now=call.now,
+    )
+    return Answer(Questionnaire.of(questionnaire, site=call.site, zone=call.zone), version=questionnaire.version)
+
+
+@routes.delete(
+    "/q/questionnaire/{questionnaire_id}",
+    scope="Questionnaire.Delete",
+    summary="Archive questionnaire",
+    description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
+)
+async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
+    """Again: nothing."""
+    await service.archive(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        check_version=call.check_version,
+        now=call.now,
+    )
+    return Answer()
+
+
 @group_routes.get(
     "/q/questionnaire/{questionnaire_id}/group",
     scope="Questionnaire Group.Read",
@@ -233,18 +398,22 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     shape="array",
     listing=store.GROUPS,
     summary="Get all questionnaire groups",
-    description="The groups of the published version, in order; none before the first publication.",
+    description="Those of the published version, in order; before the first publication those of the draft.",
 )
 async def list_groups(call: Call[None], db: Database) -> Answer:
-    """The groups of the published version."""
-    questionnaire = await _questionnaire(call, db)
-    if questionnaire.published_version_id is None:
+    """The groups of the published version, else of the draft."""
+    edition = await editions.find(db, questionnaire=await _questionnaire(call, db))
+    if edition is None:
         return Answer(Rows([]))
-    version = await _published(questionnaire, db)
     rows = await store.list_group_ids(
-        db, organization_id=version.organization_id, version_id=version.version_id, page=call.page
+        db,
+        organization_id=edition.organization_id,
+        questionnaire_id=edition.questionnaire_id,
+        version_id=edition.version_id,
+        draft=edition.draft,
+        page=call.page,
     )
-    return Answer(rows.map(lambda group_id: Group.of(version, group_id)))
+    return Answer(rows.map(lambda group_id: Group.of(edition, group_id)))
 
 
 @group_routes.get(
@@ -255,9 +424,8 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
 )
 async def get_group(call: Call[None], db: Database) -> Answer:
     """One of them."""
-    questionnaire = await _questionnaire(call, db)
-    version = await _published(questionnaire, db)
-    return Answer(Group.of(version, call.ids["group_id"]), version=questionnaire.version)
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    return Answer(Group.of(edition, call.ids["group_id"]), version=edition.revision)
 
 
 @question_routes.get(
@@ -269,17 +437,19 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     summary="Get all group questions",
 )
 async def list_questions(call: Call[None], db: Database) -> Answer:
-    """The questions of a group of the published version."""
-    version = await _published(await _questionnaire(call, db), db)
-    group = Group.of(version, call.ids["group_id"])
+    """The questions of a group of the published version, else of the draft."""
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    group = Group.of(edition, call.ids["group_id"])
     rows = await store.list_question_ids(
         db,
-        organization_id=version.organization_id,
-        version_id=version.version_id,
+        organization_id=edition.organization_id,
+        questionnaire_id=edition.questionnaire_id,
+        version_id=edition.version_id,
         group_id=group.group_id,
+        draft=edition.draft,
         page=call.page,
     )
-    return Answer(rows.map(lambda question_id: Question.of(version, question_id)))
+    return Answer(rows.map(lambda question_id: Question.of(edition, question_id)))
 
 
 @question_routes.get(
@@ -289,10 +459,9 @@ async def list_questions(call: Call[None], db: Database) -> Answer:
     summary="Get Question",
 )
 async def get_question(call: Call[None], db: Database) -> Answer:
-    """One question of the published version."""
-    questionnaire = await _questionnaire(call, db)
-    version = await _published(questionnaire, db)
-    return Answer(Question.of(version, call.ids["question_id"]), version=questionnaire.version)
+    """One question of the published version, else of the draft."""
+    edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
+    return Answer(Question.of(edition, call.ids["question_id"]), version=edition.revision)
 
 
 async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
@@ -301,14 +470,6 @@ async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
         organization_id=call.caller.organization_id,
         questionnaire_id=call.ids["questionnaire_id"],
         application_ids=call.caller.application_ids,
-    )
-
-
-async def _published(questionnaire: store.Questionnaire, db: Database) -> store.Version:
-    if questionnaire.published_version_id is None:
-        raise errors.NotFound("This questionnaire has no published version.")
-    return await store.get_version(
-        db, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
     )
 
 

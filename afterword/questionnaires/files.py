@@ -14,6 +14,7 @@ import yaml
 from afterword import errors
 from afterword.core import definition as core_definition
 from afterword.core.definition import Definition, GiveId
+from afterword.core.metadata import Declared
 from afterword.core.reading import Finding, Findings, Members, escape
 
 FILE_BYTES_MAX = 1 << 20
@@ -102,15 +103,16 @@ class Source:
         return Problem(self.lines.get(pointer, 1), _place(finding.path), finding.path, finding.code, finding.message)
 
 
-def read(text: str, *, give_id: GiveId, default_locale: str | None = None) -> File:
+def read(text: str, *, give_id: GiveId, default_locale: str | None = None, declared: Declared | None = None) -> File:
     """The settings and the definition in a file's text. Raises InvalidFile with all that is wrong.
 
-    `default_locale`: the one that the questionnaire has already, for it is settable at creation only.
+    `default_locale`: the one that the questionnaire has already, for it is settable at creation only. `declared`: the
+    metadata that jumps are checked against.
     """
     source = load(text)
     findings = Findings(strict=True)
     members = Members(source.document, "", findings)
-    definition = core_definition.read_members(members, give_id=give_id)
+    definition = core_definition.read_members(members, give_id=give_id, declared=declared)
     settings = _read_settings(members, definition)
     if default_locale not in {None, definition.default_locale}:
         members.error(

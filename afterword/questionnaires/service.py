@@ -1,28 +1,53 @@
-"""Publishing questionnaires: a file is checked, and becomes a new immutable version if it says something new."""
+"""What happens to questionnaires: made, changed, published (from a file or from the draft), archived."""
 
 import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib import resources
+from typing import Any
 
 import msgspec
 
 from afterword import errors, ids
 from afterword.accounts import store as accounts_store
 from afterword.core import definition as core_definition
+from afterword.core import locales
 from afterword.core.access import Caller
 from afterword.core.definition import Definition, GiveId
+from afterword.core.reading import Findings
 from afterword.db import Database
+from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.questionnaires import files, store
+from afterword.questionnaires.drafts import service as drafts
+from afterword.questionnaires.drafts import store as drafts_store
+from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.files import InvalidFile, Problem
+from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire, Version
+from afterword.questionnaires.versions import store as versions_store
 
-__all__ = ["LIBRARY", "Imported", "InvalidFile", "Problem", "import_file", "library_text", "stable_id"]
+__all__ = [
+    "LIBRARY", "Archived", "Imported", "InvalidFile", "Problem", "archive", "change", "create", "import_file",
+    "library_text", "publish", "stable_id",
+]  # fmt: skip
 
 LIBRARY = ("after_delivery", "relationship", "support_case")
 SLUG_CHARACTERS_MAX = 100
 _ID_BITS = 128
+
+
+class Archived(errors.Conflict):
+    """Of an archived questionnaire nothing more is published."""
+
+    code_default = "questionnaire_inactive"
+
+
+class NotReady(errors.Conflict):
+    """There is no draft to publish."""
+
+    code_default = "not_ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +58,109 @@ class Imported:
     version: Version
     created: bool
     warnings: tuple[Problem, ...] = ()
+
+
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    owner_application_id: str,
+    settings: Mapping[str, object],
+    default_locale: str | None,
+    template_questionnaire_id: str | None,
+    active: bool,
+    now: datetime,
+) -> Questionnaire:
+    """Make a questionnaire with an empty draft, or with a copy of what its template asks.
+
+    `settings` are the columns that a client may set, all of them. Raises Invalid `unknown_id`, `unknown_value`.
+    """
+    await _require_application(db, caller=caller, application_id=owner_application_id)
+    template = await _template(db, caller=caller, questionnaire_id=template_questionnaire_id)
+    locale = _first_locale(default_locale, template, caller)
+    _require_question(settings.get("key_question_id"), template)
+    questionnaire = await store.insert_questionnaire(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=ids.ordered(now),
+        application_id=owner_application_id,
+        slug=None,
+        settings={**settings, "default_locale": locale, "locales": [locale]},
+        template_questionnaire_id=template_questionnaire_id,
+        active=active,
+        now=now,
+        by=caller.actor_id,
+    )
+    if questionnaire is None:
+        raise AssertionError("only slugs can be taken")
+    await drafts.begin(db, questionnaire=questionnaire, definition=template, now=now, by=caller.actor_id)
+    await _record(db, questionnaire, "questionnaire.created", now=now, actor=caller)
+    return questionnaire
+
+
+async def change(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    settings: Mapping[str, object],
+    check_version: Callable[[int], None],
+    now: datetime,
+) -> Questionnaire:
+    """Set the columns that `settings` names; what equals them is no change. Raises NotFound, Stale, Invalid."""
+    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    check_version(before.version)
+    if settings.get("key_question_id") not in {None, before.key_question_id}:
+        _require_question(settings["key_question_id"], *await _editions(db, before))
+    changed = {name: value for name, value in settings.items() if getattr(before, name) != value}
+    if not changed:
+        return before
+    return await _update(db, before, changed, "questionnaire.updated", now=now, actor=caller)
+
+
+async def archive(
+    db: Database, *, caller: Caller, questionnaire_id: str, check_version: Callable[[int], None], now: datetime
+) -> None:
+    """End a questionnaire; it and its answers stay to be read. Again: nothing. Raises NotFound, Stale."""
+    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    check_version(before.version)
+    if before.archived_time is None:
+        await _update(db, before, {"archived_time": now}, "questionnaire.archived", now=now, actor=caller)
+
+
+async def publish(
+    db: Database, *, caller: Caller, questionnaire_id: str, note: str | None, now: datetime
+) -> tuple[Version, bool]:
+    """Publish the draft; False beside the published version where the draft says the same.
+
+    Raises NotFound, Archived, NotReady, Invalid with every error of the draft.
+    """
+    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    if before.archived_time is not None:
+        raise Archived("This questionnaire is archived.")
+    key = {"organization_id": before.organization_id, "questionnaire_id": questionnaire_id}
+    draft = await drafts_store.get_draft(db, **key)
+    if draft is None:
+        raise NotReady("This questionnaire has no draft to publish.")
+    definition = await _publishable(db, before, draft)
+    published = await _published(db, before)
+    version = await _publish(db, before, published, definition, note=note, now=now, actor=caller)
+    await drafts.settle(db, draft=draft, definition=definition, version_id=version.version_id, now=now)
+    if version is published:
+        return version, False
+    settings = {"published_version_id": version.version_id, "locales": list(definition.locales)}
+    await _update(db, before, settings, "questionnaire.published", now=now, actor=caller)
+    return version, True
+
+
+async def locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
+    """The questionnaire as the caller may see it, locked until the transaction ends. Raises NotFound."""
+    return await store.get_questionnaire_locked(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
 
 
 async def import_file(
@@ -48,17 +176,21 @@ async def import_file(
     """Publish a file's text as the questionnaire `slug` of an application, or as its next version.
 
     A file that says what the published version says makes no version. `actor` is who asked for it, None the
-    operator. Raises InvalidFile with every fault, NotFound for an unknown application.
+    operator. Raises InvalidFile with every fault, NotFound for an unknown application, Archived.
     """
     if await accounts_store.get_application(db, organization_id=organization_id, application_id=application_id) is None:
         raise errors.NotFound("There is no such application.")
     before = await _lock_by_slug(db, organization_id=organization_id, application_id=application_id, slug=slug)
+    if before is not None and before.archived_time is not None:
+        raise Archived("This questionnaire is archived.")
     questionnaire_id = ids.ordered(now) if before is None else before.questionnaire_id
     published = await _published(db, before)
+    declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
     file = files.read(
         text,
         give_id=giver(questionnaire_id, published.definition if published else None),
         default_locale=before and before.default_locale,
+        declared=declared,
     )
     if before is None:
         before = await store.insert_questionnaire(
@@ -74,7 +206,7 @@ async def import_file(
         if before is None:
             raise errors.Conflict("Another import of this file is under way; try again.")
         await _record(db, before, "questionnaire.created", now=now, actor=actor)
-    version = await _publish(db, before, published, file.definition, now=now, actor=actor)
+    version = await _publish(db, before, published, file.definition, note=None, now=now, actor=actor)
     questionnaire = await _settle(db, before, file, version, now=now, actor=actor)
     return Imported(questionnaire, version, created=version is not published, warnings=file.warnings)
 
@@ -97,6 +229,12 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
         if group.key is not None:
             known["group", group.key] = group.group_id
         known |= {("question", one.key): one.question_id for one in group.questions if one.key is not None}
+        known |= {
+            ("row", f"{one.key or one.question_id}.{row.key}"): row.row_id
+            for one in group.questions
+            for row in one.rows
+            if row.key is not None
+        }
     return lambda kind, key: known.get((kind, key)) or stable_id(questionnaire_id, kind, key)
 
 
@@ -104,6 +242,73 @@ def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
     """The id that a key has from its first publication on: 128 bits of a digest."""
     digest = hashlib.sha256(f"{questionnaire_id}:{kind}:{key}".encode()).digest()
     return ids.base62(int.from_bytes(digest[: _ID_BITS // 8], "big"), ids.ID_CHARACTERS)
+
+
+async def _require_application(db: Database, *, caller: Caller, application_id: str) -> None:
+    is_open = not caller.application_ids or application_id in caller.application_ids
+    key = {"organization_id": caller.organization_id, "application_id": application_id}
+    if not is_open or await accounts_store.get_application(db, **key) is None:
+        wrong = FieldError("unknown_id", "There is no such application.", pointer="/owner_application_id")
+        raise errors.Invalid.of(wrong)
+
+
+async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
+    """What a template asks: its published version, else its draft."""
+    if questionnaire_id is None:
+        return None
+    try:
+        questionnaire = await store.get_questionnaire(
+            db,
+            organization_id=caller.organization_id,
+            questionnaire_id=questionnaire_id,
+            application_ids=caller.application_ids,
+        )
+    except errors.NotFound:
+        wrong = FieldError("unknown_id", "There is no such questionnaire.", pointer="/template_questionnaire_id")
+        raise errors.Invalid.of(wrong) from None
+    editions = await _editions(db, questionnaire)
+    return editions[0] if editions else None
+
+
+async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
+    """The definitions of the published version and of the draft, as far as there are any."""
+    found: list[dict[str, Any]] = []
+    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    if questionnaire.published_version_id is not None:
+        version = await versions_store.get_version(db, **key, version_id=questionnaire.published_version_id)
+        found.append(version.definition)
+    draft = await drafts_store.get_draft(db, **key)
+    return found if draft is None else [*found, draft.definition]
+
+
+def _first_locale(wanted: str | None, template: Mapping[str, Any] | None, caller: Caller) -> str:
+    """The one that was asked for, which is the template's if there is one, else the organization's."""
+    locale = wanted or (template or {}).get("default_locale") or locales.normalise(caller.default_locale)
+    if template is not None and locale != template.get("default_locale"):
+        message = "A copy has the default locale of its template."
+        raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/default_locale"))
+    return str(locale)
+
+
+def _require_question(question_id: object, *editions: Mapping[str, Any] | None) -> None:
+    """Raise Invalid unless it is null or a question of one of the definitions."""
+    known = {
+        question.question_id
+        for definition in editions
+        if definition is not None
+        for question in core_definition.read(definition, Findings()).questions()
+    }
+    if question_id is not None and question_id not in known:
+        raise errors.Invalid.of(FieldError("unknown_id", "There is no such question.", pointer="/key_question_id"))
+
+
+async def _publishable(db: Database, questionnaire: Questionnaire, draft: Draft) -> Definition:
+    """The draft's definition. Raises Invalid with what refuses it."""
+    definition, found = drafts.examined(questionnaire, draft, await drafts.declared_for(db, questionnaire))
+    wrong = [FieldError(one.code, one.message, pointer=one.path) for one in found if one.severity == "error"]
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return definition
 
 
 async def _lock_by_slug(db: Database, *, organization_id: str, application_id: str, slug: str) -> Questionnaire | None:
@@ -130,17 +335,20 @@ async def _publish(
     published: Version | None,
     definition: Definition,
     *,
+    note: str | None,
     now: datetime,
     actor: Caller | None,
 ) -> Version:
     """The next version, or the published one where nothing differs."""
-    document = msgspec.json.encode(core_definition.document_of(definition), order="deterministic")
+    plain = core_definition.document_of(definition)
+    document = msgspec.json.encode(plain, order="deterministic")
     if len(document) > core_definition.DEFINITION_BYTES_MAX:
         message = f"The definition is larger than {core_definition.DEFINITION_BYTES_MAX} bytes."
         raise InvalidFile([Problem(1, "groups", "/groups", "too_long", message)])
     checksum = f"sha256:{hashlib.sha256(document).hexdigest()}"
     if published is not None and published.checksum == checksum:
         return published
+    await _require_types(db, questionnaire, plain)
     count = await store.count_versions(
         db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
     )
@@ -150,12 +358,36 @@ async def _publish(
         version_id=ids.ordered(now),
         questionnaire_id=questionnaire.questionnaire_id,
         number=count + 1,
-        note=None,
+        note=note,
         definition=definition,
         checksum=checksum,
         now=now,
         by=actor and actor.actor_id,
     )
+
+
+async def _require_types(db: Database, questionnaire: Questionnaire, document: Mapping[str, Any]) -> None:
+    """Raise Invalid for a question that had another type or scale, here or in what this is a copy of.
+
+    Reports count the answers of all versions together, and those of a copy with those of its template.
+    """
+    both = filter(None, [questionnaire.questionnaire_id, questionnaire.template_questionnaire_id])
+    known = await store.list_question_types(
+        db, organization_id=questionnaire.organization_id, questionnaire_ids=list(both)
+    )
+    published = {question_id for question_id, *_ in known}
+    message = (
+        "This question was published with another type or scale; the new one needs an id (in a file, a key) of its own."
+    )
+    wrong = [
+        FieldError("read_only", message, pointer=f"/groups/{place}/questions/{index}/type")
+        for place, group in enumerate(document["groups"])
+        for index, one in enumerate(group["questions"])
+        if one["question_id"] in published
+        and (one["question_id"], one["type"], one.get("scale_min"), one.get("scale_max")) not in known
+    ]
+    if wrong:
+        raise errors.Invalid.of(*wrong)
 
 
 async def _settle(
@@ -166,16 +398,31 @@ async def _settle(
     columns = file.settings.columns
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):
         return before
+    if is_new:
+        key = {"organization_id": before.organization_id, "questionnaire_id": before.questionnaire_id}
+        await drafts.follow(db, **key, version_id=version.version_id, now=now)
+    type_name = "questionnaire.published" if is_new else "questionnaire.updated"
+    settings = {**columns, "published_version_id": version.version_id}
+    return await _update(db, before, settings, type_name, now=now, actor=actor)
+
+
+async def _update(
+    db: Database,
+    before: Questionnaire,
+    settings: Mapping[str, object],
+    type_name: str,
+    *,
+    now: datetime,
+    actor: Caller | None,
+) -> Questionnaire:
     questionnaire = await store.update_questionnaire(
         db,
         organization_id=before.organization_id,
         questionnaire_id=before.questionnaire_id,
-        settings=columns,
-        published_version_id=version.version_id,
+        settings=settings,
         now=now,
         by=actor and actor.actor_id,
     )
-    type_name = "questionnaire.published" if is_new else "questionnaire.updated"
     await _record(db, questionnaire, type_name, now=now, actor=actor)
     return questionnaire
 

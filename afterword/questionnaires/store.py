@@ -95,9 +95,13 @@ QUESTIONNAIRES: Final = Listing(
     order=(("created_time", "desc"),),
     id="questionnaire_id",
 )
+
+
 GROUPS: Final = Listing(
     columns={
         "group_id": Column("group_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "version_id": Column("version_id", "id", nullable=True),
         "title": Column("title", nullable=True),
         "description": Column("description", nullable=True),
         "display_name": Column("display_name", nullable=True),
@@ -110,6 +114,9 @@ GROUPS: Final = Listing(
 QUESTIONS: Final = Listing(
     columns={
         "question_id": Column("question_id", "id"),
+        "group_id": Column("group_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "version_id": Column("version_id", "id", nullable=True),
         "type": Column("type"),
         "title": Column("title"),
         "description": Column("description", nullable=True),
@@ -125,24 +132,27 @@ QUESTIONS: Final = Listing(
         "style": Column("style", nullable=True),
         "choices_min": Column("choices_min", "integer", nullable=True),
         "choices_max": Column("choices_max", "integer", nullable=True),
+        "rank_max": Column("rank_max", "integer", nullable=True),
         "length_max": Column("length_max", "integer", nullable=True),
         "multiline": Column("multiline", "boolean", nullable=True),
+        "number_min": Column("number_min", "number", nullable=True),
+        "number_max": Column("number_max", "number", nullable=True),
+        "decimals": Column("decimals", "integer", nullable=True),
+        "date_min": Column("date_min", "date", nullable=True),
+        "date_max": Column("date_max", "date", nullable=True),
         "position": Column("position", "integer"),
     },
     order=(("position", "asc"),),
     id="question_id",
 )
 
-_COLUMNS: Final[
-    LiteralString
-] = """organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
-  valid_days, editable, template_questionnaire_id, desktop_collapsed, non_collapsed_questions_count, key_question_id,
-  credits_accountable, questionnaire_icon_url, default_locale, locales, active, public_link, responses_max,
-  published_version_id, archived_time, version, created_time, updated_time, created_by, updated_by"""
-_VERSION_COLUMNS: Final[
-    LiteralString
-] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
-  published_time, published_by"""
+_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_application_id, slug, display_name,
+  title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,
+  non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
+  locales, active, public_link, responses_max, published_version_id, archived_time, version, created_time,
+  updated_time, created_by, updated_by"""
+_VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
+  checksum, published_time, published_by"""
 
 # Versions never change, so each process parses one only once. With its size, the latest used last.
 _versions: OrderedDict[tuple[str, str], tuple[Version, int]] = OrderedDict()
@@ -156,6 +166,24 @@ async def get_questionnaire(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))""",
+        organization_id,
+        questionnaire_id,
+        list(application_ids),
+    )
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return _questionnaire(row)
+
+
+async def get_questionnaire_locked(
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
+) -> Questionnaire:
+    """As `get_questionnaire`, locked until the transaction ends: its changes wait for each other. Raises NotFound."""
+    # "no key": instances and items that refer to the questionnaire must not wait for an author, nor it for them.
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire
+           where organization_id = $1 and questionnaire_id = $2
+             and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) for no key update""",
         organization_id,
         questionnaire_id,
         list(application_ids),
@@ -220,27 +248,47 @@ async def get_version(db: Database, *, organization_id: str, version_id: str) ->
     return version
 
 
-async def list_group_ids(db: Database, *, organization_id: str, version_id: str, page: Page) -> Rows[str]:
-    """A page of the groups of a version: their ids."""
+async def list_group_ids(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    version_id: str | None,
+    draft: Mapping[str, object] | None = None,
+    page: Page,
+) -> Rows[str]:
+    """A page of the groups of a version, or of a draft's definition where there is no version: their ids."""
     rows = await db.fetch_list(
-        """select g.value->>'group_id' as group_id, g.value->>'title' as title, g.value->>'description' as description,
+        """select g.value->>'group_id' as group_id, $4::text as questionnaire_id, $2::text as version_id,
+                  g.value->>'title' as title, g.value->>'description' as description,
                   g.value->>'display_name' as display_name, (g.value->>'enabled')::boolean as enabled,
                   g.place::integer - 1 as position
-           from questionnaire_version v, jsonb_array_elements(v.definition->'groups') with ordinality g (value, place)
-           where v.organization_id = $1 and v.version_id = $2""",
+           from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
+                 union all select $3::jsonb where $3 is not null) v,
+             jsonb_array_elements(v.definition->'groups') with ordinality g (value, place)""",
         organization_id,
         version_id,
+        draft,
+        questionnaire_id,
         page=page,
     )
     return rows.map(lambda row: str(row["group_id"]))
 
 
 async def list_question_ids(
-    db: Database, *, organization_id: str, version_id: str, group_id: str, page: Page
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    version_id: str | None,
+    group_id: str,
+    draft: Mapping[str, object] | None = None,
+    page: Page,
 ) -> Rows[str]:
-    """A page of the questions of one group of a version: their ids."""
+    """A page of the questions of one group of a version, or of a draft's definition: their ids."""
     rows = await db.fetch_list(
-        """select q.value->>'question_id' as question_id, q.value->>'type' as type, q.value->>'title' as title,
+        """select q.value->>'question_id' as question_id, $3::text as group_id, $5::text as questionnaire_id,
+                  $2::text as version_id, q.value->>'type' as type, q.value->>'title' as title,
                   q.value->>'description' as description, q.value->>'display_name' as display_name,
                   (q.value->>'required')::boolean as required, (q.value->>'enabled')::boolean as enabled,
                   (q.value->>'display_probability')::integer as display_probability,
@@ -248,14 +296,21 @@ async def list_question_ids(
                   q.value->>'high_label' as high_label,
                   (q.value->>'scale_min')::integer as scale_min, (q.value->>'scale_max')::integer as scale_max,
                   q.value->>'style' as style, (q.value->>'choices_min')::integer as choices_min,
-                  (q.value->>'choices_max')::integer as choices_max, (q.value->>'length_max')::integer as length_max,
-                  (q.value->>'multiline')::boolean as multiline, q.place::integer - 1 as position
-           from questionnaire_version v, jsonb_array_elements(v.definition->'groups') g,
+                  (q.value->>'choices_max')::integer as choices_max, (q.value->>'rank_max')::integer as rank_max,
+                  (q.value->>'length_max')::integer as length_max, (q.value->>'multiline')::boolean as multiline,
+                  (q.value->>'number_min')::numeric as number_min, (q.value->>'number_max')::numeric as number_max,
+                  (q.value->>'decimals')::integer as decimals, (q.value->>'date_min')::date as date_min,
+                  (q.value->>'date_max')::date as date_max, q.place::integer - 1 as position
+           from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
+                 union all select $4::jsonb where $4 is not null) v,
+                jsonb_array_elements(v.definition->'groups') g,
                 jsonb_array_elements(g->'questions') with ordinality q (value, place)
-           where v.organization_id = $1 and v.version_id = $2 and g->>'group_id' = $3""",
+           where g->>'group_id' = $3""",
         organization_id,
         version_id,
         group_id,
+        draft,
+        questionnaire_id,
         page=page,
     )
     return rows.map(lambda row: str(row["question_id"]))
@@ -269,6 +324,8 @@ async def insert_questionnaire(
     application_id: str,
     slug: str | None,
     settings: Mapping[str, object],
+    template_questionnaire_id: str | None = None,
+    active: bool = True,
     now: datetime,
     by: str | None,
 ) -> Questionnaire | None:
@@ -278,11 +335,11 @@ async def insert_questionnaire(
              organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
              valid_days, editable, desktop_collapsed, non_collapsed_questions_count, key_question_id,
              credits_accountable, questionnaire_icon_url, default_locale, locales, public_link, responses_max,
-             created_time, updated_time, created_by, updated_by)
+             created_time, updated_time, created_by, updated_by, template_questionnaire_id, active)
            select $1, $2, $3, $4, s.display_name, s.title, s.description, s.valid_days,
              s.editable, s.desktop_collapsed, s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable,
              s.questionnaire_icon_url, s.default_locale, s.locales, s.public_link, s.responses_max,
-             $6, $6, $7, $7
+             $6, $6, $7, $7, $8, $9
            from jsonb_populate_record(null::questionnaire, $5) s
            on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
            returning {_COLUMNS}""",
@@ -293,6 +350,8 @@ async def insert_questionnaire(
         settings,
         now,
         by,
+        template_questionnaire_id,
+        active,
     )
     return None if row is None else _questionnaire(row)
 
@@ -303,29 +362,27 @@ async def update_questionnaire(
     organization_id: str,
     questionnaire_id: str,
     settings: Mapping[str, object],
-    published_version_id: str,
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    """Set all settings and the published version. Raises NotFound."""
+    """Set the columns that `settings` names, and no other. Raises NotFound."""
     row = await db.fetch_row(
-        f"""update questionnaire set
+        f"""update questionnaire q set
              (display_name, title, description, valid_days, editable, desktop_collapsed, non_collapsed_questions_count,
               key_question_id, credits_accountable, questionnaire_icon_url, default_locale, locales,
-              public_link, responses_max)
+              active, public_link, responses_max, published_version_id, archived_time)
              = (select s.display_name, s.title, s.description, s.valid_days, s.editable, s.desktop_collapsed,
                   s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable, s.questionnaire_icon_url,
-                  s.default_locale, s.locales, s.public_link, s.responses_max
-                from jsonb_populate_record(null::questionnaire, $3) s),
-             published_version_id = $4,
-             version = version + 1, updated_time = greatest($5, updated_time),
-             updated_by = $6
+                  s.default_locale, s.locales, s.active, s.public_link, s.responses_max, s.published_version_id,
+                  s.archived_time
+                from jsonb_populate_record(q, $3) s), -- what the document lacks stays as it is in the row
+             version = version + 1, updated_time = greatest($4, updated_time),
+             updated_by = $5
            where organization_id = $1 and questionnaire_id = $2
            returning {_COLUMNS}""",
         organization_id,
         questionnaire_id,
         settings,
-        published_version_id,
         now,
         by,
     )
@@ -389,6 +446,21 @@ async def count_versions(db: Database, *, organization_id: str, questionnaire_id
         organization_id,
         questionnaire_id,
     )
+
+
+async def list_question_types(
+    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]
+) -> set[tuple[str, str, int | None, int | None]]:
+    """Id, type and the ends of the scale of every question that any version of these questionnaires asks."""
+    rows = await db.fetch(
+        """select distinct q ->> 'question_id', q ->> 'type', (q ->> 'scale_min')::integer,
+             (q ->> 'scale_max')::integer
+           from questionnaire_version v, jsonb_path_query(v.definition, '$.groups[*].questions[*]') q
+           where v.organization_id = $1 and v.questionnaire_id = any($2::text[])""",
+        organization_id,
+        list(questionnaire_ids),
+    )
+    return {(row[0], row[1], row[2], row[3]) for row in rows}
 
 
 def _keep(key: tuple[str, str], version: Version, *, size: int) -> None:

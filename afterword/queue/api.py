@@ -1,4 +1,4 @@
-"""The HTTP door of pipelines and queue items: fields in, fields out."""
+"""The HTTP door of queue items: fields in, fields out."""
 
 import weakref
 from collections.abc import Sequence
@@ -6,22 +6,32 @@ from typing import Any, Final, TypeVar
 
 from afterword import db, errors
 from afterword.core import metadata
-from afterword.core.metadata import Changes
+from afterword.core.metadata import Changes, Declared
 from afterword.db import Clock, Database, Pool
 from afterword.errors import FieldError
-from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import service, store
+from afterword.queue.bulk import api as bulk
 from afterword.queue.combining import Combiner
+from afterword.queue.history import api as history
+from afterword.queue.imports import api as imports
+from afterword.queue.pipelines import api as pipelines
 from afterword.queue.pipelines import store as pipelines_store
-from afterword.queue.resources import Pipeline, QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.policies import api as policies
+from afterword.queue.reading import changes_of, declared_for
+from afterword.queue.references import api as references
+from afterword.queue.resources import QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.sequences import api as sequences
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, NewItem, Place
+from afterword.queue.simulation import api as simulation
+from afterword.queue.trials import api as trials
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 from afterword.web.operations import Answer, Call, Routes
 
 FLUSH_ITEMS_MAX: Final = 200
 FLUSHES_MAX: Final = 2
+WAITING_ITEMS_MAX: Final = 1_000  # a fifth of a second of them; those beyond are told to come back
+WAITING_SECONDS_MAX: Final = 0.5  # where the database is slower than that
 STATUS_ABORTED: Final = 5
-PIPELINES: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
 ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
 CHANGE: Final = (
     "Only what the body names, while the item is Pending; a value equal to the stored one is no change. "
@@ -33,40 +43,8 @@ Value = TypeVar("Value")
 Entry = tuple[Pool, NewItem, bytes]
 Scheduled = store.QueueItem | errors.Refusal
 
-pipelines = Routes(tag="Pipelines")
 routes = Routes(tag="Queue")
 simplified = Routes(tag="Queue - Simplified")
-
-
-@pipelines.get(
-    PIPELINES,
-    scope="Pipeline.Read",
-    answer=Pipeline,
-    shape="array",
-    listing=pipelines_store.PIPELINES,
-    summary="Get all questionnaire pipelines",
-)
-async def list_pipelines(call: Call[None], db: Database) -> Answer:
-    await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
-    rows = await pipelines_store.list_pipelines(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        page=call.page,
-    )
-    zone, now = call.zone, call.now
-    return Answer(rows.map(lambda pipeline: Pipeline.of(pipeline, zone=zone, now=now)))
-
-
-@pipelines.get(f"{PIPELINES}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
-async def get_pipeline(call: Call[None], db: Database) -> Answer:
-    pipeline = await _pipeline(call, db)
-    return Answer(Pipeline.of(pipeline, zone=call.zone, now=call.now), version=pipeline.version)
 
 
 @routes.get(
@@ -93,7 +71,8 @@ async def list_items(call: Call[None], db: Database) -> Answer:
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     """Schedule together with whoever else waits at this moment: the answer follows the commit that they share."""
-    outcome = await _flush_of(pool).submit((pool, _new(call), call.site.secret))
+    new = _new(call, await _declared(call, db.on_demand(pool)))
+    outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
     return _answer(call, outcome, is_new=True)
@@ -110,12 +89,13 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     shared=schedule_at_once,
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
-    return _answer(call, await service.schedule(db, new=_new(call), secret=call.site.secret), is_new=True)
+    new = _new(call, await _declared(call, db))
+    return _answer(call, await service.schedule(db, new=new, secret=call.site.secret), is_new=True)
 
 
 @routes.get(f"{ITEMS}/{{item_id}}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get(db, caller=call.caller, place=_place(call)))
+    return _answer(call, await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now))
 
 
 @routes.patch(
@@ -144,7 +124,7 @@ async def delete_item(call: Call[None], db: Database) -> Answer:
 
 @simplified.get("/q/queue/item/{item_id}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_simplified_item(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get(db, caller=call.caller, place=_place(call)))
+    return _answer(call, await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now))
 
 
 @simplified.patch(
@@ -178,7 +158,13 @@ def _flush_of(pool: Pool) -> Combiner[Entry, Scheduled]:
     """The one combiner of a pool; the clock stands for the pool because it may be referred to weakly."""
     flush = _flushes.get(pool.clock)
     if flush is None:
-        flush = _flushes[pool.clock] = Combiner(_flush, batch_max=FLUSH_ITEMS_MAX, flights_max=FLUSHES_MAX)
+        flush = _flushes[pool.clock] = Combiner(
+            _flush,
+            batch_max=FLUSH_ITEMS_MAX,
+            flights_max=FLUSHES_MAX,
+            waiting_max=WAITING_ITEMS_MAX,
+            waiting_seconds_max=WAITING_SECONDS_MAX,
+        )
     return flush
 
 
@@ -188,7 +174,7 @@ async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
         return await service.schedule_all(database, wanted=[new for _, new, _ in entries], secret=secret)
 
 
-def _new(call: Call[QueueItemRequest]) -> NewItem:
+def _new(call: Call[QueueItemRequest], declared: Declared) -> NewItem:
     body = call.body
     return NewItem(
         caller=call.caller,
@@ -197,7 +183,7 @@ def _new(call: Call[QueueItemRequest]) -> NewItem:
         responder_channel_identifier=body.responder_channel_identifier,
         locale=body.locale,
         send_time=body.send_time,
-        metadata=_changes(body.metadata, is_strict=call.strict) or Changes(),
+        metadata=_changes(body.metadata, declared, is_strict=call.strict) or Changes(),
         external_reference=body.external_reference,
     )
 
@@ -207,14 +193,14 @@ async def _change(call: Call[QueueItemUpdate], db: Database) -> Answer:
         db,
         caller=call.caller,
         place=_place(call),
-        change=_wanted(call),
+        change=_wanted(call, await _declared(call, db)),
         check_version=call.check_version,
         secret=call.site.secret,
     )
     return _answer(call, item)
 
 
-def _wanted(call: Call[QueueItemUpdate]) -> ItemChange:
+def _wanted(call: Call[QueueItemUpdate], declared: Declared) -> ItemChange:
     body = call.body
     if body.status_id == STATUS_ABORTED:
         result = _given(body.result)
@@ -228,27 +214,13 @@ def _wanted(call: Call[QueueItemUpdate]) -> ItemChange:
         has_locale=body.locale is not UNSET,
         locale=_given(body.locale),
         send_time=_given(body.send_time),
-        metadata=_changes(groups, is_strict=call.strict),
+        metadata=_changes(groups, declared, is_strict=call.strict),
     )
 
 
 async def _delete(call: Call[None], db: Database) -> Answer:
     await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
     return Answer()
-
-
-async def _pipeline(call: Call[Any], db: Database) -> pipelines_store.Pipeline:
-    """The pipeline of the path; raises NotFound."""
-    pipeline = await pipelines_store.get_pipeline(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-        application_ids=call.caller.application_ids,
-    )
-    if pipeline is None:
-        raise errors.NotFound("There is no such thing here.")
-    return pipeline
 
 
 def _place(call: Call[Any]) -> Place:
@@ -259,15 +231,18 @@ def _place(call: Call[Any]) -> Place:
     )
 
 
-def _changes(groups: MetadataGroups | None, *, is_strict: bool) -> Changes | None:
-    if groups is None:
-        return None
-    document = {"questionnaire": groups.questionnaire, "responder": groups.responder}
-    given = {kind: values for kind, values in document.items() if values is not UNSET}
-    changes, wrong = metadata.read_grouped(given, strict=is_strict)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
-    return changes
+async def _declared(call: Call[Any], db: Database) -> Declared:
+    """The names that the questionnaire's application knows. Grouped metadata are told apart by them if strict alone."""
+    if not call.strict:
+        return metadata.GLOBAL
+    questionnaire_id = call.ids.get("questionnaire_id")
+    if questionnaire_id is None:
+        questionnaire_id = (await service.get(db, caller=call.caller, place=_place(call))).questionnaire_id
+    return await declared_for(call, db, questionnaire_id=questionnaire_id)
+
+
+def _changes(groups: MetadataGroups | None, declared: Declared, *, is_strict: bool) -> Changes | None:
+    return None if groups is None else changes_of(groups, declared=declared, is_strict=is_strict)
 
 
 def _given(value: Value | UnsetType) -> Value | None:
@@ -279,5 +254,16 @@ def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> 
     return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
 
 
-# The slice has one table; the reference shows its three families apart.
-routes.all += [*pipelines.all, *simplified.all]
+# The slice has one table; the reference shows its families apart.
+routes.all += [
+    *bulk.routes.all,
+    *imports.routes.all,
+    *sequences.routes.all,
+    *simulation.routes.all,
+    *references.routes.all,
+    *history.routes.all,
+    *pipelines.routes.all,
+    *policies.routes.all,
+    *trials.routes.all,
+    *simplified.all,
+]

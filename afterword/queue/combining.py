@@ -3,9 +3,11 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from afterword import errors
+
+RETRY_AFTER: Final = "2"  # seconds
 
 Want = TypeVar("Want")
 Outcome = TypeVar("Outcome")
@@ -24,25 +26,42 @@ class Combiner(Generic[Want, Outcome]):
         *,
         batch_max: int,
         flights_max: int = 1,
+        waiting_max: int | None = None,
+        waiting_seconds_max: float | None = None,
     ) -> None:
         self._flush = flush
         self._batch_max = batch_max
         self._flights_max = flights_max
+        self._waiting_max = waiting_max
+        self._waiting_seconds_max = waiting_seconds_max
         self._waiting: deque[tuple[Want, asyncio.Future[Outcome]]] = deque()
+        self._since: deque[float] = deque()  # when each began to wait
         self._flights: set[asyncio.Task[None]] = set()
 
     async def submit(self, want: Want) -> Outcome:
-        """What `flush` gave for this one; what it raised is raised."""
-        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        """What `flush` gave for this one; what it raised is raised. Unavailable where too many wait, or too long."""
+        loop = asyncio.get_running_loop()
+        if self._is_full(loop.time()):
+            raise errors.Unavailable("Too many requests wait for the database.", headers={"Retry-After": RETRY_AFTER})
+        future: asyncio.Future[Outcome] = loop.create_future()
         self._waiting.append((want, future))
+        self._since.append(loop.time())
         if len(self._flights) < self._flights_max:
             flight = asyncio.create_task(self._fly())
             self._flights.add(flight)
             flight.add_done_callback(self._flights.discard)
         return await future
 
+    def _is_full(self, now: float) -> bool:
+        if self._waiting_max is not None and len(self._waiting) >= self._waiting_max:
+            return True
+        longest = self._waiting_seconds_max
+        return longest is not None and bool(self._since) and now - self._since[0] > longest
+
     async def _fly(self) -> None:
         while self._waiting:
+            for _ in range(min(len(self._waiting), self._batch_max)):
+                self._since.popleft()
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
             batch = [(want, future) for want, future in batch if not future.cancelled()]
             if batch:

@@ -67,6 +67,7 @@ class Invitation:
     text: Template
     html: Pieces
     variables: frozenset[Variable]  # those of `html`
+    names: frozenset[str]  # of all variables, wherever they stand
 
     def fill_html(self, values: Mapping[str, str]) -> str:
         """The page for one person. Values are escaped here, for texts and attributes alike."""
@@ -120,13 +121,15 @@ def compile_invitation(
         with_address=with_address,
     )
     pieces = _html(parts, locale)
+    line = messages.parse(subject) if subject else Template(_sentence(words, title.replace("{minutes}", duration)))
+    plain = _text(parts)
+    variables = frozenset(piece for piece in pieces if isinstance(piece, Variable))
     return Invitation(
-        subject=messages.parse(subject)
-        if subject
-        else Template(_sentence(words, title.replace("{minutes}", duration))),
-        text=_text(parts),
+        subject=line,
+        text=plain,
         html=pieces,
-        variables=frozenset(piece for piece in pieces if isinstance(piece, Variable)),
+        variables=variables,
+        names=line.names | plain.names | {variable.name for variable in variables},
     )
 
 

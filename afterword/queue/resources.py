@@ -1,19 +1,29 @@
-"""Pipelines and queue items as the wire shows them and takes them."""
+"""Queue items as the wire shows them and takes them."""
 
-from datetime import datetime, time, tzinfo
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from afterword.core import times
+from afterword.core import conditions, scheduling, times
+from afterword.instances.resources import LeafResult
 from afterword.queue import store
-from afterword.queue.pipelines import store as pipelines_store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
-Reference = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]+(?![\s\S])")]
+REFERENCE_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+(?![\s\S])"
+Reference = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        pattern=REFERENCE_PATTERN,
+        extra={"wanted": "Control characters are not allowed."},
+    ),
+]
 StatusId = Literal[1, 2, 3, 4, 5, 6]
-State = Literal["upcoming", "running", "paused", "ended"]
+Verdict = Literal["go", "hold", "skip", "done"]
 
 
 class QueueItemRequest(fields.Request):
@@ -24,6 +34,19 @@ class QueueItemRequest(fields.Request):
     send_time: fields.Moment | None = None
     metadata: fields.MetadataGroups | None = None
     external_reference: Reference | None = None
+
+
+class BatchQuery(fields.Request):
+    """What a batch does about references that are taken, and about refusals."""
+
+    on_conflict: Literal["error", "update", "skip"] = "error"
+    atomic: bool = False
+
+
+class SimulationQuery(fields.Request):
+    """What a dry run supposes of references that are taken."""
+
+    on_conflict: Literal["error", "update", "skip"] = "error"
 
 
 class QueueItemUpdate(fields.Request):
@@ -90,77 +113,93 @@ class QueueItem(fields.Answer):
         )
 
 
-class Pipeline(fields.Answer):
-    """How and when the items of a questionnaire are sent."""
+class BatchRow(fields.Answer):
+    """What became of one row: 201 created, 200 changed or left as it was, 409 or 422 refused."""
 
-    pipeline_id: fields.Id
-    questionnaire_id: fields.Id
-    application_id: fields.Id
-    channel_id: int
-    title: str
-    description: str | None
-    template_pipeline_id: fields.Id | None
-    locale: str | None
-    delay_cap_minutes: int
-    delay_cap_hours: int
-    delay_cap_days: int
-    frequency_cap_minutes: int
-    frequency_cap_hours: int
-    frequency_cap_days: int
-    message_subject: str | None
-    message_body: str | None
-    messages: dict[str, dict[str, str]]
-    start_time: fields.DateTime | None
-    end_time: fields.DateTime | None
-    dispatch_start_time: str | None
-    dispatch_end_time: str | None
+    row: int
+    status: int
+    item_id: fields.Id | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+
+
+class BatchResult(fields.Answer):
+    """What became of all rows, in their order."""
+
+    results: list[BatchRow]
+    created: int
+    updated: int
+    failed: int
+
+
+class Check(fields.Answer):
+    """How one rule came out."""
+
+    rule: str
+    passed: bool
+    detail: str | None
+    until_time: fields.DateTime | None
+    leaves: list[LeafResult]
+
+
+class SimulationRow(fields.Answer):
+    """What would become of one row. `segments` and `encoding` are those of an SMS, which is paid by the segment."""
+
+    row: int
+    valid: bool
+    verdict: Literal["go", "hold", "skip"] | None
+    reason: str | None
+    result: str | None
+    planned_time: fields.DateTime | None
     time_zone: str | None
-    zone_of: str
-    weekdays: list[int]
-    conditions: dict[str, Any] | None
-    sender_name: str | None
-    sender_address: str | None
-    reply_to: str | None
-    max_retry_attempts: int
-    not_after_days: int
-    priority: int
-    paused: bool
-    if_outside: str
-    if_capped: str
-    policy_exempt: bool
-    reminders: list[dict[str, Any]]
-    target_url: str | None
-    state: State
-    created_time: fields.DateTime
-    updated_time: fields.DateTime
-    created_by: fields.Id | None
-    updated_by: fields.Id | None
-
-    @classmethod
-    def of(cls, pipeline: pipelines_store.Pipeline, *, zone: tzinfo, now: datetime) -> "Pipeline":
-        """The pipeline with its times in the organization's zone."""
-        values: dict[str, Any] = {name: getattr(pipeline, name, None) for name in cls.__struct_fields__}
-        values |= {
-            "start_time": times.format_optional(pipeline.start_time, zone=zone),
-            "end_time": times.format_optional(pipeline.end_time, zone=zone),
-            "dispatch_start_time": _clock(pipeline.dispatch_start_time),
-            "dispatch_end_time": _clock(pipeline.dispatch_end_time),
-            "state": _state(pipeline, now),
-            "created_time": times.format_time(pipeline.created_time, zone=zone),
-            "updated_time": times.format_time(pipeline.updated_time, zone=zone),
-        }
-        return cls(**values)
+    locale: str | None
+    responder_id: fields.Id | None
+    checks: list[Check]
+    subject: str | None
+    body: str | None
+    problem: dict[str, Any] | None
+    segments: int | None
+    encoding: Literal["gsm7", "ucs2"] | None
 
 
-def _clock(clock: time | None) -> str | None:
-    return None if clock is None else f"{clock:%H:%M}"
+class Simulation(fields.Answer):
+    """What would become of all rows, in their order."""
+
+    results: list[SimulationRow]
 
 
-def _state(pipeline: pipelines_store.Pipeline, now: datetime) -> State:
-    if pipeline.end_time is not None and now >= pipeline.end_time:
-        return "ended"
-    if pipeline.paused:
-        return "paused"
-    if pipeline.start_time is not None and now < pipeline.start_time:
-        return "upcoming"
-    return "running"
+class Attempt(fields.Answer):
+    """One attempt to send an item; `outcome` is null while it is under way."""
+
+    attempt: int
+    begin_time: fields.DateTime
+    finish_time: fields.DateTime | None
+    channel_id: int
+    outcome: Literal["accepted", "accepted_late", "retry", "throttled", "refused", "unknown"] | None
+    reply_code: int | None
+    reply: str | None
+    provider_reference: str | None
+
+
+class Trace(fields.Answer):
+    """The decision about an item, rule by rule."""
+
+    item_id: fields.Id
+    status_id: StatusId
+    decided_time: fields.DateTime
+    verdict: Verdict
+    reason: str | None
+    result: str | None
+    planned_time: fields.DateTime | None
+    planned_local_time: str | None
+    time_zone: str
+    locale: str
+    checks: list[Check]
+    undeclared_metadata: list[str]
+
+
+def check_of(check: scheduling.Check, *, zone: tzinfo, leaves: Sequence[conditions.LeafResult] = ()) -> Check:
+    """A rule's result; `leaves` are those of the conditions."""
+    shown = [LeafResult.of(leaf) for leaf in leaves]
+    until_time = times.format_optional(check.until, zone=zone)
+    return Check(check.rule, check.verdict == "go", check.text, until_time, shown)

@@ -5,27 +5,30 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
+import msgspec
+
 from afterword import errors, ids
-from afterword.core import metadata, scheduling, times
 from afterword.core.access import Caller
-from afterword.core.addresses import CHANNEL_SMS, InvalidAddress, address_key, normalise
 from afterword.core.metadata import Changes
+from afterword.core.scheduling import NO_CREDITS, WAITING_CREDITS
 from afterword.core.statuses import Item
 from afterword.core.times import Moment
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import service as instances
 from afterword.queue import store
 from afterword.queue.deciding import service as deciding
+from afterword.queue.intake import Desk, Wish, changed, editable, merged, replaced
+from afterword.queue.lanes import store as lanes_store
 from afterword.queue.pipelines.service import create_pipeline
+from afterword.queue.reminders import service as reminders
 from afterword.queue.store import Intake, QueueItem
 
 __all__ = [
     "InDispatch", "ItemChange", "ItemClosed", "NewItem", "NotPublished", "NotUncertain", "OutcomeUnknown", "Place",
-    "ReferenceTaken", "capture", "change", "create_pipeline", "delete", "get", "prune_outbox", "resolve", "schedule",
-    "schedule_all",
+    "ReferenceTaken", "cancel", "capture", "change", "create_pipeline", "delete", "get", "get_shown", "prune_outbox",
+    "replace", "require_pending", "resolve", "schedule", "schedule_all",
 ]  # fmt: skip
 
 ABORTED_DEFAULT: Final = "aborted"
@@ -33,9 +36,7 @@ COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
 OUTBOX_DAYS: Final = 30
-# After an attempt of unknown outcome; null: never again. Mail servers know the Message-ID after ten minutes, receivers
-# that honour the item's id as a key take a repetition at once, and an SMS is heard twice.
-RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 4: 1, 5: 1}
+_REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
 
 
 class NotPublished(errors.Conflict):
@@ -48,6 +49,9 @@ class ReferenceTaken(errors.Conflict):
     """A live item of the pipeline carries this external reference."""
 
     code_default = "already_exists"
+
+    def __init__(self) -> None:
+        super().__init__("An item of this pipeline that is not aborted has this external reference.")
 
 
 class InDispatch(errors.Conflict):
@@ -89,6 +93,11 @@ class NewItem:
     send_time: Moment | None = None  # None: now and the pipeline's delay
     metadata: Changes = field(default_factory=Changes)
     external_reference: str | None = None
+    previous_item_id: str | None = None
+    previous_questionnaire_instance_id: str | None = None
+    sequence_id: str | None = None
+    source: str = "api"  # `reminder` is written by a settlement alone
+    test: bool = False  # that of a test token is one anyway
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +146,12 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
         else:
             documents.append(document)
             outcomes.append(str(document["item_id"]))
+    # In the order of the keys, as batches insert too: two flushes with the same references never lock crosswise.
+    documents.sort(key=lambda each: tuple(str(each[name]) for name in _REFERENCE_KEY))
     inserted = {item.item_id: item for item in await store.insert_items(db, documents=documents)} if documents else {}
-    taken = ReferenceTaken("An item of this pipeline that is not aborted has this external reference.")
+    if inserted:
+        db.announce(min(item.due_time for item in inserted.values()))
+    taken = ReferenceTaken()
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
 
@@ -183,6 +196,16 @@ async def get(db: Database, *, caller: Caller, place: Place) -> QueueItem:
     return item or _refuse_unknown()
 
 
+async def get_shown(db: Database, *, caller: Caller, place: Place, now: datetime) -> QueueItem:
+    """As `get`; one that is due while credits are used up says so, though its row was not rewritten for it."""
+    item = await get(db, caller=caller, place=place)
+    if item.status != Item.SCHEDULED or item.due_time > now:
+        return item
+    if await lanes_store.get_has_credits(db, organization_id=item.organization_id, pipeline_id=item.pipeline_id):
+        return item
+    return msgspec.structs.replace(item, reason=NO_CREDITS, result=WAITING_CREDITS)
+
+
 async def change(
     db: Database,
     *,
@@ -200,7 +223,32 @@ async def change(
     check_version(item.version)
     if change.is_abort:
         return await _cancel(db, caller=caller, item=item, result=change.result)
-    return await _edit(db, caller=caller, item=item, change=change, secret=secret)
+    wanted = _wanted(item, change)
+    if wanted == editable(item):
+        return item
+    return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
+
+
+async def replace(db: Database, *, caller: Caller, item: QueueItem, wish: Wish, secret: bytes) -> QueueItem:
+    """Make a locked item what a request says anew; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
+    require_pending(item)
+    wanted = replaced(item, wish)
+    if wanted == editable(item):
+        return item
+    return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
+
+
+async def cancel(db: Database, *, caller: Caller, item: QueueItem) -> QueueItem:
+    """Cancel a locked item; raises InDispatch, ItemClosed."""
+    return await _cancel(db, caller=caller, item=item, result=None)
+
+
+def require_pending(item: QueueItem) -> None:
+    """Raise InDispatch or ItemClosed unless the item waits."""
+    if item.status in {Item.CLAIMED, Item.SENDING}:
+        raise InDispatch
+    if item.status != Item.SCHEDULED:
+        raise ItemClosed("The item has come to its end.")
 
 
 async def delete(db: Database, *, caller: Caller, place: Place, check_version: Callable[[int], None]) -> None:
@@ -242,6 +290,7 @@ async def resolve(db: Database, *, caller: Caller, place: Place, is_sent: bool) 
     if is_sent and resolved.questionnaire_instance_id is not None:
         sent = [(item.organization_id, resolved.questionnaire_instance_id)]
         await instances.mark_sent(db, sent=sent, now=resolved.updated_time)
+        await reminders.schedule_next(db, sent=[(item.organization_id, item.item_id)], now=resolved.updated_time)
     await _tell(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
     return resolved
 
@@ -254,73 +303,38 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
     caller = new.caller
     if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
         _refuse_unknown()
-    normal = _normal(intake.channel_id, new.responder_channel_identifier, new.locale or intake.locale)
+    desk = Desk(intake, secret)
+    item_id = ids.ordered(intake.now)
+    slot = desk.slot(
+        new.responder_channel_identifier, new.locale, new.send_time, item_id=item_id, created_time=intake.now
+    )
     if not intake.is_published:
         raise NotPublished("The questionnaire was never published.")
-    moment = new.send_time or _default_moment(intake)
-    not_after = _not_after(intake, moment.instant, intake.now)
-    item_id = ids.ordered(intake.now)
     return {
         "organization_id": intake.organization_id,
         "item_id": item_id,
         "questionnaire_id": intake.questionnaire_id,
         "pipeline_id": intake.pipeline_id,
-        "test": caller.test,
+        "test": caller.test or new.test,
         "responder_channel_identifier": new.responder_channel_identifier,
-        "address_key": address_key(secret, intake.channel_id, normal).hex(),
+        "address_key": slot.address_key.hex(),
         "locale": new.locale,
         "metadata": new.metadata.as_stored,
-        "send_time": moment.instant,
-        "send_offset_minutes": moment.offset_minutes,
-        "due_time": _due_time(intake, moment.instant, not_after, normal=normal, item_id=item_id),
-        "not_after": not_after,
-        "attempts_max": intake.max_retry_attempts + 1,
-        "resend_after_seconds": RESEND_AFTER_SECONDS[intake.channel_id],
-        "source": "api",
+        "send_time": slot.send_time,
+        "send_offset_minutes": slot.send_offset_minutes,
+        "due_time": slot.due_time,
+        "not_after": slot.not_after,
+        "attempts_max": desk.attempts_max,
+        "resend_after_seconds": desk.resend_after_seconds,
+        "source": new.source,
         "external_reference": new.external_reference,
-        "created_by": caller.actor_id,
+        "previous_item_id": new.previous_item_id,
+        "previous_questionnaire_instance_id": new.previous_questionnaire_instance_id,
+        "sequence_id": new.sequence_id,
+        "created_by": caller.actor_id or None,
         "event_id": ids.ordered(intake.now),
         "actor_kind": caller.actor_kind,
     }
-
-
-def _normal(channel_id: int, identifier: str, locale: str | None) -> str:
-    try:
-        return normalise(channel_id, identifier, locale=locale)
-    except InvalidAddress as error:
-        wrong = FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")
-        raise errors.Invalid.of(wrong) from error
-
-
-def _default_moment(intake: Intake) -> Moment:
-    """Now and the delay caps, in whole seconds, as the organization's clocks show it."""
-    delay = timedelta(days=intake.delay_cap_days, hours=intake.delay_cap_hours, minutes=intake.delay_cap_minutes)
-    instant = intake.now.replace(microsecond=0) + delay
-    return Moment(instant, times.offset_minutes_at(instant, times.zone_of(intake.organization_zone)))
-
-
-def _due_time(intake: Intake, send_time: datetime, not_after: datetime, *, normal: str, item_id: str) -> datetime:
-    rules = scheduling.Rules(
-        start_time=intake.start_time,
-        window=scheduling.hours_of(intake.dispatch_start_time, intake.dispatch_end_time),
-        weekdays=frozenset(intake.weekdays),
-        if_outside=intake.if_outside,
-    )
-    zone_name = scheduling.zone_name_for(
-        pipeline=intake.time_zone, zone_of_kind=intake.zone_of, responder=None,
-        phone=normal if intake.channel_id == CHANNEL_SMS else None, application=intake.application_zone,
-        organization=intake.organization_zone,
-    )  # fmt: skip
-    return scheduling.first_due(
-        rules=rules, zone_name=zone_name, item_id=item_id, send_time=send_time, not_after=not_after, now=intake.now
-    )
-
-
-def _not_after(intake: Intake, send_time: datetime, created_time: datetime) -> datetime:
-    return scheduling.expiry(
-        send_time=send_time, created_time=created_time, not_after_days=intake.not_after_days,
-        valid_days=intake.valid_days,
-    )  # fmt: skip
 
 
 async def _locked(db: Database, *, caller: Caller, place: Place) -> QueueItem:
@@ -349,16 +363,13 @@ async def _cancel(db: Database, *, caller: Caller, item: QueueItem, result: str 
     return cancelled
 
 
-async def _edit(db: Database, *, caller: Caller, item: QueueItem, change: ItemChange, secret: bytes) -> QueueItem:
-    wanted = _wanted(item, change)
-    if wanted == _editable(item):
-        return item
+async def _edit(
+    db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
+) -> QueueItem:
+    """Write the editable part; raises Invalid `invalid_address`, InDispatch, ItemClosed."""
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
-    document, new_key = _edited(item, wanted, intake, secret)
-    if item.status in {Item.CLAIMED, Item.SENDING}:
-        raise InDispatch
-    if item.status != Item.SCHEDULED:
-        raise ItemClosed("The item has come to its end.")
+    document, new_key = changed(item, wanted, Desk(intake, secret))
+    require_pending(item)
     if new_key != item.address_key:  # its place in the caps was the old address's
         await deciding.release_places(db, items=[(item.organization_id, item.item_id)])
     edited = await store.update_item(
@@ -370,24 +381,14 @@ async def _edit(db: Database, *, caller: Caller, item: QueueItem, change: ItemCh
     )
     if edited is None:
         raise AssertionError("the locked item changed under us")
+    db.announce(edited.due_time)
     await _tell(db, caller=caller, item=edited, kind="updated")
     return edited
 
 
-def _editable(item: QueueItem) -> dict[str, Any]:
-    """What a PATCH may change of an item."""
-    return {
-        "responder_channel_identifier": item.responder_channel_identifier,
-        "locale": item.locale,
-        "send_time": item.send_time,
-        "send_offset_minutes": item.send_offset_minutes,
-        "metadata": item.metadata,
-    }
-
-
 def _wanted(item: QueueItem, change: ItemChange) -> dict[str, Any]:
     """The editable part as it would be after the change."""
-    wanted = _editable(item)
+    wanted = editable(item)
     if change.responder_channel_identifier is not None:
         wanted["responder_channel_identifier"] = change.responder_channel_identifier
     if change.has_locale:
@@ -395,28 +396,8 @@ def _wanted(item: QueueItem, change: ItemChange) -> dict[str, Any]:
     if change.send_time is not None:
         wanted |= {"send_time": change.send_time.instant, "send_offset_minutes": change.send_time.offset_minutes}
     if change.metadata is not None:
-        wanted["metadata"] = {
-            kind: metadata.merge(item.metadata.get(kind, {}), getattr(change.metadata, kind)) for kind in metadata.KINDS
-        }
+        wanted["metadata"] = merged(item, change.metadata)
     return wanted
-
-
-def _edited(
-    item: QueueItem, wanted: Mapping[str, Any], intake: Intake, secret: bytes
-) -> tuple[dict[str, object], bytes]:
-    """The changed columns and the address's key. Between attempts the wait before the next one stays."""
-    normal = _normal(intake.channel_id, wanted["responder_channel_identifier"], wanted["locale"] or intake.locale)
-    key = address_key(secret, intake.channel_id, normal)
-    not_after = _not_after(intake, wanted["send_time"], item.created_time)
-    was_tried = item.attempts > 0 or item.throttled > 0
-    due_time = _due_time(intake, wanted["send_time"], not_after, normal=normal, item_id=item.item_id)
-    return {
-        **wanted,
-        "not_after": not_after,
-        "due_time": max(due_time, item.due_time) if was_tried else due_time,
-        "reason": item.reason if was_tried else None,
-        "result": item.result if was_tried else None,
-    }, key
 
 
 async def _tell(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:

@@ -2,20 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import date, datetime, time
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final, LiteralString
 
-import msgspec
-
+from afterword.core.columns import qualified
 from afterword.core.lists import Column, Listing, Page, Rows
-from afterword.core.statuses import PUBLIC_ITEM, Item, PublicItem
+from afterword.core.scheduling import WAITING_CREDITS
+from afterword.core.statuses import PUBLIC_ITEM, Item
 from afterword.db import Database, Row
+from afterword.queue.guard.store import get_oldest_transaction_seconds, get_standing
 from afterword.queue.lanes.store import count_items
+from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS, QueueItem, ShownItem
+from afterword.queue.retention.store import count_pruned
 from afterword.web.metrics import Sample
 
+_ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
+
 FIGURE_ITEMS_MAX: Final = 1_000
+PAUSED: Final = ("afterword_sending_paused", "1 while all sending waits for `afterword doctor --confirm-sending`.")
+OLDEST: Final = ("afterword_database_oldest_transaction_seconds", "Age of the oldest open transaction; alert at 60.")
 ATTEMPTS: Final = ("afterword_attempts", "Attempts to send, by what became of them; unknown: it may have arrived.")
+PRUNED: Final = ("afterword_queue_removed_items", "Ended items that retention has removed, by how they had ended.")
 OUTCOMES: Final = ("accepted", "accepted_late", "retry", "throttled", "refused", "unknown")
 
 
@@ -39,6 +47,11 @@ class Intake:
     zone_of: str
     weekdays: list[int]
     if_outside: str
+    on_holidays: str
+    quiet_start_time: time | None
+    quiet_end_time: time | None
+    holiday_country: str | None
+    holidays: list[date]
     max_retry_attempts: int
     not_after_days: int
     is_published: bool
@@ -46,66 +59,6 @@ class Intake:
     application_zone: str | None
     organization_zone: str
     now: datetime
-
-
-_PUBLIC: Final[Mapping[int, PublicItem]] = {status.value: public for status, public in PUBLIC_ITEM.items()}
-
-
-class ShownItem(msgspec.Struct, frozen=True):
-    """What clients may see of a queue item; a struct, as lists make hundreds and a dataclass takes 20 times as long."""
-
-    item_id: str
-    previous_item_id: str | None
-    questionnaire_id: str
-    responder_id: str | None
-    responder_channel_identifier: str
-    questionnaire_instance_id: str | None
-    previous_questionnaire_instance_id: str | None
-    status: int
-    pipeline_id: str
-    locale: str | None
-    send_time: datetime
-    send_offset_minutes: int
-    dispatched_time: datetime | None
-    result: str | None
-    attempts: int
-    created_time: datetime
-    updated_time: datetime
-    anonymized_time: datetime | None
-    created_by: str | None
-    updated_by: str | None
-    external_reference: str | None
-
-    @property
-    def status_id(self) -> PublicItem:
-        """The public number of its status."""
-        return _PUBLIC[self.status]
-
-    @property
-    def retry_attempts(self) -> int | None:
-        """Null until the first retry, then how many there were."""
-        return self.attempts - 1 if self.attempts > 1 else None
-
-
-class QueueItem(ShownItem, frozen=True):
-    """The whole of a queue item, with what its moves need."""
-
-    organization_id: str
-    test: bool
-    address_key: bytes
-    metadata: dict[str, dict[str, str]]
-    due_time: datetime
-    not_after: datetime
-    epoch: int
-    throttled: int
-    reason: str | None
-    version: int
-
-    @property
-    def as_event(self) -> dict[str, Any]:
-        """What an event keeps of the row, as the statements that write their event themselves have it."""
-        left_out = {"address_key", "metadata"}
-        return {name: getattr(self, name) for name in _COLUMNS if name not in left_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +73,10 @@ class OutboxMessage:
     subject: str | None
     content: bytes
     created_time: datetime
+
+
+_MESSAGE_COLUMNS: Final[LiteralString] = """organization_id, message_id, item_id, channel_id, recipient, subject,
+  content, created_time"""
 
 
 ITEMS: Final = Listing(
@@ -147,6 +104,7 @@ ITEMS: Final = Listing(
     },
     order=(("send_time", "desc"),),
     id="item_id",
+    more=("status", "send_offset_minutes", "attempts"),
 )
 
 
@@ -158,14 +116,17 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
         """select p.organization_id, p.pipeline_id, p.questionnaire_id, q.owner_application_id as application_id,
              p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.start_time,
              p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
-             p.max_retry_attempts, p.not_after_days, q.published_version_id is not null as is_published, q.valid_days,
+             p.on_holidays, c.quiet_start_time, c.quiet_end_time, c.holiday_country,
+             coalesce(c.holidays, '{}') as holidays, p.max_retry_attempts, p.not_after_days,
+             q.published_version_id is not null as is_published, q.valid_days,
              a.time_zone as application_zone, o.time_zone as organization_zone, now() as now
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, questionnaire_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
-             and p.questionnaire_id = b.questionnaire_id
+             and p.questionnaire_id = b.questionnaire_id and p.deleted_time is null
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
-           join organization o on o.organization_id = p.organization_id""",
+           join organization o on o.organization_id = p.organization_id
+           left join contact_policy c on c.organization_id = p.organization_id""",
         [organization_id for organization_id, _, _ in wanted],
         [questionnaire_id for _, questionnaire_id, _ in wanted],
         [pipeline_id for _, _, pipeline_id in wanted],
@@ -178,38 +139,40 @@ async def insert_items(  # any tenant: requests that wait at the same moment sha
 ) -> list[QueueItem]:
     """Insert items from documents whose keys are columns, and their events, in one statement.
 
-    Those whose `external_reference` is taken are left out. `address_key` is in hexadecimal; `event_id` and `actor_kind`
-    are the event's.
+    Those whose `external_reference` is taken are left out, and what a sequence has made before. `address_key` is in
+    hexadecimal; `event_id` and `actor_kind` are the event's.
     """
     rows = await db.fetch(
-        """with d as materialized (
+        f"""with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, item_id text,
                questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
                address_key text, locale text, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
                due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
-               source text,
-               external_reference text, created_by text, event_id text, actor_kind text)),
+               source text, external_reference text, previous_item_id text, previous_questionnaire_instance_id text,
+               sequence_id text, created_by text, event_id text, actor_kind text)),
            item as (
              insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
                responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, source, external_reference, created_by, updated_by)
+               not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
+               previous_questionnaire_instance_id, sequence_id, created_by, updated_by)
              select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
                decode(address_key, 'hex'), locale, metadata, send_time, send_offset_minutes, due_time, not_after,
-               attempts_max, resend_after_seconds, source, external_reference, created_by, created_by
+               attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
+               previous_questionnaire_instance_id, sequence_id, created_by, created_by
              from d
              on conflict do nothing
-             returning *),
+             returning {TOLD_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
              select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
                d.actor_kind, i.created_by, i.test,
-               to_jsonb(i) - '{address_key,metadata,trace,owner,lease_until}'::text[]
+               to_jsonb(i) - '{{address_key,metadata}}'::text[]
              from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)
-           select * from item""",
+           select {ITEM_COLUMNS} from item""",
         list(documents),
     )
-    return [_item(row) for row in rows]
+    return [QueueItem.of(row) for row in rows]
 
 
 async def get_item(
@@ -224,7 +187,7 @@ async def get_item(
 ) -> QueueItem | None:
     """The item, if it stands below that questionnaire and pipeline (where given) and is not deleted."""
     row = await db.fetch_row(
-        """select i.* from queue_item i
+        f"""select {_ITEM_COLUMNS_I} from queue_item i
            where i.organization_id = $1 and i.item_id = $2 and i.deleted_time is null and (i.test or not $6)
              and ($3::text is null or i.questionnaire_id = $3) and ($4::text is null or i.pipeline_id = $4)
              and (cardinality($5::text[]) = 0 or exists (
@@ -237,17 +200,18 @@ async def get_item(
         list(application_ids),
         test_only,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItem | None:
     """The item as it is now, locked until the transaction ends: claims skip it, other changes wait."""
     row = await db.fetch_row(
-        "select * from queue_item where organization_id = $1 and item_id = $2 and deleted_time is null for update",
+        f"""select {ITEM_COLUMNS} from queue_item
+           where organization_id = $1 and item_id = $2 and deleted_time is null for update""",
         organization_id,
         item_id,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def count_unknown_attempts(db: Database, *, organization_id: str, item_id: str) -> int:
@@ -263,11 +227,17 @@ async def count_unknown_attempts(db: Database, *, organization_id: str, item_id:
 async def list_items(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool = False, page: Page
 ) -> Rows[ShownItem]:
-    """The items of a pipeline."""
+    """The items of a pipeline. What is due while credits are used up says so, though no row was rewritten for it."""
     rows = await db.fetch_list(
         """select i.item_id, i.previous_item_id, i.questionnaire_id, i.responder_id, i.responder_channel_identifier,
              i.questionnaire_instance_id, i.previous_questionnaire_instance_id, i.status, i.pipeline_id, i.locale,
-             i.send_time, i.send_offset_minutes, i.dispatched_time, i.result, i.attempts, i.created_time,
+             i.send_time, i.send_offset_minutes, i.dispatched_time,
+             case when i.status = 1 and i.due_time <= now() and ( -- asked once at most, when a row is due
+                    select q.credits_accountable and not c.has_credits
+                    from questionnaire q join application_credit c
+                      on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
+                    where q.organization_id = $1 and q.questionnaire_id = $2)
+               then $6 else i.result end as result, i.attempts, i.created_time,
              i.updated_time, i.anonymized_time, i.created_by, i.updated_by, i.external_reference,
              ($5::int[])[i.status] as status_id,
              case when i.attempts > 1 then i.attempts - 1 end as retry_attempts
@@ -279,6 +249,7 @@ async def list_items(
         pipeline_id,
         test_only,
         [int(PUBLIC_ITEM[status]) for status in Item],
+        WAITING_CREDITS,
         page=page,
     )
     return rows.map(_shown_item)
@@ -289,7 +260,7 @@ async def update_item(
 ) -> QueueItem | None:
     """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
     row = await db.fetch_row(
-        """update queue_item i
+        f"""update queue_item i
            set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, locale = d.locale,
              metadata = d.metadata, send_time = d.send_time, send_offset_minutes = d.send_offset_minutes,
              due_time = d.due_time, not_after = d.not_after, reason = d.reason, result = d.result,
@@ -299,13 +270,13 @@ async def update_item(
              send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
              reason text, result text, updated_by text)
            where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
-           returning i.*""",
+           returning {_ITEM_COLUMNS_I}""",
         organization_id,
         item_id,
         document,
         address_key,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def update_item_to_aborted(
@@ -313,17 +284,17 @@ async def update_item_to_aborted(
 ) -> QueueItem | None:
     """Cancel an item that nobody has begun to send, and fence whoever holds it; None when it is too late."""
     row = await db.fetch_row(
-        """update queue_item
+        f"""update queue_item
            set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
              version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
            where organization_id = $1 and item_id = $2 and status in (1, 2) and deleted_time is null
-           returning *""",
+           returning {ITEM_COLUMNS}""",
         organization_id,
         item_id,
         result,
         updated_by,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def update_item_to_resolved(
@@ -331,34 +302,34 @@ async def update_item_to_resolved(
 ) -> QueueItem | None:
     """End the doubt about an uncertain item; None when there is none."""
     row = await db.fetch_row(
-        """update queue_item
+        f"""update queue_item
            set status = case when $3 then 4 else 5 end, epoch = epoch + 1, reason = 'resolved', result = $4,
              dispatched_time = case when $3 then now() end, version = version + 1,
-             updated_time = greatest(updated_time, now()), updated_by = $5
+             updated_time = greatest(updated_time, now()), updated_by = nullif($5, '')
            where organization_id = $1 and item_id = $2 and status = 6 and deleted_time is null
-           returning *""",
+           returning {ITEM_COLUMNS}""",
         organization_id,
         item_id,
         is_sent,
         result,
         updated_by,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItem | None:
     """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
     row = await db.fetch_row(
-        """update queue_item
+        f"""update queue_item
            set deleted_time = now(), version = version + 1, updated_time = greatest(updated_time, now()),
              updated_by = $3
            where organization_id = $1 and item_id = $2 and status in (5, 7, 8) and deleted_time is null
-           returning *""",
+           returning {ITEM_COLUMNS}""",
         organization_id,
         item_id,
         deleted_by,
     )
-    return None if row is None else _item(row)
+    return None if row is None else QueueItem.of(row)
 
 
 async def insert_outbox_message(
@@ -391,7 +362,7 @@ async def get_outbox_message(  # any tenant: a page of the installation's operat
 ) -> OutboxMessage | None:
     """The kept message, or None."""
     row = await db.fetch_row(
-        "select * from outbox_message where message_id = $1 order by created_time limit 1", message_id
+        f"select {_MESSAGE_COLUMNS} from outbox_message where message_id = $1 order by created_time limit 1", message_id
     )
     return None if row is None else OutboxMessage(**row)
 
@@ -400,7 +371,9 @@ async def list_outbox_messages(  # any tenant: a page of the installation's oper
     db: Database, *, limit: int, offset: int = 0
 ) -> list[OutboxMessage]:
     """The kept messages, newest first."""
-    rows = await db.fetch("select * from outbox_message order by created_time desc limit $1 offset $2", limit, offset)
+    rows = await db.fetch(
+        f"select {_MESSAGE_COLUMNS} from outbox_message order by created_time desc limit $1 offset $2", limit, offset
+    )
     return [OutboxMessage(**row) for row in rows]
 
 
@@ -425,6 +398,7 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
     """What waits and what is under way, for /metrics: read from the indexes of due and of leased items."""
     depth = await count_items(db, limit=FIGURE_ITEMS_MAX)
     totals = await count_attempts(db)
+    pruned = (await count_pruned(db)).items()
     name, text = "afterword_queue_items", f"Queue items by state; due ones are counted up to {FIGURE_ITEMS_MAX} a lane."
     return [
         Sample(name, text, depth.due, (("state", "due"),)),
@@ -432,17 +406,15 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
         Sample(name, text, depth.sending, (("state", "sending"),)),
         Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
         Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
+        Sample(*PAUSED, float((await get_standing(db)).paused_time is not None)),
+        Sample(*OLDEST, await get_oldest_transaction_seconds(db)),
         Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
+        *[
+            Sample(*PRUNED, total, (("status", Item(status).name.lower()),), only_grows=True)
+            for status, total in pruned
+        ],
         *[Sample(*ATTEMPTS, totals.get(outcome, 0), (("outcome", outcome),), only_grows=True) for outcome in OUTCOMES],
     ]
-
-
-_COLUMNS: Final = QueueItem.__struct_fields__
-_values: Final = itemgetter(*_COLUMNS)
-
-
-def _item(row: Row) -> QueueItem:
-    return QueueItem(*_values(row))
 
 
 _shown_values: Final = itemgetter(*ShownItem.__struct_fields__)

@@ -1,5 +1,7 @@
 """The unsubscribe page: GET asks, POST does it; also the target of one-click unsubscribe (RFC 8058)."""
 
+from email import message_from_bytes
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -19,6 +21,8 @@ from afterword.web import public
 PURPOSE: Final = "unsubscribe"
 ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 FIELDS_MAX: Final = 20
+MULTIPART: Final = "multipart/form-data"
+MULTIPART_BYTES_MAX: Final = 4_096
 HINT_CHARACTERS: Final = 3
 
 
@@ -38,7 +42,7 @@ async def unsubscribe_page(request: Request[Any, Any, Any], unsubscribe_id: str)
 @post("/u/{unsubscribe_id:str}", status_code=HTTP_200_OK, exception_handlers=public.REFUSALS)
 async def unsubscribe(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
     """Suppress the address: pressed on our page, or the mail reader's one click. Repeatable, without a cookie."""
-    fields = _fields(await public.read_body(request))
+    fields = _fields(await public.read_body(request), request.headers.get("content-type", ""))
     site: Site = request.app.state.site
     token = next(iter(fields.get("token", ())), "")
     is_ours = is_token(token, secret=site.secret, purpose=PURPOSE, subject=unsubscribe_id)
@@ -110,12 +114,29 @@ def _hint(identifier: str) -> str:
     return f"{name[:1]}•••@{domain}" if at else f"•••{identifier[-HINT_CHARACTERS:]}"
 
 
-def _fields(body: bytes) -> dict[str, list[str]]:
-    """The form's fields; what cannot be read has none, and so does nothing."""
+def _fields(body: bytes, content_type: str) -> dict[str, list[str]]:
+    """The form's fields; what cannot be read has none, and so does nothing.
+
+    Mail readers should send multipart/form-data and may send the other form (RFC 8058 3.1).
+    """
     try:
+        if content_type.partition(";")[0].strip().lower() == MULTIPART:
+            return _parts(body[:MULTIPART_BYTES_MAX], content_type)
         return parse_qs(body.decode("ascii"), max_num_fields=FIELDS_MAX)
-    except ValueError:
+    except (ValueError, LookupError):
         return {}
+
+
+def _parts(body: bytes, content_type: str) -> dict[str, list[str]]:
+    head = f"Content-Type: {' '.join(content_type.split())}\n\n".encode("ascii")
+    form = message_from_bytes(head + body)
+    found: dict[str, list[str]] = {}
+    for part in islice(form.walk(), 1, FIELDS_MAX):
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            found.setdefault(name, []).append(content.decode("ascii").strip())
+    return found
 
 
 routes: list[HTTPRouteHandler] = [unsubscribe_page, unsubscribe]

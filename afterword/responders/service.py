@@ -1,8 +1,9 @@
 """Responders: found or made for whoever is about to be asked, kept up to date, and left alone when they wish so."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from afterword import errors, ids
@@ -14,8 +15,9 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.responders import store
-from afterword.responders.store import Address, AddressId, Responder, Suppression
+from afterword.responders.store import Address, AddressId, Person, Responder, Suppression
 
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 _ResponderId = tuple[str, str]  # organization_id, responder_id
 
 ROUNDS_MAX: Final = 3
@@ -37,6 +39,17 @@ class Wanted:
     metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     locale: str | None = None
     responder_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a PATCH names; of the metadata None removes."""
+
+    has_locale: bool = False
+    locale: str | None = None
+    has_time_zone: bool = False
+    time_zone: str | None = None
+    metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +93,24 @@ class _Key:
 
 
 async def find_or_create(
-    db: Database, *, wanted: Sequence[Wanted], now: datetime, secret: bytes, actor: Actor | None = None
+    db: Database,
+    *,
+    wanted: Sequence[Wanted],
+    now: datetime,
+    secret: bytes,
+    actor: Actor | None = None,
+    known: Mapping[AddressId, Person | None] = MappingProxyType({}),
 ) -> list[Found]:
     """The responder of each Wanted, in their order, for a batch of any organizations with a handful of statements.
 
     Two transactions that meet the same new address end with one responder: the second waits for the first's commit.
-    Raises Invalid `unknown_id` when a given `responder_id` does not exist in its organization, Unavailable when others
-    were faster `ROUNDS_MAX` times.
+    `known`: what this transaction has looked up already, None for an address that nobody has. Raises Invalid
+    `unknown_id` when a given `responder_id` does not exist in its organization, Unavailable when others were faster
+    `ROUNDS_MAX` times.
     """
     search = _Search(wanted, [_keys(one, secret) for one in wanted], now, actor or Actor())
+    search.learn(person for person in known.values() if person is not None)
+    search.absent = {key for key, person in known.items() if person is None}
     if given := [(one.organization_id, one.responder_id) for one in wanted if one.responder_id]:
         _require_all(given, await store.list_responders(db, wanted=given))
     for _ in range(ROUNDS_MAX):
@@ -97,9 +119,10 @@ async def find_or_create(
         if search.fresh:
             await store.insert_responders(db, responders=list(search.fresh.values()))
         if planned and await store.insert_addresses(db, addresses=planned, now=now) < len(planned):
+            search.absent.clear()
             await _look_up(db, search)  # others were faster: their rows are committed and visible now
         else:
-            search.learn(planned)
+            search.add(planned)
         lost = search.give_up_lost(planned)
         if not lost:
             return await _finish(db, search)
@@ -107,6 +130,43 @@ async def find_or_create(
     raise errors.Unavailable(
         "Others are adding the same responders at the same moment.", headers={"Retry-After": str(RETRY_AFTER_SECONDS)}
     )
+
+
+async def update(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_id: str,
+    change: Change,
+    now: datetime,
+    actor: Actor,
+    expect: Expect | None = None,
+) -> Responder:
+    """Write what the change names and nothing else; without a difference nothing is written.
+
+    `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
+    (`too_many`).
+    """
+    claimed = await store.claim_responders(db, wanted=[(organization_id, responder_id)])
+    if not claimed:
+        raise errors.NotFound("There is no such responder.")
+    before = claimed[0]
+    if expect is not None:
+        expect(before.version)
+    wanted = {name for name, value in change.metadata.items() if value}
+    if len((before.metadata.keys() - change.metadata.keys()) | wanted) > rules.NAMES_MAX:
+        message = f"A responder keeps at most {rules.NAMES_MAX} names."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer="/metadata"))
+    after = replace(
+        before,
+        locale=change.locale if change.has_locale else before.locale,
+        time_zone=change.time_zone if change.has_time_zone else before.time_zone,
+        metadata=rules.merge(before.metadata, change.metadata),
+    )
+    if after == before:
+        return before
+    changed = await _update(db, [after], now, actor)
+    return changed[0]
 
 
 async def update_metadata(
@@ -118,15 +178,11 @@ async def update_metadata(
     now: datetime,
     actor: Actor,
 ) -> Responder:
-    """Merge metadata by name; None removes. Without a difference nothing is written. Raises NotFound."""
-    claimed = await store.claim_responders(db, wanted=[(organization_id, responder_id)])
-    if not claimed:
-        raise errors.NotFound("There is no such responder.")
-    merged = rules.merge(claimed[0].metadata, changes)
-    if merged == claimed[0].metadata:
-        return claimed[0]
-    changed = await _update(db, [replace(claimed[0], metadata=merged)], now, actor)
-    return changed[0]
+    """`update` of the metadata alone."""
+    change = Change(metadata=changes)
+    return await update(
+        db, organization_id=organization_id, responder_id=responder_id, change=change, now=now, actor=actor
+    )
 
 
 async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppression:
@@ -186,12 +242,25 @@ class _Search:
         self.wanted, self.keys, self.now, self.actor = wanted, keys, now, actor
         self.chosen: list[str | None] = [one.responder_id for one in wanted]
         self.addresses: dict[AddressId, Address] = {}
+        self.absent: set[AddressId] = set()  # nobody has had them when they were looked up
+        self.rows: dict[_ResponderId, Responder] = {}  # of people that were there before
         self.created: dict[_ResponderId, Responder] = {}
         self.fresh: dict[_ResponderId, Responder] = {}  # of this round
 
-    def learn(self, addresses: Iterable[Address]) -> None:
-        """Take addresses as they stand in the table."""
+    def learn(self, people: Iterable[Person]) -> None:
+        """Take people as they stand in the tables."""
+        for person in people:
+            address = person.address
+            self.addresses[address.id] = address
+            self.rows[address.organization_id, address.responder_id] = person.responder
+
+    def add(self, addresses: Iterable[Address]) -> None:
+        """Take addresses that were added."""
         self.addresses.update({address.id: address for address in addresses})
+
+    def unknown(self) -> list[AddressId]:
+        """The addresses that are still to be looked up."""
+        return list({key.id for keys in self.keys for key in keys} - self.addresses.keys() - self.absent)
 
     def plan(self) -> list[Address]:
         """Choose a responder for each Wanted that has none yet; the addresses to add."""
@@ -233,6 +302,13 @@ class _Search:
         for one, responder_id in zip(self.wanted, self.chosen, strict=True):
             people.setdefault((one.organization_id, responder_id or ""), []).append(one)
         return people
+
+    def channel_key(self, place: int) -> _Key | None:
+        """The address on the wanted channel."""
+        for key in self.keys[place]:
+            if key.is_channel:
+                return key
+        return None
 
     def _known(self, keys: Sequence[_Key], planned: Mapping[AddressId, Address]) -> str | None:
         for key in keys:
@@ -278,24 +354,24 @@ def _keys(one: Wanted, secret: bytes) -> list[_Key]:
 
 
 async def _look_up(db: Database, search: _Search) -> None:
-    if wanted := list({key.id for keys in search.keys for key in keys}):
-        search.learn(await store.list_addresses_of(db, addresses=wanted))
+    if wanted := search.unknown():
+        search.learn(await store.list_people_of(db, addresses=wanted))
 
 
 async def _finish(db: Database, search: _Search) -> list[Found]:
     """Bring the responders up to date, record events, answer."""
     people = search.by_responder()
-    rows = dict(search.created)
-    if known := [person for person in people if person not in rows]:
-        read = await store.list_responders(db, wanted=known)
-        rows.update({(row.organization_id, row.responder_id): row for row in read})
-        differing = [person for person in known if _wanted_row(rows[person], people[person]) != rows[person]]
-        if differing:
-            # Read again under a lock: merging into a row that somebody else changes would undo their change.
-            claimed = await store.claim_responders(db, wanted=differing)
-            merged = [_wanted_row(row, people[row.organization_id, row.responder_id]) for row in claimed]
-            changed = await _update(db, merged, search.now, search.actor)
-            rows.update({(row.organization_id, row.responder_id): row for row in changed})
+    rows = search.rows | search.created
+    if unread := [person for person in people if person not in rows]:
+        read = await store.list_responders(db, wanted=unread)
+        rows |= {(row.organization_id, row.responder_id): row for row in read}
+    differing = [person for person in people if person not in search.created and _is_news(rows[person], people[person])]
+    if differing:
+        # Read again under a lock: merging into a row that somebody else changes would undo their change.
+        claimed = await store.claim_responders(db, wanted=differing)
+        merged = [_wanted_row(row, people[row.organization_id, row.responder_id]) for row in claimed]
+        changed = await _update(db, merged, search.now, search.actor)
+        rows |= {(row.organization_id, row.responder_id): row for row in changed}
     await events.record(
         db, events=[_event("responder.created", row, search.now, search.actor) for row in search.created.values()]
     )
@@ -306,6 +382,19 @@ async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor:
     changed = await store.update_responders(db, responders=[replace(row, updated_by=actor.id) for row in rows], now=now)
     await events.record(db, events=[_event("responder.updated", row, now, actor) for row in changed])
     return changed
+
+
+def _is_news(row: Responder, wanted: Sequence[Wanted]) -> bool:
+    """Whether these Wanted would change the row: mostly not, and that is told without making it anew."""
+    known = row.metadata
+    return (
+        any(
+            (one.locale and not row.locale and _locale(one.locale))
+            or any((value or None) != known.get(name) for name, value in one.metadata.items())
+            for one in wanted
+        )
+        and _wanted_row(row, wanted) != row
+    )
 
 
 def _wanted_row(row: Responder, wanted: Sequence[Wanted]) -> Responder:
@@ -320,7 +409,7 @@ def _wanted_row(row: Responder, wanted: Sequence[Wanted]) -> Responder:
 def _found(search: _Search, place: int, rows: Mapping[_ResponderId, Responder]) -> Found:
     person = search.wanted[place].organization_id, search.chosen[place] or ""
     row = rows[person]
-    key = next((key for key in search.keys[place] if key.is_channel), None)
+    key = search.channel_key(place)
     return Found(
         responder_id=row.responder_id,
         locale=row.locale,
@@ -370,7 +459,7 @@ def _suppression_events(
         event_id=ids.ordered(now),
         type="suppression.created",
         subject_id=row.suppression_id,
-        subject_version=None,
+        subject_version=row.version,
         questionnaire_id=None,
         actor_kind=actor.kind,
         actor_id=actor.id,
@@ -384,6 +473,7 @@ def _suppression_events(
         event_id=ids.ordered(now),
         type="responder.unsubscribed",
         subject_id=one.responder_id,
+        subject_version=None,
         data={"organization_id": row.organization_id, **data},
     )
     return [created, unsubscribed]

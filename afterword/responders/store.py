@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final, LiteralString
 
+from afterword.core.columns import qualified
 from afterword.db import Database, Row
 
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
@@ -42,6 +44,12 @@ class Responder:
         }
 
 
+_COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, metadata, anonymized_time,
+  version, created_time, updated_time, created_by, updated_by"""
+_COLUMNS_R: Final = qualified(_COLUMNS, "r")
+_values: Final = itemgetter(*Responder.__dataclass_fields__)
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """A responder's address on a channel: `identifier` is its normal form, `address_key` its keyed hash."""
@@ -60,6 +68,14 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """An address with the responder whose it is."""
+
+    address: Address
+    responder: Responder
+
+
+@dataclass(frozen=True, slots=True)
 class Suppression:
     """An address that must not be written to."""
 
@@ -73,6 +89,7 @@ class Suppression:
     note: str | None
     created_time: datetime
     created_by: str | None
+    version: int = 1
 
     @property
     def as_event(self) -> dict[str, Any]:
@@ -90,11 +107,18 @@ class Suppression:
         }
 
 
+_SUPPRESSION_COLUMNS: Final[LiteralString] = """organization_id, suppression_id, channel_id, address_key,
+  identifier, reason, expires_time, note, created_time, created_by, version"""
+_SUPPRESSION_COLUMNS_S: Final = qualified(_SUPPRESSION_COLUMNS, "s")
+
+
 # responders ------------------------------------------------------------------------------------------------------
 async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:
     """The responder, or None."""
     row = await db.fetch_row(
-        "select * from responder where organization_id = $1 and responder_id = $2", organization_id, responder_id
+        f"select {_COLUMNS} from responder where organization_id = $1 and responder_id = $2",
+        organization_id,
+        responder_id,
     )
     return _responder(row) if row else None
 
@@ -104,7 +128,7 @@ async def list_responders(  # any tenant: a batch serves many
 ) -> list[Responder]:
     """Those of the (organization_id, responder_id) pairs that exist, in no order."""
     rows = await db.fetch(
-        """select r.* from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
+        f"""select {_COLUMNS_R} from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
              join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
         [organization_id for organization_id, _ in wanted],
         [responder_id for _, responder_id in wanted],
@@ -115,7 +139,7 @@ async def list_responders(  # any tenant: a batch serves many
 async def claim_responders(db: Database, *, wanted: Sequence[tuple[str, str]]) -> list[Responder]:
     """As list_responders, locked in key order (so that two batches cannot deadlock) until the transaction ends."""
     rows = await db.fetch(
-        """select * from responder
+        f"""select {_COLUMNS} from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))
            order by organization_id, responder_id for no key update""",
         [organization_id for organization_id, _ in wanted],
@@ -150,13 +174,17 @@ async def update_responders(  # any tenant: a batch serves many
 ) -> list[Responder]:
     """Write locale, time zone, metadata and `updated_by` of claimed responders; the rows after the change."""
     rows = await db.fetch(
-        """update responder r
+        f"""update responder r
            set locale = n.locale, time_zone = n.time_zone, metadata = n.metadata, updated_by = n.updated_by,
+               metadata_times = (r.metadata_times || coalesce((
+                 select jsonb_object_agg(e.key, $7::timestamptz) from jsonb_each(n.metadata) e
+                 where r.metadata -> e.key is distinct from e.value), '{{}}')) - array(
+                 select k from jsonb_object_keys(r.metadata) k where not n.metadata ? k),
                updated_time = $7, version = r.version + 1
            from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::text[])
              as n (organization_id, responder_id, locale, time_zone, metadata, updated_by)
            where r.organization_id = n.organization_id and r.responder_id = n.responder_id
-           returning r.*""",
+           returning {_COLUMNS_R}""",
         [one.organization_id for one in responders],
         [one.responder_id for one in responders],
         [one.locale for one in responders],
@@ -193,6 +221,26 @@ async def list_addresses_of(  # any tenant: a batch serves many
         *_columns(addresses),
     )
     return [Address(**dict(row)) for row in rows]
+
+
+async def list_people_of(  # any tenant: a batch serves many
+    db: Database, *, addresses: Sequence[AddressId]
+) -> list[Person]:
+    """As list_addresses_of, each with its responder."""
+    rows = await db.fetch(
+        f"""select a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R}
+           from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
+             cross join lateral (
+               select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
+               from responder_address
+               where organization_id = w.organization_id and channel_id = w.channel_id and address_key = w.address_key
+               limit 1) a -- the limits: a plan that was made while the tables were small must probe by key as well
+             cross join lateral (
+               select {_COLUMNS} from responder
+               where organization_id = a.organization_id and responder_id = a.responder_id limit 1) r""",
+        *_columns(addresses),
+    )
+    return [_person(row) for row in rows]
 
 
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
@@ -250,7 +298,7 @@ async def list_suppressions_for(  # any tenant: a batch serves many
 ) -> list[Suppression]:
     """The suppressions in force of these (organization_id, channel_id, address_key), in no order."""
     rows = await db.fetch(
-        """select s.*
+        f"""select {_SUPPRESSION_COLUMNS_S}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              join suppression s on s.organization_id = w.organization_id and s.channel_id = w.channel_id
                and s.address_key = w.address_key
@@ -270,7 +318,7 @@ async def insert_suppressions(  # any tenant: a batch serves many
     """
     ordered = sorted(suppressions, key=lambda one: (one.organization_id, one.channel_id, one.address_key))
     rows = await db.fetch(
-        """insert into suppression as s (organization_id, suppression_id, channel_id, address_key, identifier, reason,
+        f"""insert into suppression as s (organization_id, suppression_id, channel_id, address_key, identifier, reason,
                                          expires_time, note, created_time, created_by)
            select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
                   created_time, created_by
@@ -281,13 +329,14 @@ async def insert_suppressions(  # any tenant: a batch serves many
            order by place
            on conflict (organization_id, channel_id, address_key) do update
              set reason = excluded.reason, expires_time = excluded.expires_time, note = excluded.note,
-                 created_time = excluded.created_time, created_by = excluded.created_by
+                 created_time = excluded.created_time, created_by = excluded.created_by, version = s.version + 1,
+                 identifier = excluded.identifier
              where s.expires_time <= $11
                 or s.expires_time < coalesce(excluded.expires_time, 'infinity')
                 or excluded.expires_time is null -- the stronger reason stays when the weaker one is lifted
-                  and array_position('{blocked,hard_bounce,unsubscribed,complaint,erased}', excluded.reason)
-                    > array_position('{blocked,hard_bounce,unsubscribed,complaint,erased}', s.reason)
-           returning *""",
+                  and array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', excluded.reason)
+                    > array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', s.reason)
+           returning {_SUPPRESSION_COLUMNS}""",
         *_columns([(one.organization_id, one.channel_id, one.address_key) for one in ordered]),
         [one.suppression_id for one in ordered],
         [one.identifier for one in ordered],
@@ -309,5 +358,11 @@ def _columns(addresses: Sequence[AddressId]) -> tuple[list[str], list[int], list
     )
 
 
+def _person(row: Row) -> Person:
+    responder = _responder(row)
+    place = responder.organization_id, row["channel_id"], row["address_key"]
+    return Person(Address(*place, responder.responder_id, row["identifier"], row["unsubscribe_id"]), responder)
+
+
 def _responder(row: Row) -> Responder:
-    return Responder(**dict(row))
+    return Responder(*_values(row))

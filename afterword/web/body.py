@@ -29,12 +29,20 @@ def read(kind: type[Struct], document: object, context: Context, *, read_only: f
     With `context.strict` members that `kind` lacks are wrong too: `read_only` where an answer shows them, else
     `unknown_member`.
     """
-    value = _struct_reader(kind)(document, "", context)
-    if context.strict and isinstance(document, dict):
-        _refuse_unknown(kind, cast("dict[str, object]", document), context, read_only)
+    value = collect(kind, document, context, read_only=read_only)
     if context.wrong:
         raise errors.Invalid.of(*context.wrong)
     return cast("Struct", value)
+
+
+def collect(
+    kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
+) -> Struct | None:
+    """As `read`, but what is wrong is only noted in the context; None when anything is."""
+    value = _struct_reader(kind)(document, "", context)
+    if context.strict and isinstance(document, dict):
+        _refuse_unknown(kind, cast("dict[str, object]", document), context, read_only)
+    return cast("Struct | None", value)
 
 
 def warm(kind: type[msgspec.Struct]) -> None:
@@ -125,7 +133,7 @@ def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:
 def _reader(kind: inspect.Type) -> Reader:
     match kind:
         case inspect.Metadata(type=inner, extra=extra):
-            return _special(str((extra or {}).get("kind", "")), inner)
+            return _special(extra or {}, inner)
         case inspect.UnionType():
             return _union_reader(kind)
         case inspect.StructType(cls=struct):
@@ -138,7 +146,10 @@ def _reader(kind: inspect.Type) -> Reader:
             return scalars.reader_of(kind)
 
 
-def _special(kind: str, inner: inspect.Type) -> Reader:
+def _special(extra: Mapping[str, Any], inner: inspect.Type) -> Reader:
+    if isinstance(inner, inspect.StrType) and "wanted" in extra:
+        return scalars.shaped_text_reader(inner, str(extra["wanted"]))
+    kind = str(extra.get("kind", ""))
     if kind in scalars.KINDS:
         return scalars.checked(_reader(inner), *scalars.KINDS[kind])
     match kind:

@@ -47,8 +47,12 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
         if given not in (None, []):
             context.add("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is wanted.")
         return ()
+    groups = cast("dict[str, object]", given)
+    if sum(_count_of(wanted) for wanted in groups.values()) > CRITERIA_MAX:
+        context.add("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
+        return ()
     found: list[Criterion] = []
-    for operator, wanted in cast("dict[str, object]", given).items():
+    for operator, wanted in groups.items():
         if operator not in _KNOWN:
             known = ", ".join(CRITERIA)
             context.add(place_of("filter_by", operator), "unknown_criterion", f"One of these is wanted: {known}.")
@@ -59,8 +63,6 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
                 criterion = _criterion(operator, name, value, columns, context)
                 if criterion is not None:
                     found.append(criterion)
-    if len(found) > CRITERIA_MAX:
-        context.add("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
     return tuple(found)
 
 
@@ -75,8 +77,6 @@ def read_order(given: object, pairs: Parameters, columns: Columns, context: Cont
         if column is not None and column.name not in seen:  # a column twice: the first decides anyway
             seen.add(column.name)
             found.append(Order(column, direction))
-    if len(found) > ORDERS_MAX:
-        context.add("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
     return tuple(found) or columns.listing.default_order()
 
 
@@ -88,6 +88,10 @@ def camel_case(name: str) -> str:
 def place_of(*steps: str) -> str:
     """Where a parameter stands, for `Context.add`: (`filter_by`, `EQUAL`, `Nope`) is `filter_by[EQUAL][Nope]`."""
     return "".join(f"/{escape(step)}" for step in steps)
+
+
+def _count_of(wanted: object) -> int:
+    return len(cast("dict[str, object]", wanted)) if isinstance(wanted, dict) else 1
 
 
 def _criterion(operator: str, name: str, value: object, columns: Columns, context: Context) -> Criterion | None:
@@ -148,14 +152,11 @@ def _order_steps(given: object, pairs: Parameters, context: Context) -> Sequence
         context.add("/order_by", "wrong_type", "order_by[ASC][]=Column is wanted.")
         return []
     steps: list[tuple[Direction, str, str]] = []
-    in_query = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
-    if not in_query:  # from a JSON body: its maps keep their order
-        in_query = [
-            (("order_by", direction, str(index)), str(name))
-            for direction, names in cast("dict[str, object]", given).items()
-            for index, name in enumerate(as_list(names) or [names])
-        ]
-    for path, name in in_query:
+    wanted = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
+    if len(wanted) > ORDERS_MAX:
+        context.add("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
+        return []
+    for path, name in wanted:
         place = place_of(*path[:2])
         direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
         if direction is None:

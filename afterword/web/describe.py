@@ -10,6 +10,7 @@ from msgspec import inspect
 from afterword.core import times
 
 DEPTH_MAX = 4
+EXAMPLE_DEPTH_MAX = 6
 _SAMPLES: Final[Mapping[str, object]] = {
     "id": "0QmCkLh2XnT7vRz9YbWd4e",
     "date_time": "2026-11-21T18:23:45+02:00",
@@ -66,6 +67,7 @@ class Row:
     default: str
     text: str
     depth: int = 0
+    is_nested: bool = False  # an object or a list
 
 
 def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
@@ -82,6 +84,7 @@ def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
                 default=_default(each.default),
                 text=meta.description,
                 depth=depth,
+                is_nested=isinstance(inner, (inspect.StructType, inspect.DictType, inspect.ListType)),
             )
         )
         nested = inner.item_type if isinstance(inner, inspect.ListType) else inner
@@ -189,7 +192,7 @@ def _range(low: float | None, high: float | None) -> str:
 def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
     name: str, kind: inspect.Type, meta: Meta, *, is_request: bool, depth: int
 ) -> object:
-    if name in _BY_NAME and isinstance(kind, (inspect.StrType, inspect.IntType, inspect.LiteralType)):
+    if name in _BY_NAME and _fits(_BY_NAME[name], kind):
         return _BY_NAME[name]
     if meta.examples:
         return meta.examples[0]
@@ -207,12 +210,24 @@ def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
         case inspect.BoolType():
             return False
         case inspect.ListType(item_type=item):
-            return [] if depth >= DEPTH_MAX else [_example(name, *_inner(item), is_request=is_request, depth=depth + 1)]
+            return (
+                []
+                if depth >= EXAMPLE_DEPTH_MAX
+                else [_example(name, *_inner(item), is_request=is_request, depth=depth + 1)]
+            )
         case inspect.DataclassType(cls=times.Moment):
             return _SAMPLES["date_time"]
         case inspect.StructType(cls=struct):
-            return {} if depth >= DEPTH_MAX else example_of(struct, is_request=is_request, depth=depth + 1)
+            return {} if depth >= EXAMPLE_DEPTH_MAX else example_of(struct, is_request=is_request, depth=depth + 1)
+        case inspect.UnionType(types=types):
+            return _example(name, *_inner(types[0]), is_request=is_request, depth=depth)
         case inspect.StrType():
             return "example"
         case _:
             return {}
+
+
+def _fits(value: object, kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.LiteralType):
+        return value in kind.values
+    return isinstance(value, str) if isinstance(kind, inspect.StrType) else isinstance(kind, inspect.IntType)

@@ -8,7 +8,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, NoReturn, cast
 
 import msgspec
@@ -35,6 +35,9 @@ _STRUCTURE_ONLY: Final = bytes(code for code in range(256) if code not in b"{}[]
 _AS_LISTS: Final = bytes.maketrans(b"{}", b"[]")
 _WIDE: Final = re.compile(rb"\{:{%d,}" % (MEMBERS_MAX + 1))
 _LEAF: Final = re.compile(rb"\{:*\}")
+_ENTRIES_ONLY: Final = bytes(code for code in range(256) if code not in b"{}[],")
+_LEAF_ENTRIES: Final = re.compile(rb"[\[{],*[\]}]")
+_UTF8: Final = frozenset({"", "utf-8", "utf8"})
 _decode = msgspec.json.decode
 
 
@@ -70,15 +73,21 @@ def is_json(content_type: str | None) -> bool:
     media_type, _, parameters = (content_type or "").partition(";")
     if _JSON_TYPE.match(media_type.strip()) is None:
         return False
-    charset = _charset(parameters)
-    if charset not in {"", "utf-8", "utf8"}:
+    if _charset(parameters) not in _UTF8:
         raise errors.UnsupportedMedia("Only UTF-8 is read.")
     return True
 
 
 def is_form(content_type: str | None) -> bool:
-    """Whether the label says form, or there is none."""
-    return not content_type or content_type.partition(";")[0].strip().lower() == FORM
+    """Whether the label says form in UTF-8, or there is none; raises UnsupportedMedia for another charset."""
+    if not content_type:
+        return True
+    media_type, _, parameters = content_type.partition(";")
+    if media_type.strip().lower() != FORM:
+        return False
+    if _charset(parameters) not in _UTF8:
+        raise errors.UnsupportedMedia("Only UTF-8 is read.")
+    return True
 
 
 def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
@@ -100,6 +109,17 @@ def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
     return value if _texts_of(value) * 2 == raw.count(b'"') else _read_slowly(text)
 
 
+def count_entries(raw: bytes, *, depth_max: int = DEPTH_MAX) -> int:
+    """How many entries the list that `raw` is has, before anything is built; too many where it is nested deeper."""
+    inside = _outside_texts(raw).translate(None, _ENTRIES_ONLY)[1:-1]
+    for _ in range(depth_max):
+        outer = _LEAF_ENTRIES.sub(b"", inside)
+        if len(outer) == len(inside):  # flat by now: the rest would only look at it again
+            break
+        inside = outer
+    return inside.count(b",") + 1
+
+
 def check_text(text: str) -> None:
     """Refuse what no text of ours may hold: NUL, halves of surrogate pairs."""
     if "\x00" in text:
@@ -114,24 +134,25 @@ def check_target(path: bytes, query: bytes) -> None:
         raise errors.TargetTooLong(f"Path and query together may have {TARGET_BYTES_MAX:,} bytes.")
 
 
-def check_accept(accept: str | None, media_type: str = "application/json") -> None:
-    """Refuse an `Accept` that admits neither the type nor everything."""
-    if accept is None or accept in {"*/*", media_type}:
+def check_accept(accept: str | None, media_types: Sequence[str] = ("application/json",)) -> None:
+    """Refuse an `Accept` that admits none of the types."""
+    if accept is None or accept == "*/*" or accept in media_types or not accept.strip():
         return
-    family = media_type.partition("/")[0]
     best: dict[str, float] = {}
     for part in accept.split(","):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
         quality = next((parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1")
         best[name] = _quality(quality)
+    if not any(_admits(best, media_type) for media_type in media_types):
+        raise errors.NotAcceptable(f"The answer is {' or '.join(media_types)}; Accept does not admit it.")
+
+
+def _admits(best: Mapping[str, float], media_type: str) -> bool:
+    family = media_type.partition("/")[0]
     for candidate in (media_type, f"{family}/*", "*/*"):  # the most specific range decides (RFC 9110, 12.5.1)
         if candidate in best:
-            if best[candidate] > 0:
-                return
-            break
-    if not accept.strip():
-        return
-    raise errors.NotAcceptable(f"The answer is {media_type}; Accept does not admit it.")
+            return best[candidate] > 0
+    return False
 
 
 def _quality(text: str) -> float:

@@ -57,6 +57,24 @@ by characters instead.
 400 number_out_of_range: Number out of range
 A number is NaN, infinite or too large: integers have at most 18 digits, other numbers must fit a double.
 
+400 invalid_request: Invalid OAuth request
+A member of the form is missing or stands twice, or it is no form. Send grant_type=client_credentials as
+application/x-www-form-urlencoded.
+
+400 unsupported_grant_type: Unsupported grant
+Access tokens are given for grant_type=client_credentials alone.
+
+400 unauthorized_client: Unauthorized client
+Only tokens of an organization are OAuth clients; this one is a person's.
+
+400 invalid_scope: Invalid scope
+A scope does not exist or the client does not hold it. Scopes are written here in lower case with underscores, such as
+queue.create, with spaces between them.
+
+401 invalid_client: Invalid client
+The client is not known, has ended, or its secret is wrong: client_id is the id of an organization's token,
+client_secret its whole text.
+
 401 unauthenticated: Authentication required
 The request carries no token. Send the header Authorization: Bearer and your token.
 
@@ -71,6 +89,9 @@ Somebody revoked this token, or its user has left. Create a new one.
 
 401 ambiguous_credentials: Ambiguous credentials
 Two headers carry different tokens. Send one.
+
+401 bad_signature: Bad signature
+The call of a provider is not signed, or not as the address that it came to wants it. Nothing was changed.
 
 403 insufficient_scope: Insufficient scope
 The token is good, but was not given the scope that this operation needs; required_scopes names it. Create a token
@@ -105,11 +126,24 @@ There is one with this key already.
 409 in_use: In use
 Something else refers to it, or it refers to something that is not there.
 
+409 last_owner: Last owner
+An organization has one active owner at least. Make another one before this one goes.
+
+409 system_status: Status of the system
+This alert status belongs to the system: it is neither changed nor removed.
+
+409 token_ended: Token ended
+The token was revoked or has expired, so it is not rotated. Make a new one.
+
 409 not_ready: Not ready
 It is still being made. Try again a little later.
 
 409 item_in_dispatch: Item in dispatch
 The queue item is being sent at this moment, so it cannot be changed. Try again after the seconds in Retry-After.
+
+409 item_not_repeatable: Item cannot be sent again
+Only an item that is Failed or Ignored can be sent again. One that waits goes by itself, one that was Sent or Aborted
+stays as it is; create a new item instead.
 
 409 item_closed: Item closed
 The queue item has been sent, has failed, was cancelled or was skipped; it does not change any more.

@@ -10,7 +10,7 @@ In a request Struct: a member without default is required; `X | None` may be nul
         metadata: fields.MetadataGroups | None = None
 """
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -111,6 +111,11 @@ MetadataAny = Annotated[
 
 class Request(msgspec.Struct, kw_only=True):
     """What a request may set; anything else in its body is ignored."""
+
+    def named(self) -> dict[str, Any]:
+        """The members that a PATCH names: those that are not UNSET."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not UNSET}
 
 
 class Answer(msgspec.Struct, kw_only=True):

@@ -1,9 +1,10 @@
 """What stands before all routes: the path's spelling, HEAD and OPTIONS, the request id, headers of every answer."""
 
+import os
 import re
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 import structlog
@@ -12,6 +13,7 @@ from afterword import errors
 from afterword.core.site import API_PREFIX, Site
 from afterword.web import headers, problems
 from afterword.web.metrics import Metrics
+from afterword.web.pressure import Pressure
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -23,6 +25,7 @@ ALIASES: Final = ("/v3.0", "/v3.1")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 CORS_SECONDS = 600
 REQUEST_ID_BYTES = 11
+REQUEST_IDS_AT_ONCE = 256
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 EXPOSED: Final = (
@@ -33,17 +36,32 @@ ALLOWED_HEADERS: Final = (
     b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, "
     b"esat-auth, esat-domain"
 )
+PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+RETRY_AFTER: Final[Mapping[str, str]] = {"Retry-After": "2"}
+_INSIDE: Final = f"{API_PREFIX}/"
 NOWHERE: Final = "/%2F"  # no route is there
 
+# Each task has its own context, so nothing needs to be taken back; the library's function does ten times the work.
+_logged_id: Final = ContextVar[str](f"{structlog.contextvars.STRUCTLOG_KEY_PREFIX}request_id")
 _SLASHES = re.compile(r"/{2,}")
+_random_bytes: list[bytes] = []
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Front:
     """The outermost ASGI application."""
 
-    def __init__(self, app: App, *, site: Site, metrics: Metrics, origins: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: App,
+        *,
+        site: Site,
+        metrics: Metrics,
+        origins: Collection[str] = (),
+        pressure: Pressure | None = None,
+    ) -> None:
         self._app = app
+        self._pressure = pressure
         self._site = site
         self._metrics = metrics
         self._origins = frozenset(origin.encode() for origin in origins)
@@ -59,20 +77,29 @@ class Front:
             return
         start = time.perf_counter()
         method: str = scope["method"]
-        scope = {**scope, "method": "GET"} if method == "HEAD" else scope  # a copy: the server goes by its own
-        request_id = headers.read_request_id(scope["headers"]) or secrets.token_hex(REQUEST_ID_BYTES)
+        if method == "HEAD":
+            scope = {**scope, "method": "GET"}  # a copy: the server goes by its own
+        request_id = headers.read_request_id(scope["headers"]) or _new_request_id()
         scope["afterword.request_id"] = request_id
-        structlog.contextvars.bind_contextvars(request_id=request_id)
+        scope["afterword.is_head"] = method == "HEAD"
+        _logged_id.set(request_id)
         scope["path"] = canonical_path(scope["path"], scope.get("raw_path"))
         answer = _Answer(method, scope, send, [*self._always, (b"x-request-id", request_id.encode())])
         if self._origins:
             answer.add_cors(self._origins)
+        pressure = self._pressure
+        if pressure is not None:
+            if pressure.is_high and scope["path"] not in PROBES:  # before anything is read or looked up
+                await self._refuse(errors.Unavailable("Too many requests at once.", headers=RETRY_AFTER), answer)
+                self._count(method, scope, answer, start)
+                return
+            pressure.enter()
         try:
-            await self._pass(scope, receive, answer)
+            await self._pass(scope, receive if pressure is None else _Patient(receive, pressure), answer)
         finally:
-            template = str(scope.get("path_template") or "unknown")
-            label = method if method in METHODS else "other"  # else strangers make as many series as they like
-            self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
+            if pressure is not None:
+                pressure.leave()
+            self._count(method, scope, answer, start)
 
     async def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         try:
@@ -80,17 +107,43 @@ class Front:
                 await answer.send_preflight()
             else:
                 await self._app(scope, receive, answer)
+        except errors.Refusal as refusal:
+            if answer.has_started:
+                raise
+            await self._refuse(refusal, answer)
         except Exception:
             logger.exception("request failed", method=answer.method)
             if answer.has_started:
                 raise
             await self._refuse(problems.InternalError(), answer)
 
+    def _count(self, method: str, scope: Scope, answer: "_Answer", start: float) -> None:
+        template = scope.get("path_template") or "unknown"
+        label = method if method in METHODS else "other"  # else strangers make as many series as they like
+        self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
+
     async def _refuse(self, refusal: errors.Refusal, answer: "_Answer") -> None:
         content = problems.body_of(refusal, site=self._site, request_id=answer.request_id)
         more = [*headers.of_refusal(refusal), (b"content-length", b"%d" % len(content))]
         await answer({"type": "http.response.start", "status": refusal.status, "headers": more})
         await answer({"type": "http.response.body", "body": content})
+
+
+class _Patient:
+    """The `receive` of one request: while it waits for its client, it keeps nobody else waiting."""
+
+    __slots__ = ("_pressure", "_receive")
+
+    def __init__(self, receive: Receive, pressure: Pressure) -> None:
+        self._receive = receive
+        self._pressure = pressure
+
+    async def __call__(self) -> Message:
+        self._pressure.pause()
+        try:
+            return await self._receive()
+        finally:
+            self._pressure.resume()
 
 
 class _Answer:
@@ -110,11 +163,14 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.has_started = True
             self.status = message["status"]
-            given: list[headers.Header] = list(message.get("headers", ()))
+            given: list[headers.Header] = [*message.get("headers", ())]
             if self.status in {405, 204}:
                 given = [_with_head(name, value) for name, value in given]
-            present = {name for name, _ in given}
-            message["headers"] = [*given, *(each for each in self._more if each[0] not in present)]
+            present = dict(given)
+            for each in self._more:
+                if each[0] not in present:
+                    given.append(each)
+            message["headers"] = given
         elif self.method == "HEAD":
             message = {"type": "http.response.body", "body": b"", "more_body": message.get("more_body", False)}
         await self._send(message)
@@ -141,6 +197,14 @@ class _Answer:
         await self({"type": "http.response.body", "body": b""})
 
 
+def _new_request_id() -> str:
+    """Of random bytes that were asked for in bulk: each time is a call of the kernel."""
+    if not _random_bytes:
+        many = os.urandom(REQUEST_ID_BYTES * REQUEST_IDS_AT_ONCE)
+        _random_bytes.extend(many[at : at + REQUEST_ID_BYTES] for at in range(0, len(many), REQUEST_ID_BYTES))
+    return _random_bytes.pop().hex()
+
+
 def canonical_path(path: str, raw_path: bytes | None) -> str:
     """One spelling for each address: single slashes, none at the end, `/v3.2` for its aliases.
 
@@ -152,6 +216,8 @@ def canonical_path(path: str, raw_path: bytes | None) -> str:
         path = _SLASHES.sub("/", path)
     if len(path) > 1 and path.endswith("/"):
         path = path[:-1]
+    if path.startswith(_INSIDE):
+        return path
     for alias in ALIASES:
         if path.startswith(alias) and path[len(alias) : len(alias) + 1] in {"", "/"}:
             return API_PREFIX + path[len(alias) :]

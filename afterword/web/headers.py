@@ -25,7 +25,7 @@ def read(raw: Iterable[Header]) -> dict[str, str]:
     """Names in lower case to values; those sent more than once are joined, as HTTP says."""
     found: dict[str, str] = {}
     for name, value in raw:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
+        key, text = str(name, "latin-1"), str(value, "latin-1")
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found
 

@@ -1,8 +1,10 @@
 """Rate limits in this process's memory: requests by token and organization, failed authentications by source."""
 
+import collections
 import ipaddress
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from afterword import errors
@@ -14,6 +16,9 @@ ORGANIZATION_REQUESTS_DEFAULT = 24_000
 FAILURES_DEFAULT = 60
 LINK_STARTS_DEFAULT = 120  # of public links, by source: a shop's visitors may share one
 SHORT_LINK_MISSES_DEFAULT = 30  # by source: short links are short enough to be tried out
+LARGE_BODIES_MAX = 16  # in a process at the same moment; one may take a hundred megabytes while it is worked off
+LARGE_BODIES_OF_ONE_MAX = 4  # of an organization
+LARGE_BODY_WAIT_SECONDS = 2
 _REST = "the rest"
 
 
@@ -86,6 +91,7 @@ class Limiter:
         self._failures = Counter(limits.failed_authentications, clock=clock)
         self._starts = Counter(limits.link_starts, clock=clock)
         self._misses = Counter(limits.short_link_misses, clock=clock)
+        self._large: collections.Counter[str] = collections.Counter()
 
     def check_source(self, source: str) -> None:
         """Raise TooMany when this source address failed to authenticate too often; before anything is looked up."""
@@ -112,14 +118,30 @@ class Limiter:
         if self._misses.limit:
             self._misses.add(source_key(source))
 
+    @contextmanager
+    def large_body(self, organization_id: str) -> Generator[None, None, None]:
+        """Hold a place for a body of many megabytes while it is read and worked off; raises Unavailable without one."""
+        if self._large.total() >= LARGE_BODIES_MAX or self._large[organization_id] >= LARGE_BODIES_OF_ONE_MAX:
+            raise errors.Unavailable(
+                f"At most {LARGE_BODIES_OF_ONE_MAX} large bodies of an organization are read at the same moment.",
+                headers={"Retry-After": str(LARGE_BODY_WAIT_SECONDS)},
+            )
+        self._large[organization_id] += 1
+        try:
+            yield
+        finally:
+            self._large[organization_id] -= 1
+            if not self._large[organization_id]:
+                del self._large[organization_id]
+
     def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> Standing | None:
-        """One more request; what is left of the limit that ends first. None when both are off."""
+        """`requests` more; what is left of the limit that is over, or ends first. None when both are off."""
         standings = [
             counter.add(key, requests)
             for counter, key in ((self._tokens, token_id), (self._organizations, organization_id))
             if counter.limit
         ]
-        return min(standings, key=lambda standing: standing.remaining) if standings else None
+        return min(standings, key=lambda standing: (not standing.is_over, standing.remaining)) if standings else None
 
 
 def over(standing: Standing) -> errors.TooMany:

@@ -8,8 +8,8 @@ import msgspec
 
 from afterword.core.lists import CRITERIA, Listing
 from afterword.core.site import Site
-from afterword.web import body, criteria, describe, fields, paging, scalars
-from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
+from afterword.web import body, components, criteria, describe, edge, rows, scalars, uploads
+from afterword.web.explanations import FIELD_CODES
 from afterword.web.operations import Route
 
 VERSION = "3.2"
@@ -17,134 +17,12 @@ TITLE = "Afterword"
 ABOUT: Final = (
     "Customer-satisfaction questionnaires: scheduled, sent, answered and measured.\n\n"
     "Send a token as `Authorization: Bearer …`. Every refusal is a problem document (RFC 9457) with a stable `code`; "
-    "with `Prefer: handling=strict` unknown members are refused instead of ignored. Every operation takes "
-    "`response_fields=name,name` (in the query), which narrows its answer to these members; without it all members "
-    "are present. The paths /v3.0 and /v3.1 are aliases of this version."
+    "with `Prefer: handling=strict` unknown members are refused instead of ignored. Bodies are JSON; existing clients "
+    "may send the same as a form with nested brackets, `metadata[questionnaire][transaction_id]=1042`, whose texts are "
+    "typed by their members. Every authenticated answer tells the rate limit in `RateLimit-Limit`, "
+    "`RateLimit-Remaining` and `RateLimit-Reset`. The paths /v3.0 and /v3.1 are aliases of this version."
 )
-PROBLEM_REF: Final = {"$ref": "#/components/schemas/Problem"}
-STATUS_NAMES: Final[Mapping[int, str]] = {
-    304: "NotModified",
-    400: "Malformed",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    406: "NotAcceptable",
-    408: "RequestTimeout",
-    409: "Conflict",
-    412: "PreconditionFailed",
-    413: "BodyTooLarge",
-    414: "TargetTooLong",
-    415: "UnsupportedMedia",
-    422: "Invalid",
-    429: "TooMany",
-    500: "InternalError",
-    503: "Unavailable",
-}
-_PROBLEM: Final[dict[str, Any]] = {
-    "type": "object",
-    "description": "The body of every refusal.",
-    "required": ["type", "title", "status", "code", "detail", "message", "error", "instance", "request_id", "errors"],
-    "properties": {
-        "type": {"type": "string", "format": "uri", "description": "A page that explains the code."},
-        "title": {"type": "string"},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
-        "code": {"type": "string", "description": "Stable; decide by this."},
-        "detail": {"type": "string"},
-        "message": {"type": "string", "minLength": 1, "description": "As detail."},
-        "error": {"type": "string", "minLength": 1, "description": "As detail, for old clients."},
-        "instance": {"type": "string"},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "maxItems": 100,
-            "items": {
-                "type": "object",
-                "required": ["code", "message"],
-                "properties": {
-                    "pointer": {"type": "string", "description": "JSON Pointer into the body."},
-                    "parameter": {"type": "string"},
-                    "header": {"type": "string"},
-                    "code": {"type": "string", "enum": [*FIELD_CODES, "malformed_header", "idempotency_key_reused"]},
-                    "message": {"type": "string"},
-                },
-            },
-        },
-        "required_scopes": {"type": "array", "items": {"type": "string"}},
-    },
-}
-_HEADERS: Final[dict[str, Any]] = {
-    "ETag": {
-        "description": "The version of this entity, for If-Match and If-None-Match.",
-        "schema": {"type": "string"},
-    },
-    "Location": {"description": "Where the created entity is.", "schema": {"type": "string", "format": "uri"}},
-    "Link": {"description": 'The next page, rel="next", while there is more.', "schema": {"type": "string"}},
-    "X-Request-Id": {"description": "This request's id, as in our log.", "schema": {"type": "string"}},
-    "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
-    "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},
-    "RateLimit-Reset": {"description": "Seconds until the minute ends.", "schema": {"type": "integer"}},
-    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
-    "Idempotency-Replayed": {"description": "true: the first answer again.", "schema": {"type": "string"}},
-}
-_PARAMETERS: Final[dict[str, Any]] = {
-    "Limit": {
-        "name": "limit",
-        "in": "query",
-        "description": "Starts cursor mode: at most so many entries.",
-        "schema": {"type": "integer", "minimum": 1, "maximum": paging.LIMIT_MAX},
-    },
-    "Cursor": {
-        "name": "cursor",
-        "in": "query",
-        "description": "Goes on behind the entry that `next_cursor` or `Link` stood on.",
-        "schema": {"type": "string", "maxLength": paging.CURSOR_CHARACTERS_MAX},
-    },
-    "Pagination": {
-        "name": "pagination",
-        "in": "query",
-        "style": "deepObject",
-        "explode": True,
-        "description": "Page mode: `pagination[page]`, `pagination[max_per_page]`, `pagination[include_results]`.",
-        "schema": {
-            "type": "object",
-            "properties": {
-                "page": {"type": "integer", "minimum": 1, "default": 1},
-                "max_per_page": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": paging.PER_PAGE_MAX,
-                    "default": paging.PER_PAGE_DEFAULT,
-                },
-                "include_results": {"type": "integer", "enum": [0, 1], "default": 1},
-            },
-        },
-    },
-    "IdempotencyKey": {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "description": "1 to 255 visible ASCII characters; the same key and request get the first answer again for 24 "
-        "hours.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    },
-    "IfMatch": {
-        "name": "If-Match",
-        "in": "header",
-        "description": "An ETag; the change is refused with 412 when the entity has another one by now.",
-        "schema": {"type": "string"},
-    },
-    "IfNoneMatch": {
-        "name": "If-None-Match",
-        "in": "header",
-        "description": "An ETag; 304 without a body when the entity still has it.",
-        "schema": {"type": "string"},
-    },
-    "Prefer": {
-        "name": "Prefer",
-        "in": "header",
-        "description": "`handling=strict` refuses unknown and read-only members instead of ignoring them.",
-        "schema": {"type": "string"},
-    },
-}
+JSON: Final = "application/json"
 
 
 def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
@@ -153,6 +31,7 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
     ordered = sorted(structs, key=lambda struct: (struct.__name__, struct.__module__))
     references, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     names = {struct: str(reference["$ref"]) for struct, reference in zip(ordered, references, strict=True)}
+    bodies = {names[route.body] for route in routes if route.body is not None}
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, names)
@@ -169,14 +48,14 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
         "tags": [{"name": tag} for tag in dict.fromkeys(route.tag for route in routes)],
         "paths": paths,
         "components": {
-            "schemas": {**_tidied(schemas, requests=_request_names(ordered)), "Problem": _PROBLEM},
-            "responses": {name: _response(status) for status, name in STATUS_NAMES.items()},
-            "parameters": _PARAMETERS,
-            "headers": _HEADERS,
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "A token: afw_…"},
-                "esat_auth": {"type": "apiKey", "in": "header", "name": "esat-auth", "description": "The old header."},
-            },
+            "schemas": {**_tidied(schemas, requests=_reachable(schemas, bodies)), "ProblemDetails": components.PROBLEM},
+            "responses": components.shared_responses(),
+            "examples": components.examples(
+                [code for route in routes for code in route.refusals if code not in FIELD_CODES], site
+            ),
+            "parameters": components.PARAMETERS,
+            "headers": components.HEADERS,
+            "securitySchemes": components.security_schemes(site),
         },
     }
 
@@ -186,30 +65,71 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
 
 def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     scopes = [*([route.scope] if route.scope else []), *route.more_scopes]
+    described = [route.about] if route.about else []
+    if scopes:
+        described.append("Needs " + " and ".join(f"`{scope}`" for scope in scopes) + ".")
     found: dict[str, Any] = {
         "operationId": route.operation_id,
         "summary": route.summary,
+        "description": "\n\n".join(described),
         "tags": [route.tag],
-        "security": [{"bearer": scopes}, {"esat_auth": scopes}],
+        "security": components.security(scopes),
         "parameters": _parameters(route),
-        "responses": _responses(route, names),
     }
-    described = [route.description] if route.description else []
-    if scopes:
-        described.append("Needs " + " and ".join(f"`{scope}`" for scope in scopes) + ".")
-    found["description"] = "\n\n".join(described)
     if route.body is not None:
-        found["requestBody"] = {
-            "required": bool(route.body.__struct_fields__)
-            and any(row.is_required for row in describe.rows_of(route.body)),
-            "content": {
-                "application/json": {
-                    "schema": {"$ref": names[route.body]},
-                    "example": describe.example_of(route.body, is_request=True),
-                }
-            },
-        }
+        read = _body_of_one if route.rows_max is None else _body_of_many
+        found["requestBody"] = read(route, route.body, names)
+    if route.uploads:
+        found["requestBody"] = _body_of_file(route)
+    found["responses"] = _responses(route, names)
     return found
+
+
+def _body_of_one(
+    route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
+) -> dict[str, Any]:
+    reference, example = {"$ref": names[struct]}, describe.example_of(struct, is_request=True)
+    nested = [row.name for row in describe.rows_of(struct) if row.depth == 0 and row.is_nested]
+    form: dict[str, Any] = {"schema": reference, "example": example}
+    if nested:
+        form["encoding"] = {name: {"style": "deepObject", "explode": True} for name in nested}
+    limit = "" if route.depth_max == edge.DEPTH_MAX else f", nested at most {route.depth_max} deep"
+    return {
+        "description": f"At most {edge.BODY_BYTES_MAX:,} bytes{limit}.",
+        "required": any(row.is_required for row in describe.rows_of(struct)),
+        "content": {JSON: {"schema": reference, "example": example}, edge.FORM: form},
+    }
+
+
+def _body_of_many(
+    route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
+) -> dict[str, Any]:
+    example = describe.example_of(struct, is_request=True)
+    many = {"type": "array", "minItems": 1, "maxItems": route.rows_max, "items": {"$ref": names[struct]}}
+    lines = {
+        "type": "string",
+        "contentMediaType": rows.LINES,
+        "description": f"One record a line, each as {names[struct].rpartition('/')[2]}.",
+    }
+    return {
+        "description": f"1 to {route.rows_max:,} records, as a JSON array or as lines of JSON; at most "
+        f"{rows.BODY_BYTES_MAX:,} bytes, and {rows.RECORD_BYTES_MAX:,} a record. A wrong record is told in its place.",
+        "required": True,
+        "content": {
+            JSON: {"schema": many, "example": [example]},
+            rows.LINES: {"schema": lines, "example": msgspec.json.encode(example).decode() + "\n"},
+        },
+    }
+
+
+def _body_of_file(route: Route) -> dict[str, Any]:
+    file = {"type": "string", "format": "binary"}
+    form = {"type": "object", "required": ["file"], "properties": {"file": file}}
+    return {
+        "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. A form has one file; its other fields are parameters.",
+        "required": True,
+        "content": {name: {"schema": form if name == uploads.FORM else file} for name in route.uploads},
+    }
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
@@ -220,7 +140,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
             "required": True,
             "schema": {"type": "string", "pattern": "^[0-9A-Za-z]{22}$"}
             if name.endswith("_id") and name not in route.texts
-            else {"type": "string"},
+            else {"type": "string", "minLength": 1},
         }
         for name in route.parameters
     ]
@@ -228,7 +148,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         schema, components = _inline(route.query)
         required = set(schema.get("required", ()))
         for name, each in schema.get("properties", {}).items():
-            style = {"style": "form", "explode": False} if each.get("type") == "array" else {}
+            _limit(each)
+            style = _STYLES.get(str(each.get("type")), {})
             found.append(
                 {
                     "name": name,
@@ -239,18 +160,36 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
                 }
             )
     if route.listing is not None:
-        found += [{"$ref": f"#/components/parameters/{name}"} for name in ("Limit", "Cursor", "Pagination")]
-        found += [_filter_by(route.listing), _order_by(route.listing)]
+        found += [_reference(name) for name in _PAGING[route.shape]]
+        found += [_filter_by(route.listing)]
+        found += [_order_by(route.listing)] if route.shape != "one" else []
     match route.method:
         case "POST":
-            found.append({"$ref": "#/components/parameters/IdempotencyKey"})
+            found.append(_reference("IdempotencyKey"))
         case "PATCH" | "PUT" | "DELETE":
-            found.append({"$ref": "#/components/parameters/IfMatch"})
+            found.append(_reference("IfMatch"))
         case _:
             if route.shape == "one":
-                found.append({"$ref": "#/components/parameters/IfNoneMatch"})
-    found.append({"$ref": "#/components/parameters/Prefer"})
+                found.append(_reference("IfNoneMatch"))
+    found += [_reference("ResponseFields")] if route.answer is not None else []
+    found.append(_reference("Prefer"))
     return found
+
+
+_STYLES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "array": {"style": "form", "explode": False},
+    "object": {"style": "deepObject", "explode": True},
+}
+_PAGING: Final[Mapping[str, Sequence[str]]] = {
+    "array": ("Limit", "Cursor", "Pagination"),
+    "envelope": ("Limit", "Cursor", "Pagination"),
+    "cursor": ("Limit", "After"),
+    "one": (),
+}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/parameters/{name}"}
 
 
 def _filter_by(listing: Listing) -> dict[str, Any]:
@@ -290,12 +229,28 @@ def _order_by(listing: Listing) -> dict[str, Any]:
 
 def _responses(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     found: dict[str, Any] = {str(route.status): _success(route, names)}
-    for status in _statuses(route):
-        found[str(status)] = {"$ref": f"#/components/responses/{STATUS_NAMES[status]}"}
-    own = [code for code in route.refusals if (known := EXPLANATIONS.get(code)) is not None and known.status == 409]  # noqa: PLR2004
-    if own:
-        listed = ", ".join(f"`{code}`" for code in own)
-        found["409"] = {**_response(409), "description": f"{listed}. See `code`."}
+    for status in route.other_statuses:
+        about = "The created entity." if status == 201 else "OK; it was there already."  # noqa: PLR2004
+        found[str(status)] = {**found[str(route.status)], "description": about}
+    own = _own_codes(route)
+    for status in sorted({*_statuses(route), *own}):
+        name = components.STATUS_NAMES.get(status, "")
+        if status in own or status == 409:  # noqa: PLR2004
+            fields_of_it = own.get(422, ()) if status == 422 else ()  # noqa: PLR2004
+            codes = components.codes_of(422) if fields_of_it else own[status]
+            found[str(status)] = components.response(status, codes, fields=fields_of_it)
+        else:
+            found[str(status)] = {"$ref": f"#/components/responses/{name}"}
+    return found
+
+
+def _own_codes(route: Route) -> dict[int, list[str]]:
+    """The codes that the route names, and what every POST can meet, by status; those of fields stand at 422."""
+    found: dict[int, list[str]] = {}
+    for code in route.refusals:
+        found.setdefault(components.status_of(code), []).append(code)
+    if route.method == "POST":
+        found.setdefault(409, []).append("idempotency_in_progress")
     return found
 
 
@@ -303,20 +258,23 @@ def _statuses(route: Route) -> Iterable[int]:
     yield from (400, 401, 403)
     if route.parameters:
         yield 404
-    yield from (406, 408)
-    if route.method == "POST" or route.refusals:
-        yield 409
+    if route.answer is not None or route.media_types:
+        yield 406
     if route.method in {"PATCH", "PUT", "DELETE"}:
         yield 412
     if route.method == "GET" and route.shape == "one":
         yield 304
-    yield from (413, 414, 415, 422, 429, 500, 503)
+    yield from (408, 413, 414, 415, 422, 429, 500, 503)
 
 
 def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
-    always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
+    always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Preference-Applied"]
+    files = {name.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}} for name in route.media_types}
     if route.answer is None:
-        return {"description": "Done; no body.", "headers": _header_refs(always)}
+        if not files:
+            return {"description": "Done; no body.", "headers": components.header_refs(always)}
+        headers = components.header_refs([*always, "ETag", "Content-Disposition"])
+        return {"description": "The file.", "headers": headers, "content": files}
     reference = {"$ref": names[route.answer]}
     example: Any = describe.example_of(route.answer, is_request=False)
     if route.shape == "one":
@@ -327,8 +285,8 @@ def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[st
         schema, example = _list_of(route, reference, example)
     return {
         "description": "The created entity." if route.status == 201 else "OK",  # noqa: PLR2004
-        "headers": _header_refs([*always, *more]),
-        "content": {"application/json": {"schema": schema, "example": example}},
+        "headers": components.header_refs([*always, *more]),
+        "content": {JSON: {"schema": schema, "example": example}, **files},
     }
 
 
@@ -347,27 +305,21 @@ def _list_of(route: Route, reference: dict[str, Any], example: Any) -> tuple[dic
     return {"type": "object", "required": list(properties), "properties": properties}, shown
 
 
-def _response(status: int) -> dict[str, Any]:
-    if status == 304:  # noqa: PLR2004
-        return {"description": "The entity still has the ETag of If-None-Match."}
-    codes = [code for code, known in EXPLANATIONS.items() if known.status == status]
-    found: dict[str, Any] = {
-        "description": ", ".join(f"`{code}`" for code in codes),
-        "headers": _header_refs(["X-Request-Id", *(["Retry-After"] if status in {409, 429, 503} else [])]),
-        "content": {"application/problem+json": {"schema": PROBLEM_REF}},
-    }
-    return found
-
-
-def _header_refs(names: Iterable[str]) -> dict[str, Any]:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-
-
 # Schemas -------------------------------------------------------------------------------------------------------------
 
 
-def _request_names(structs: Iterable[type[msgspec.Struct]]) -> frozenset[str]:
-    return frozenset(struct.__name__ for struct in structs if issubclass(struct, fields.Request))
+_REFERENCE: Final = re.compile(r'"#/components/schemas/([^"]+)"')
+
+
+def _reachable(schemas: Mapping[str, Any], references: Iterable[str]) -> frozenset[str]:
+    """The names of these schemas and of all that they refer to, and so on."""
+    found: set[str] = set()
+    waiting = {reference.rpartition("/")[2] for reference in references}
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= set(_REFERENCE.findall(msgspec.json.encode(schemas[name]).decode())) - found
+    return frozenset(found)
 
 
 def _inline(struct: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -376,8 +328,16 @@ def _inline(struct: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any
 
 
 def _resolved(schema: dict[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with what it refers to in its place."""
     name = str(schema.get("$ref", ""))
-    return _moment() if name == "Moment" else components.get(name, schema)
+    if name:
+        return _moment() if name == "Moment" else _resolved(components[name], components)
+    found = dict(schema)
+    if "anyOf" in found:
+        found["anyOf"] = [_resolved(option, components) for option in found["anyOf"]]
+    if "items" in found:
+        found["items"] = _resolved(found["items"], components)
+    return found
 
 
 def _moment() -> dict[str, Any]:

@@ -48,6 +48,7 @@ A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
     async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
         current = await store.get_item(db, …)         # raises NotFound
         call.check_version(current.version)           # If-Match -> 412, when the header was sent
+        changes = call.body.named()                   # the members that were sent
         …
 
     @routes.delete("/q/queue/item/{item_id}", scope="Queue.Delete", summary="Delete Queue Item")
@@ -55,16 +56,25 @@ A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
         await service.delete(db, …)
         return Answer()                               # 204
 
-Query parameters of a GET of its own: `query=SomeStruct` (a fields.Request); they arrive in `call.body`.
+Query parameters of a route's own, on any method: `query=SomeStruct` (a fields.Request); they arrive in `call.query`.
+A secret that is shown once: `secret_members=("token",)` on its POST; kept for an Idempotency-Key it is null.
+Many records in one POST: `rows_max=10_000`; the body is a JSON array or lines of JSON (`application/x-ndjson`) of
+`body` structs, `call.body` the list of them in order with an errors.Invalid in place of each that is wrong. Status 200.
+A file as body: `uploads=("text/csv", "multipart/form-data")` on a POST; `call.body` is an `uploads.Upload`, of up to
+32 MB, and the fields of its form are parameters like those of the query. `prepare=function` makes something of it and
+of the query, beside the event loop and before there is a transaction, which is `call.body` then.
+A file as answer: `media_types=("text/csv",)` on a GET whose handler returns `Answer(download=Download(…))`; its
+Database takes a connection for each query, so that chunks may be read while they are sent.
 A list whose rows come from no `db.fetch_list` (bounded, shape="array", no listing): `Answer([Group.of(g) for g in …])`.
+Most routes need no more than this; `Options` below says in a line each what else a route may declare.
 In the store: see `Database.fetch_list` in db.py and `core/lists.py`.
 '''
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
 
@@ -80,8 +90,11 @@ Shape = Literal["one", "array", "envelope", "cursor"]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 Handler = Callable[["Call[Any]", Database], Awaitable["Answer"]]
 SharedHandler = Callable[["Call[Any]", Pool], Awaitable["Answer"]]
+Own = Callable[[Caller, Mapping[str, str]], bool]
+Prepare = Callable[[Any, Any], Any]
 
 DEPTH_MAX = 16
+ACT_SECONDS_MAX = 8  # with an Idempotency-Key its row waits in an open transaction, which the database ends after 10
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 _STATUS: dict[Method, int] = {"GET": 200, "POST": 201, "PATCH": 200, "PUT": 200, "DELETE": 204}
 
@@ -95,13 +108,12 @@ class Call(Generic[Body]):
     now: datetime  # the database's clock, read once
     zone: tzinfo  # the organization's, in which recorded times are shown
     ids: Mapping[str, str]  # the path's parameters; those that are ids have the shape of one
-    body: Body  # the body (POST, PATCH, PUT) or the route's own query parameters (GET, DELETE), validated
-    headers: Mapping[str, str]  # names in lower case
+    body: Body  # validated; of a route with `rows_max` a list
     request_id: str
     strict: bool = False  # Prefer: handling=strict
     if_match: str | None = None
     requested: Page | None = None
-    document: Mapping[str, object] = field(default_factory=dict[str, object])  # the body as it was read
+    query: Any = None  # the route's own query parameters, validated
 
     @property
     def page(self) -> Page:
@@ -117,15 +129,26 @@ class Call(Generic[Body]):
             raise errors.Stale("It was changed since you read it; read it again.")
 
 
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file: `chunks` are read while they are sent, and closed when the client leaves; `length` in bytes, if known."""
+
+    media_type: str
+    file_name: str
+    length: int | None
+    chunks: AsyncGenerator[bytes, None]
+
+
 @dataclass(slots=True)
 class Answer:
-    """What a handler gives back: a Struct, a list of Structs, Rows of Structs, or nothing (204)."""
+    """What a handler gives back: a Struct, a list of Structs, Rows of Structs, a file, or nothing (204)."""
 
     value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[msgspec.Struct] | None = None
     version: int | None = None  # of the row: becomes the strong ETag
     location: str | None = None  # below the base address: "/q/queue/item/…"
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    download: Download | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +172,23 @@ class Route:
     tag: str
     refusals: tuple[str, ...]
     texts: tuple[str, ...]  # path parameters that are no ids
+    own: Own | None
     depth_max: int
+    rows_max: int | None
+    uploads: tuple[str, ...]
+    prepare: Prepare | None
+    media_types: tuple[str, ...]
+    other_statuses: tuple[int, ...]
+    secret_members: tuple[str, ...]
+    acts: bool = False  # outside: its `shared` handler is called whether or not an Idempotency-Key was sent
+
+    @property
+    def about(self) -> str:
+        """The description, and what clients should know of the options."""
+        if not self.secret_members:
+            return self.description
+        members = ", ".join(f"`{name}`" for name in self.secret_members)
+        return f"{self.description} Repeated with its `Idempotency-Key` the answer has null in {members}.".strip()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -169,9 +208,16 @@ class Options(TypedDict, total=False):
     refusals: Sequence[str]  # codes of 409 and 422 of its own; those of every route are known
     more_scopes: Sequence[str]  # needed besides `scope`
     texts: Sequence[str]  # path parameters that are no ids
-    query: type[msgspec.Struct]  # query parameters of its own, on GET and DELETE
+    own: Own  # whose caller needs no scope, by the path's parameters: one's own things
+    query: type[msgspec.Struct]  # query parameters of its own
     status: int  # where it is not 200, 201 or 204 as the method has it
+    other_statuses: Sequence[int]  # of success, that the handler's answers may have besides
     depth_max: int  # of the body's JSON
+    rows_max: int  # on POST: the body is a list of at most so many `body` structs
+    uploads: Sequence[str]  # on POST: the body is a file of one of these types
+    prepare: Prepare  # what the handler gets in place of the file, made of it and the query, in a thread
+    media_types: Sequence[str]  # on GET: of the files that it answers with
+    secret_members: Sequence[str]  # on POST: of the answer, that are shown once: nothing keeps them, replays have null
 
 
 class Routes:
@@ -213,6 +259,30 @@ class Routes:
         and sees to its own transaction, which must be committed when it returns.
         """
         return self._add("POST", path, scope, summary, options, answer=answer, body=body, shape=shape, shared=shared)
+
+    def act(
+        self,
+        path: str,
+        *,
+        scope: str | None,
+        summary: str,
+        answer: type[msgspec.Struct],
+        body: type[msgspec.Struct],
+        **options: Unpack[Options],
+    ) -> Callable[[SharedHandler], SharedHandler]:
+        """Declare a POST that acts outside and makes nothing here (200).
+
+        Its handler gets the pool, sees to its own transactions, and has none open while it waits, at most
+        `ACT_SECONDS_MAX`. What was done outside stays done, also where keeping the answer for a key fails.
+        """
+
+        def declare(handler: SharedHandler) -> SharedHandler:
+            stand_in = cast("Handler", handler)  # the table names an operation by its handler; nobody calls this one
+            self._add("POST", path, scope, summary, options, answer=answer, body=body, shared=handler)(stand_in)
+            self.all[-1] = replace(self.all[-1], acts=True, status=options.get("status", 200))
+            return handler
+
+        return declare
 
     def patch(
         self,
@@ -260,6 +330,9 @@ class Routes:
         listing: Listing | None = None,
         shared: SharedHandler | None = None,
     ) -> Callable[[Handler], Handler]:
+        rows_max = options.get("rows_max")
+        status = 200 if rows_max is not None else _STATUS[method]
+
         def declare(handler: Handler) -> Handler:
             self.all.append(
                 Route(
@@ -274,13 +347,20 @@ class Routes:
                     answer=answer,
                     shape=shape,
                     listing=listing,
-                    status=options.get("status", _STATUS[method]),
+                    status=options.get("status", status),
                     summary=summary,
                     description=options.get("description", ""),
                     tag=self.tag,
                     refusals=tuple(options.get("refusals", ())),
                     texts=tuple(options.get("texts", ())),
+                    own=options.get("own"),
                     depth_max=options.get("depth_max", DEPTH_MAX),
+                    rows_max=rows_max,
+                    uploads=tuple(options.get("uploads", ())),
+                    prepare=options.get("prepare"),
+                    media_types=tuple(options.get("media_types", ())),
+                    other_statuses=tuple(options.get("other_statuses", (201,) if method == "PUT" else ())),
+                    secret_members=tuple(options.get("secret_members", ())),
                 )
             )
             return handler

@@ -33,7 +33,7 @@ How a list route works, from store to wire:
 import base64
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, cast
@@ -46,7 +46,7 @@ from afterword.web import criteria
 from afterword.web.query import Parameters
 from afterword.web.scalars import Context
 
-__all__ = ["ListReader", "Page", "Rows", "Wanted"]
+__all__ = ["ListReader", "Page", "Rows", "Wanted", "open_place", "seal_place"]
 
 LIMIT_MAX = 500
 LIMIT_DEFAULT = 50
@@ -55,8 +55,11 @@ PER_PAGE_MAX = 500
 PER_PAGE_DEFAULT = 10
 ROWS_DEEP_MAX = 100_000
 CURSOR_CHARACTERS_MAX = 512
+FIELDS_MAX = 200  # names of `response_fields`
 SEAL_BYTES = 12
 PARAMETERS: Final = frozenset({"pagination", "limit", "cursor", "filter_by", "order_by", "fields", "response_fields"})
+
+STARS: Final = frozenset({"*", "**", "***"})  # "all members", as old clients say it
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -73,20 +76,24 @@ class Wanted:
 class ListReader:
     """Reads the parameters of one list route, and writes its answers."""
 
-    def __init__(self, listing: Listing, *, is_array: bool, secret: bytes) -> None:
+    def __init__(self, listing: Listing, *, shape: str, secret: bytes, own: Collection[str] = ()) -> None:
+        """`own`: the route's own query parameters; they narrow its list as filters do."""
         self._columns = criteria.Columns(listing)
         self._listing = listing
-        self._is_array = is_array
+        self._is_array = shape == "array"
+        self._is_log = shape == "cursor"  # read by cursors alone, which it calls `after`
         self._secret = secret
+        self._own = frozenset(own)
+        self.parameters = PARAMETERS | {"after"} if self._is_log else PARAMETERS
 
     def read(self, parameters: Parameters, context: Context, *, path: str) -> Wanted:
         """The page that the parameters ask for; notes in `context` what is wrong. `path` is the list's own address."""
         values = parameters.values
         order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
         filters = criteria.read_filter(values.get("filter_by"), self._columns, context)
-        binding = self._binding(path, values.get("filter_by"), order)
+        binding = self._binding(path, values, order)
         pagination = values.get("pagination")
-        if "limit" not in values and "cursor" not in values and (pagination is not None or not self._is_array):
+        if self._has_pages(values):
             number, per_page, with_results = _page_mode(pagination, context)
             page = Page(
                 self._listing,
@@ -99,11 +106,20 @@ class ListReader:
             )
             return Wanted(page, number, binding)
         if pagination is not None:
-            context.add("/pagination", "exclusive", "Either pagination, or limit and cursor.")
+            message = "This list has cursors alone." if self._is_log else "Either pagination, or limit and cursor."
+            context.add("/pagination", "exclusive", message)
         default = LIMIT_DEFAULT_ARRAY if self._is_array else LIMIT_DEFAULT
         limit = _integer(values.get("limit"), "/limit", context, default, LIMIT_MAX)
-        after = self._open(values.get("cursor"), order, binding, context)
+        name = "after" if self._is_log and "after" in values else "cursor"
+        if name == "after" and "cursor" in values:
+            context.add("/cursor", "exclusive", "Either after or cursor.")
+        after = self._open(values.get(name), f"/{name}", order, binding, context)
         return Wanted(Page(self._listing, order, filters, limit=limit, after=after, with_total=False), None, binding)
+
+    def _has_pages(self, values: Mapping[str, Any]) -> bool:
+        if self._is_log or "limit" in values or "cursor" in values:
+            return False
+        return values.get("pagination") is not None or not self._is_array
 
     def envelope(self, wanted: Wanted, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
         """The list as an object, in page mode with counts, in cursor mode without."""
@@ -131,48 +147,76 @@ class ListReader:
             if not more:
                 return None
             changed: dict[tuple[str, ...], str] = {("pagination", "page"): str(wanted.number + 1)}
-        elif (cursor := self.next_cursor(wanted, rows)) is not None:
-            changed = {("cursor",): cursor, ("limit",): str(page.limit)}
+        elif rows.has_more and (cursor := self.next_cursor(wanted, rows)) is not None:
+            changed = {("after" if self._is_log else "cursor",): cursor, ("limit",): str(page.limit)}
         else:
             return None
-        kept = [(path, text) for path, text in parameters.pairs if path not in changed]
+        dropped = {*changed, ("cursor",)}
+        kept = [(path, text) for path, text in parameters.pairs if path not in dropped]
         return "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
 
-    def _binding(self, path: str, filter_by: object, order: Sequence[Order]) -> bytes:
-        steps = [(step.column.name, step.direction) for step in order]
-        return hashlib.sha256(_encode([path, filter_by or None, steps])).digest()
+    def _binding(self, path: str, values: Mapping[str, Any], order: Sequence[Order]) -> bytes:
+        if self._is_log:  # a place in a log is one whatever of the log is read
+            return _binding_of([path, _steps_of(order)])
+        own = {name: values[name] for name in self._own if values.get(name) is not None}
+        return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
     def _seal(self, key: Sequence[object], wanted: Wanted) -> str:
-        values = [_portable(value) for value in key]
-        payload = _encode(values)
-        if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
-            payload = _encode(values[-1:])  # the id finds the rest again
-        return base64.urlsafe_b64encode(self._seal_of(payload, wanted.binding) + payload).rstrip(b"=").decode()
+        return _seal(key, binding=wanted.binding, secret=self._secret)
 
     def _open(
-        self, cursor: object, order: Sequence[Order], binding: bytes, context: Context
+        self, cursor: object, place: str, order: Sequence[Order], binding: bytes, context: Context
     ) -> tuple[object, ...] | None:
         if cursor is None:
             return None
         try:
-            return self._unsealed(cursor, order, binding)
+            return _unsealed(cursor, order, binding=binding, secret=self._secret)
         except ValueError:
-            context.add("/cursor", "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
+            context.add(place, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
             return None
 
-    def _unsealed(self, cursor: object, order: Sequence[Order], binding: bytes) -> tuple[object, ...]:
-        if not isinstance(cursor, str) or len(cursor) > CURSOR_CHARACTERS_MAX:
-            raise ValueError
-        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        seal, payload = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
-        if not hmac.compare_digest(seal, self._seal_of(payload, binding)):
-            raise ValueError
-        values = cast("list[Any]", msgspec.json.decode(payload))
-        kinds: list[Kind] = [*(step.column.kind for step in order), "id"]
-        return tuple(_typed(value, kind) for value, kind in zip(values, kinds[-len(values) :], strict=True))
 
-    def _seal_of(self, payload: bytes, binding: bytes) -> bytes:
-        return hmac.digest(self._secret, b"cursor" + binding + payload, "sha256")[:SEAL_BYTES]
+def seal_place(key: Sequence[object], *, path: str, listing: Listing, secret: bytes) -> str:
+    """The cursor of one entry of a log, as the log's list at `path` takes it in its own order."""
+    return _seal(key, binding=_binding_of([path, _steps_of(listing.default_order())]), secret=secret)
+
+
+def open_place(cursor: str, *, path: str, listing: Listing, secret: bytes) -> tuple[object, ...]:
+    """The key of a log's entry; raises ValueError for what is no cursor of this log in its own order."""
+    order = listing.default_order()
+    return _unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)
+
+
+def _steps_of(order: Sequence[Order]) -> list[tuple[str, str]]:
+    return [(step.column.name, step.direction) for step in order]
+
+
+def _binding_of(what: list[object]) -> bytes:
+    return hashlib.sha256(_encode(what)).digest()
+
+
+def _seal(key: Sequence[object], *, binding: bytes, secret: bytes) -> str:
+    values = [_portable(value) for value in key]
+    payload = _encode(values)
+    if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
+        payload = _encode(values[-1:])  # the id finds the rest again
+    return base64.urlsafe_b64encode(_seal_of(payload, binding, secret) + payload).rstrip(b"=").decode()
+
+
+def _unsealed(cursor: object, order: Sequence[Order], *, binding: bytes, secret: bytes) -> tuple[object, ...]:
+    if not isinstance(cursor, str) or len(cursor) > CURSOR_CHARACTERS_MAX:
+        raise ValueError
+    raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    seal, payload = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
+    if not hmac.compare_digest(seal, _seal_of(payload, binding, secret)):
+        raise ValueError
+    values = cast("list[Any]", msgspec.json.decode(payload))
+    kinds: list[Kind] = [*(step.column.kind for step in order), "id"]
+    return tuple(_typed(value, kind) for value, kind in zip(values, kinds[-len(values) :], strict=True))
+
+
+def _seal_of(payload: bytes, binding: bytes, secret: bytes) -> bytes:
+    return hmac.digest(secret, b"cursor" + binding + payload, "sha256")[:SEAL_BYTES]
 
 
 def _page_mode(pagination: object, context: Context) -> tuple[int, int, bool]:
@@ -238,13 +282,15 @@ def response_fields(parameters: Mapping[str, Any], known: frozenset[str], contex
         given = parameters.get(parameter)
         if given is None:
             continue
-        names = [part.strip() for text in _texts(given) for part in text.split(",") if part.strip()]
-        if all(set(name) == {"*"} for name in names):
+        names = [part.strip() for text in _texts(given) for part in text.split(",", FIELDS_MAX + 1) if part.strip()]
+        if len(names) > FIELDS_MAX:
+            context.add(f"/{parameter}", "too_many", f"At most {FIELDS_MAX} names are allowed.")
             continue
-        for name in names:
-            if name not in known:
-                context.add(f"/{parameter}", "unknown_field", "The answer has no member of this name.")
-        wanted.update(names)
+        if not known.union(STARS).issuperset(names):
+            allowed = ", ".join(sorted(known))
+            context.add(f"/{parameter}", "unknown_field", f"The answer has no such member. There are: {allowed}.")
+        if STARS.isdisjoint(names):
+            wanted.update(names)
     return frozenset(wanted) or None
 
 
@@ -253,4 +299,5 @@ def _texts(given: object) -> list[str]:
         return [given]
     if isinstance(given, dict):
         given = list(cast("dict[str, object]", given).values())
-    return [text for text in cast("list[object]", given) if isinstance(text, str)] if isinstance(given, list) else []
+    entries = cast("list[object]", given)[: FIELDS_MAX + 1] if isinstance(given, list) else []
+    return [text for text in entries if isinstance(text, str)]

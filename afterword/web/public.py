@@ -67,12 +67,14 @@ def message_page(
     link: Link | None = None,
     button: Button | None = None,
     brand: str = "",
+    theme_url: str = "",
+    logo_url: str = "",
     language: str | None = None,
     direction: Literal["ltr", "rtl"] | None = None,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response[str]:
-    """A heading and a few sentences; `brand` is who asks."""
+    """A heading and a few sentences; `brand` is who asks, and looks as its theme and logo say."""
     return page(
         "message.html",
         words=words,
@@ -86,6 +88,23 @@ def message_page(
         link=link,
         button=button,
         brand=brand,
+        theme_url=theme_url,
+        logo_url=logo_url,
+    )
+
+
+def picture(content: bytes, media_type: str, *, is_named: bool) -> Response[bytes]:
+    """A picture of somebody else's, which may do nothing but be seen. `is_named`: its address names these bytes."""
+    lasting = "public, max-age=31536000, immutable" if is_named else "public, max-age=300"
+    return Response(
+        content,
+        media_type=media_type,
+        headers={
+            "Cache-Control": lasting,
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "X-Content-Type-Options": "nosniff",
+            "X-Robots-Tag": "noindex",
+        },
     )
 
 

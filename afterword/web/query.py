@@ -1,7 +1,8 @@
-"""Queries (and later forms) with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, read strictly into maps and lists."""
+"""Queries and forms with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, read strictly into maps and lists."""
 
+import re
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
 
 from afterword import errors
@@ -9,6 +10,8 @@ from afterword.web import edge
 
 PAIRS_MAX = 1000
 BRACKETS_MAX = 8
+
+_BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
 @dataclass(slots=True)
@@ -28,10 +31,9 @@ def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
     found = Parameters()
     if not raw:
         return found
-    parts = raw.split(b"&")
-    if len(parts) > PAIRS_MAX:
+    if raw.count(b"&") >= PAIRS_MAX:
         raise errors.Malformed(f"There may be {PAIRS_MAX:,} pairs.", code)
-    for part in parts:
+    for part in raw.split(b"&"):
         if not part:
             continue
         name, _, value = part.partition(b"=")
@@ -55,14 +57,13 @@ def as_list(value: object) -> list[Any] | None:
 def _text_of(raw: bytes, code: str) -> str:
     raw = raw.replace(b"+", b" ")
     if b"%" in raw:
-        for piece in raw.split(b"%")[1:]:
-            if len(piece) < 2 or not all(byte in b"0123456789abcdefABCDEF" for byte in piece[:2]):  # noqa: PLR2004
-                raise errors.Malformed("A percent sign must be followed by two hexadecimal digits.", code)
+        if _BROKEN_PERCENT.search(raw):
+            raise errors.Malformed("A percent sign must be followed by two hexadecimal digits.", code)
         raw = unquote_to_bytes(raw)
     try:
         text = raw.decode()
     except UnicodeDecodeError:
-        raise errors.Malformed("The query is not valid UTF-8.", "malformed_encoding") from None
+        raise errors.Malformed("The text behind the percent signs is not valid UTF-8.", "malformed_encoding") from None
     edge.check_text(text)
     return text
 

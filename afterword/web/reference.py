@@ -13,7 +13,7 @@ from litestar.handlers import HTTPRouteHandler
 from afterword import errors
 from afterword.core.lists import CRITERIA
 from afterword.core.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, problems, static
+from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route
 
@@ -100,7 +100,7 @@ class Reference:
             "method": route.method,
             "path": route.path,
             "summary": route.summary,
-            "description": _with_code(route.description),
+            "description": _with_code(f"{_about_rows(route)}{route.about}"),
             "scopes": [*([route.scope] if route.scope else []), *route.more_scopes],
             "query": query,
             "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
@@ -151,9 +151,19 @@ def curl_of(route: Route, site: Site) -> str:
     lines.append('  -H "Authorization: Bearer $TOKEN"')
     if route.body is not None:
         lines.append('  -H "Content-Type: application/json"')
-        content = msgspec.json.encode(describe.example_of(route.body, is_request=True)).decode().replace("'", "'\\''")
+        example: Any = describe.example_of(route.body, is_request=True)
+        sent = example if route.rows_max is None else [example]
+        content = msgspec.json.encode(sent).decode().replace("'", "'\\''")
         lines.append(f"  -d '{content}'")
+    if route.uploads:
+        lines += [f'  -H "Content-Type: {route.uploads[0]}"', "  --data-binary @file.csv"]
     return " \\\n".join(lines)
+
+
+def _about_rows(route: Route) -> str:
+    if route.rows_max is None:
+        return ""
+    return f"The body is a list of 1 to {route.rows_max:,} records, in JSON or as lines of JSON (`{rows.LINES}`). "
 
 
 def _curl_of_first(site: Site) -> str:

@@ -1,9 +1,11 @@
 """Runs one operation: all checks in one fixed order, the handler in its transaction, the answer's headers."""
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote_plus
 
 import msgspec
@@ -11,17 +13,16 @@ import msgspec
 from afterword import db, errors, ids
 from afterword.core import times
 from afterword.core.access import Caller
-from afterword.core.lists import Rows
 from afterword.core.site import API_PREFIX, Site
-from afterword.web import body, edge, headers, limits, paging, problems, query
-from afterword.web.operations import Answer, Call, Route, etag_of
+from afterword.web import body, edge, headers, limits, paging, problems, query, rows, uploads, wire
+from afterword.web.answering import Renderer, Sent
+from afterword.web.operations import Answer, Call, Download, Route
 from afterword.web.scalars import Context
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Header = tuple[bytes, bytes]
 
-_encode = msgspec.json.Encoder().encode
+JSON: Final = "application/json"
 _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: dict[str, object] = {}
 
@@ -106,6 +107,10 @@ class _Request:
     standing: limits.Standing | None = None
     parameters: query.Parameters = field(default_factory=query.Parameters)
     document: Any = msgspec.UNSET  # no body; null is one
+    is_lax: bool = False  # a form, or JSON without its label: scalars are typed by their member
+    records: rows.Records | None = None
+    upload: uploads.Upload | None = None
+    content: bytes | None = None  # the digest of what the records or the file were
     members: frozenset[str] | None = None  # response_fields
     wanted: paging.Wanted | None = None
     key: str | None = None  # Idempotency-Key
@@ -118,18 +123,23 @@ class Operation:
         self.route = route
         self._ground = ground
         self._database = db.on_demand(ground.pool)
-        self._takes_body = route.body is not None
         self._writes = route.method != "GET"
-        self._is_single = route.shape == "one"
+        self._is_large = route.rows_max is not None or bool(route.uploads)
+        self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else edge.BODY_BYTES_MAX
+        files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
+        self._media_types = ((JSON,) if route.answer is not None else ()) + files
         self._scopes = ((route.scope,) if route.scope else ()) + route.more_scopes
         self._ids = tuple(name for name in route.parameters if name.endswith("_id") and name not in route.texts)
         self._members = frozenset(_names(route.answer))
-        self._parameters = frozenset(_names(route.query)) | (paging.PARAMETERS if route.listing else body.RESERVED)
+        self._query = frozenset(_names(route.query))
         self._lists = (
-            paging.ListReader(route.listing, is_array=route.shape == "array", secret=ground.site.secret)
+            paging.ListReader(route.listing, shape=route.shape, secret=ground.site.secret, own=self._query)
             if route.listing
             else None
         )
+        self._parameters = self._query | (self._lists.parameters if self._lists else body.RESERVED)
+        self._renderer = Renderer(route, ground.site, self._lists)
+        assert self._members.issuperset(route.secret_members), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
                 body.warm(struct)
@@ -139,6 +149,7 @@ class Operation:
         request = _Request(scope, headers.read(scope["headers"]), scope["afterword.request_id"])
         try:
             status, more, content = await self._run(request, receive)
+            chunks = None if isinstance(content, bytes) else await _opened(content, scope)
         except errors.Refusal as refusal:
             await self._refuse(refusal, request, send)
             return
@@ -149,13 +160,25 @@ class Operation:
         if request.strict:
             more.append((b"preference-applied", b"handling=strict"))
         await send({"type": "http.response.start", "status": status, "headers": more})
-        await send({"type": "http.response.body", "body": content})
+        if chunks is None:
+            await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
+        else:
+            await _send_while_wanted(chunks, receive, send)
 
-    async def _run(self, request: _Request, receive: edge.Receive) -> tuple[int, list[Header], bytes]:
+    async def _run(self, request: _Request, receive: edge.Receive) -> Sent:
         caller = await self._admit(request)
-        await self._read(request, receive)
-        call = self._check_fields(request, caller)
+        if not self._is_large:
+            return await self._answer(request, caller, receive)
+        with self._ground.limiter.large_body(caller.organization_id):
+            return await self._answer(request, caller, receive)
+
+    async def _answer(self, request: _Request, caller: Caller, receive: edge.Receive) -> Sent:
+        await self._read(request, caller, receive)
+        call = await self._check_fields(request, caller)
         if not self._writes:
+            if self.route.media_types:  # whose chunks are read after this connection would have gone
+                self._check_ids(call.ids)
+                return self._render(await self.route.handler(call, self._database), request)
             async with db.connection(self._ground.pool) as database:
                 self._check_ids(call.ids)
                 answer = await self.route.handler(call, database)
@@ -192,62 +215,79 @@ class Operation:
             if refusal.code != errors.Unauthorized.code_default:  # nothing was tried without a token
                 ground.limiter.count_failure(source)
             raise
-        for scope in self._scopes:
-            caller.require(scope)
-        standing = request.standing = ground.limiter.count_request(
-            token_id=caller.token_id, organization_id=caller.organization_id
-        )
-        if standing is not None and standing.is_over:
-            raise limits.over(standing)
+        self._count(request, caller, requests=1)  # a refused one too, which tells the limit like any other answer
+        own = self.route.own
+        if own is None or not own(caller, request.scope["path_params"]):
+            for scope in self._scopes:
+                caller.require(scope)
+        _refuse_over(request.standing)
         return caller
+
+    def _count(self, request: _Request, caller: Caller, *, requests: int) -> None:
+        request.standing = self._ground.limiter.count_request(
+            token_id=caller.token_id, organization_id=caller.organization_id, requests=requests
+        )
 
     # 400, 406, 408, 413, 414, 415 ----------------------------------------------------------------------------
 
-    async def _read(self, request: _Request, receive: edge.Receive) -> None:
+    async def _read(self, request: _Request, caller: Caller, receive: edge.Receive) -> None:
         scope, sent = request.scope, request.headers
         raw_query: bytes = scope["query_string"]
         edge.check_target(scope.get("raw_path") or b"", raw_query)
-        if self.route.answer is not None:
-            edge.check_accept(sent.get("accept"))
+        if self._media_types:
+            edge.check_accept(sent.get("accept"), self._media_types)
         if "prefer" in sent:
             request.strict = headers.wants_strict(sent["prefer"])
         if raw_query:
             request.parameters = query.read(raw_query)
         if self.route.method == "POST" and "idempotency-key" in sent:
             request.key = headers.read_idempotency_key(sent["idempotency-key"])
-        raw = await edge.read_body(receive, sent)
-        if raw:
-            request.document = self._read_document(raw, sent.get("content-type"))
+        raw = await edge.read_body(receive, sent, bytes_max=self._bytes_max)
+        content_type = sent.get("content-type")
+        if self.route.rows_max is not None:
+            request.records = await _cut(raw, content_type, rows_max=self.route.rows_max)
+            if request.records.requests > 1:
+                self._count(request, caller, requests=request.records.requests - 1)
+                _refuse_over(request.standing)
+        elif self.route.uploads:
+            request.upload = uploads.read(raw, content_type, media_types=self.route.uploads)
+            query.merge(request.parameters, request.upload.fields)
+        elif raw:
+            self._read_document(request, raw, content_type)
+
+    def _read_document(self, request: _Request, raw: bytes, content_type: str | None) -> None:
+        if content_type == JSON:
+            request.document = edge.read_json(raw, depth_max=self.route.depth_max)
+        else:
+            request.document, request.is_lax = wire.read(raw, content_type, depth_max=self.route.depth_max)
         if not self._writes and isinstance(request.document, dict):
             query.merge(request.parameters, cast("dict[str, Any]", request.document))
 
-    def _read_document(self, raw: bytes, content_type: str | None) -> Any:
-        if edge.is_json(content_type) or (content_type is None and raw.lstrip()[:1] in {b"{", b"["}):
-            return edge.read_json(raw, depth_max=self.route.depth_max)
-        if not self._takes_body and edge.is_form(content_type):
-            return None  # ignored, as old clients send it with a DELETE
-        raise errors.UnsupportedMedia("This operation reads application/json.", headers={"Accept": "application/json"})
-
     # 422 -----------------------------------------------------------------------------------------------------
 
-    def _check_fields(self, request: _Request, caller: Caller) -> Call[Any]:
+    async def _check_fields(self, request: _Request, caller: Caller) -> Call[Any]:
         now, zone = self._ground.pool.clock.now(), times.zone_of(caller.time_zone)
         parameters = request.parameters
         wrong: list[errors.FieldError] = []
-        found: Any = None
+        asked: Any = None
         if parameters.values or self._lists is not None or self.route.query is not None:
             in_query = Context(now, zone, lax=True, strict=request.strict, as_parameter=True, wrong=wrong)
-            found = self._read_parameters(request, in_query)
+            asked = self._read_parameters(request, in_query)
         document: dict[str, object] = request.document if isinstance(request.document, dict) else _NOTHING
-        if document and request.members is None and not body.RESERVED.isdisjoint(document):
-            context = Context(now, zone, wrong=wrong)
-            request.members = paging.response_fields(document, self._members, context)
-        if self.route.body is not None:
-            in_body = Context(now, zone, partial=self.route.method == "PATCH", strict=request.strict, wrong=wrong)
+        in_body = Context(now, zone, lax=request.is_lax, strict=request.strict, wrong=wrong)
+        if document and self._writes and self._members and not body.RESERVED.isdisjoint(document):
+            request.members = request.members or paging.response_fields(document, self._members, in_body)
+        found: Any = None
+        if self.route.body is not None and request.records is None:
+            in_body.partial = self.route.method == "PATCH"
             given = _NOTHING if request.document is msgspec.UNSET else request.document
-            found = body.read(self.route.body, given, in_body, read_only=self._members)
+            found = body.collect(self.route.body, given, in_body, read_only=self._members)
         if wrong:
             raise errors.Invalid.of(*wrong)
+        if request.records is not None:
+            found = await self._read_rows(request, request.records, in_body)
+        if request.upload is not None:
+            found = await self._prepared(request, request.upload, asked)
         return Call(
             caller=caller,
             site=self._ground.site,
@@ -255,12 +295,11 @@ class Operation:
             zone=zone,
             ids=request.scope["path_params"],
             body=found,
-            headers=request.headers,
+            query=asked,
             request_id=request.request_id,
             strict=request.strict,
             if_match=request.headers.get("if-match"),
             requested=request.wanted.page if request.wanted else None,
-            document=document,
         )
 
     def _read_parameters(self, request: _Request, context: Context) -> Any:
@@ -272,36 +311,64 @@ class Operation:
             for name in values:
                 if name not in self._parameters:
                     context.add(f"/{name}", "unknown_member", "There is no such parameter here.")
-        if self.route.query is None or context.wrong:
+        if self.route.query is None:
             return None
-        own = {name: value for name, value in values.items() if name not in paging.PARAMETERS}
-        return body.read(self.route.query, own, context)
+        own = {name: value for name, value in values.items() if name in self._query}
+        return body.collect(self.route.query, own, context)
+
+    async def _read_rows(self, request: _Request, records: rows.Records, context: Context) -> Any:
+        context = Context(context.now, context.zone, lax=records.is_lax, strict=context.strict)
+        digest = None if request.key is None else hashlib.sha256()
+        note = None if digest is None else digest.update
+        found = await rows.read(records, self.route, context, read_only=self._members, note=note)
+        request.records = None  # which may be large
+        request.content = None if digest is None else digest.digest()
+        return found
+
+    async def _prepared(self, request: _Request, upload: uploads.Upload, asked: Any) -> Any:
+        if request.key is not None:
+            request.content = hashlib.sha256(upload.content).digest()
+        request.upload = None  # which may be large
+        return upload if self.route.prepare is None else await asyncio.to_thread(self.route.prepare, upload, asked)
 
     # Idempotency-Key, then 404 -------------------------------------------------------------------------------
 
-    async def _run_once(
-        self, call: Call[Any], request: _Request, key: str, database: db.Database
-    ) -> tuple[int, list[Header], bytes]:
-        digest = hashlib.sha256(
-            _encode_canonically([self.route.method, _path_of(request.scope), request.document or None])
-        ).digest()
+    async def _run_once(self, call: Call[Any], request: _Request, key: str, database: db.Database) -> Sent:
+        digest = self._digest_of(call, request)
         organization_id = call.caller.organization_id
         idempotency = self._ground.idempotency
         replay = await idempotency.claim(database, organization_id=organization_id, key=key, digest=digest)
         if replay is not None:
-            kept = [(name.lower().encode(), value.encode()) for name, value in replay.headers.items()]
-            return replay.status, [*kept, (b"idempotency-replayed", b"true")], replay.body
+            kept = [(name.encode(), value.encode()) for name, value in replay.headers.items()]
+            length = (b"content-length", b"%d" % len(replay.body))
+            return replay.status, [*kept, length, (b"idempotency-replayed", b"true")], replay.body
         self._check_ids(call.ids)
-        status, more, content = self._render(await self.route.handler(call, database), request)
+        if self.route.acts and self.route.shared is not None:
+            answer = await self.route.shared(call, self._ground.pool)
+        else:
+            answer = await self.route.handler(call, database)
+        status, more, content = self._render(answer, request)
+        assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
+        secret = self.route.secret_members
         await idempotency.keep(
             database,
             organization_id=organization_id,
             key=key,
             status=status,
-            headers={name.decode(): value.decode() for name, value in more},
-            body=content,
+            headers={name.decode(): value.decode() for name, value in more if name != b"content-length"},
+            body=_without(content, secret) if secret else content,
         )
         return status, more, content
+
+    def _digest_of(self, call: Call[Any], request: _Request) -> bytes:
+        """Of what the request means, not of how it was written: a form equals its JSON, and null an absent member.
+
+        And of how far its caller reaches, so that nobody gets an answer about what is closed to them.
+        """
+        members = sorted(request.members) if request.members else None
+        reach = [sorted(call.caller.application_ids), call.caller.test]
+        what = [reach, call.query, members, call.body if request.content is None else request.content]
+        return hashlib.sha256(_encode_canonically([self.route.method, _path_of(request.scope), *what])).digest()
 
     def _check_ids(self, given: Mapping[str, str]) -> None:
         for name in self._ids:
@@ -310,56 +377,15 @@ class Operation:
 
     # Answers -------------------------------------------------------------------------------------------------
 
-    def _render(self, answer: Answer, request: _Request) -> tuple[int, list[Header], bytes]:
-        more: list[Header] = [headers.VARY]
-        for name, value in answer.headers.items():
-            more.append(headers.header(name, value))
-        if answer.location is not None:
-            more.append((b"location", self._ground.site.api(answer.location).encode()))
-        status = answer.status or self.route.status
-        if answer.value is None:
-            more.append(headers.NO_STORE)
-            if status != 204:  # noqa: PLR2004
-                more.append((b"content-length", b"0"))
-            return status, more, b""
-        if answer.version is not None:
-            etag = etag_of(answer.version)
-            more.append((b"etag", etag.encode()))
-            given = request.headers.get("if-none-match")
-            if given is not None and not self._writes and headers.matches(given, etag):
-                return 304, [*more, headers.NO_CACHE], b""
-        more.append(headers.NO_CACHE if self._is_single else headers.NO_STORE)
-        content = _encode(self._shown(answer.value, request, more))
-        more.append(headers.JSON)
-        more.append((b"content-length", b"%d" % len(content)))
-        return status, more, content
-
-    def _shown(self, value: object, request: _Request, more: list[Header]) -> object:
-        if isinstance(value, Rows):
-            rows = cast("Rows[msgspec.Struct]", value)
-            lists, wanted = self._lists, request.wanted
-            items = self._narrowed(rows.items, request)
-            if lists is None or wanted is None:
-                return items
-            following = lists.next_query(wanted, rows, request.parameters)
-            if following is not None:
-                address = f"{self._ground.site.public_url}{_path_of(request.scope)}"
-                more.append(headers.header("link", f'<{address}?{following}>; rel="next"'))
-            match self.route.shape:
-                case "envelope":
-                    return lists.envelope(wanted, rows, items)
-                case "cursor":
-                    return {"results": items, "next_cursor": lists.next_cursor(wanted, rows)}
-                case _:
-                    return items
-        if isinstance(value, msgspec.Struct):
-            return value if request.members is None else _some_of(value, request.members)
-        return self._narrowed(cast("Sequence[msgspec.Struct]", value), request)
-
-    @staticmethod
-    def _narrowed(items: Sequence[msgspec.Struct], request: _Request) -> Sequence[object]:
-        members = request.members
-        return items if members is None else [_some_of(item, members) for item in items]
+    def _render(self, answer: Answer, request: _Request) -> Sent:
+        return self._renderer.render(
+            answer,
+            path=_path_of(request.scope),
+            sent=request.headers,
+            parameters=request.parameters,
+            wanted=request.wanted,
+            members=request.members,
+        )
 
     async def _refuse(self, refusal: errors.Refusal, request: _Request, send: Send) -> None:
         more = headers.of_refusal(refusal)
@@ -371,12 +397,56 @@ class Operation:
         await send({"type": "http.response.body", "body": content})
 
 
-def _some_of(value: msgspec.Struct, members: frozenset[str]) -> dict[str, object]:
-    return {
-        each.encode_name: getattr(value, each.name)
-        for each in msgspec.structs.fields(value)
-        if each.encode_name in members
-    }
+async def _cut(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
+    """The records; those of a large body are cut beside the event loop, as a hostile one takes half a second."""
+    if len(raw) <= edge.BODY_BYTES_MAX:
+        return rows.cut(raw, content_type, rows_max=rows_max)
+    return await asyncio.to_thread(rows.cut, raw, content_type, rows_max=rows_max)
+
+
+def _refuse_over(standing: limits.Standing | None) -> None:
+    if standing is not None and standing.is_over:
+        raise limits.over(standing)
+
+
+async def _opened(file: Download, scope: Scope) -> AsyncGenerator[bytes, None] | None:
+    """The chunks, the first of them read already, while a refusal can still be told; None where nobody wants them."""
+    if scope.get("afterword.is_head"):
+        return None
+    first = await anext(file.chunks, b"")
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        async with aclosing(file.chunks) as rest:
+            yield first
+            async for chunk in rest:
+                yield chunk
+
+    return chunks()
+
+
+async def _send_while_wanted(chunks: AsyncGenerator[bytes, None], receive: edge.Receive, send: Send) -> None:
+    """Send them one after the other; a client that leaves ends the reading too, of which servers say nothing here."""
+    leaving = asyncio.ensure_future(_until_left(receive))
+    try:
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                if leaving.done():
+                    return
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+
+
+async def _until_left(receive: edge.Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _without(content: bytes, secret: Sequence[str]) -> bytes:
+    """An answer as it may be kept: null in place of what is shown once."""
+    document: dict[str, object] = msgspec.json.decode(content)
+    return msgspec.json.encode(document | {name: None for name in secret if name in document})
 
 
 def _names(struct: type[msgspec.Struct] | None) -> list[str]:
@@ -384,7 +454,9 @@ def _names(struct: type[msgspec.Struct] | None) -> list[str]:
 
 
 def _names_of(raw_query: bytes) -> list[str]:
-    return [unquote_plus(part.partition(b"=")[0].decode("latin-1")).lower() for part in raw_query.split(b"&")]
+    """The names of the query, in lower case and without brackets: `token[]` is one of `token`."""
+    names = [unquote_plus(part.partition(b"=")[0].decode("latin-1")) for part in raw_query.split(b"&")]
+    return [name.partition("[")[0].lower() for name in names]
 
 
 def _path_of(scope: Scope) -> str:

@@ -30,7 +30,7 @@ class Context:
 
     now: datetime
     zone: tzinfo
-    lax: bool = False  # forms and queries: everything is text, typed by the member
+    lax: bool = False  # forms, queries, JSON without its label: scalars are typed by the member
     partial: bool = False  # PATCH: null is a value, not an absence
     strict: bool = False  # Prefer: handling=strict
     as_parameter: bool = False  # wrong places are query parameters, not pointers
@@ -77,12 +77,21 @@ def reader_of(kind: inspect.Type) -> Reader:  # noqa: PLR0911  one line for each
             raise TypeError(f"there is no reader for {kind}")
 
 
-def _text_reader(least: int | None, most: int | None, pattern: str | None) -> Reader:
+def shaped_text_reader(kind: inspect.StrType, wanted: str) -> Reader:
+    """As that of the type, but a text that does not match its pattern is told what is wanted."""
+    return _text_reader(kind.min_length, kind.max_length, kind.pattern, wanted)
+
+
+def _text_reader(
+    least: int | None, most: int | None, pattern: str | None, wanted: str = "This does not have the wanted form."
+) -> Reader:
     most = TEXT_CHARACTERS_MAX if most is None else most
     least = least or 0
     shape = re.compile(pattern) if pattern else None
 
     def read_text(value: Any, place: str, context: Context) -> Any:
+        if context.lax and (type(value) is int or type(value) is float) and not context.as_parameter:
+            value = str(value)  # PHP writes what looks like a number as one
         if type(value) is not str:
             context.add(place, "wrong_type", "A text is wanted.")
         elif len(value) < least:
@@ -90,7 +99,7 @@ def _text_reader(least: int | None, most: int | None, pattern: str | None) -> Re
         elif len(value) > most:
             context.add(place, "too_long", f"At most {count_of(most, 'character', 'characters')} allowed.")
         elif shape is not None and shape.search(value) is None:
-            context.add(place, "invalid_format", "This does not have the wanted form.")
+            context.add(place, "invalid_format", wanted)
         return value
 
     return read_text
@@ -109,8 +118,8 @@ def read_anything(value: Any, _place: str, _context: Context) -> Any:
 def _read_boolean(value: Any, place: str, context: Context) -> Any:
     if type(value) is bool:
         return value
-    if context.lax and type(value) is str and value in _BOOLEANS:
-        return _BOOLEANS[value]
+    if context.lax and (type(value) is str or type(value) is int) and str(value) in _BOOLEANS:
+        return _BOOLEANS[str(value)]
     context.add(place, "wrong_type", "true or false is wanted.")
     return None
 
@@ -285,7 +294,7 @@ def metadata_reader(group: Reader | None = None) -> Reader:
             if group is not None and name in metadata.KINDS and type(entry) in {dict, list}:
                 found[name] = group(entry, f"{place}/{name}", context)
             else:
-                found[name] = _metadata_value(name, entry, f"{place}/{escape(name)}", context)
+                found[name] = _metadata_value(name, entry, place, context)
         return found
 
     return read_metadata
@@ -295,7 +304,7 @@ def _metadata_value(name: str, value: Any, place: str, context: Context) -> str 
     try:
         return metadata.read_value(name, value)
     except metadata.InvalidMetadata as error:
-        context.add(place, error.code, str(error))
+        context.add(f"{place}/{escape(name)}", error.code, str(error))
         return None
 
 

@@ -25,6 +25,7 @@ class Accounts:
         self._pool = pool
         self._in_flight: Counter[AccountKey] = Counter()
         self._slots_max: dict[AccountKey, int] = {}
+        self.versions: dict[AccountKey, int | None] = {}  # of the settings; None: it has none of its own
         self._last: defaultdict[AccountKey, deque[bool]] = defaultdict(lambda: deque(maxlen=retries.BREAKER_WINDOW))
         self._troubled: set[AccountKey] = set()
         self._probing: set[AccountKey] = set()
@@ -33,6 +34,7 @@ class Accounts:
         """Take over what the database says of a lane's account."""
         key = (lane.organization_id, lane.account_id)
         self._slots_max[key] = lane.slots_max
+        self.versions[key] = lane.settings_version
         if lane.failures or lane.open_until is not None:
             self._troubled.add(key)
 
@@ -65,7 +67,7 @@ class Accounts:
                 await self._pause(account, outcome.reason)
                 return True
             case Retry(cause="throttle"):
-                await self._slow_down(account)
+                await self._slow_down(account, outcome.domain)
                 return outcome.reply_code == REPLY_GOODBYE and await self._fail(account)
             case Retry(cause="connection"):
                 return await self._fail(account)
@@ -82,9 +84,9 @@ class Accounts:
         if is_new:
             logger.error("account paused", organization_id=account[0], account_id=account[1], reason=reason)
 
-    async def _slow_down(self, account: AccountKey) -> None:
+    async def _slow_down(self, account: AccountKey, domain: str | None) -> None:
         async with db.transaction(self._pool) as database:
-            await lanes.slow_down(database, account=account)
+            await lanes.slow_down(database, account=account, domain=domain)
 
     async def _fail(self, account: AccountKey) -> bool:
         is_probe = account in self._probing

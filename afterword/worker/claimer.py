@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import structlog
@@ -21,6 +22,8 @@ from afterword.queue.sending.service import Dispatch, Lease
 from afterword.queue.sending.store import Claimed
 from afterword.worker.accounts import Accounts
 from afterword.worker.failures import cause_of
+from afterword.worker.guard import Guard
+from afterword.worker.heads import Heads
 from afterword.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
 
 END: Final[LaneKey] = ("~", "~")  # behind every id
@@ -41,6 +44,7 @@ class Claimer:
         cache: SettingsCache,
         accounts: Accounts,
         pace: Pace,
+        guard: Guard,
         enter: Callable[[Dispatch, float], None],
     ) -> None:
         self._pool = pool
@@ -50,14 +54,21 @@ class Claimer:
         self._cache = cache
         self._accounts = accounts
         self._pace = pace
+        self._guard = guard
         self._enter = enter
+        self._heads = Heads()
         self._cursor: LaneKey = (random.choice(ids.ALPHABET), "")  # noqa: S311  workers start at different places
 
     async def turn(self, free: int) -> int:
         """Deal the free slots and claim, lanes that gave their whole share again; how many items were claimed."""
-        found = await self._lanes()
+        empty_until = self._heads.begin()
+        started = time.monotonic()
+        found = await self._lanes(empty_until)
+        self._heads.looked(time.monotonic() - started)
         turns = [_turn_of(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
+        by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
+        heads = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}  # no claim looks before
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
             shares = share_slots(turns, free=free, free_of_account=self._accounts.free())
@@ -65,7 +76,7 @@ class Claimer:
                 self._cursor = next_cursor(turns, shares)
             if not shares:
                 break
-            claimed, entered = await self._claim(shares, metered)
+            claimed, entered = await self._claim(shares, metered, by_domain, heads)
             claimed_in_all += sum(claimed.values())
             free -= entered
             # A metered or probing account has had its share of this turn; the others may have more due.
@@ -78,7 +89,7 @@ class Claimer:
                 break
         return claimed_in_all
 
-    async def _lanes(self) -> list[Lane]:
+    async def _lanes(self, empty_until: Mapping[LaneKey, datetime]) -> list[Lane]:
         """The next open lanes with something due, from the cursor on and around, without probes that others won."""
         limit, found = LANES_MAX, list[Lane]()
         busy = self._accounts.full()
@@ -92,6 +103,7 @@ class Claimer:
                         channel_ids=self._channel_ids,
                         busy=busy,
                         limit=limit - len(found),
+                        empty_until=empty_until,
                     )
         for lane in found:
             self._accounts.meet(lane)
@@ -112,7 +124,11 @@ class Claimer:
         return won
 
     async def _claim(
-        self, shares: Mapping[LaneKey, int], metered: frozenset[AccountKey]
+        self,
+        shares: Mapping[LaneKey, int],
+        metered: frozenset[AccountKey],
+        by_domain: frozenset[AccountKey],
+        empty_until: Mapping[LaneKey, datetime],
     ) -> tuple[Mapping[LaneKey, int], int]:
         """Claim and prepare in one transaction; how many were claimed of each lane, and how many of all went."""
         started = time.monotonic()
@@ -126,12 +142,16 @@ class Claimer:
                     cache=self._cache,
                     secret=self._secret,
                     draw=random.random,
+                    seq_min=self._guard.seq_min,
+                    by_domain=by_domain,
+                    empty_until=empty_until,
                 )
         except errors.Unavailable:
             raise
         except Exception:
             logger.exception("a batch could not be prepared; one by one now")
             return await self._claim_one_by_one(shares)
+        self._heads.reached(prepared.reached)
         for dispatch in prepared.dispatches:
             self._enter(dispatch, started)
         return prepared.claimed, len(prepared.dispatches)
@@ -140,7 +160,7 @@ class Claimer:
         """The same such that an item which cannot be prepared hurts only itself: it counts an attempt and waits."""
         started = time.monotonic()
         async with db.transaction(self._pool) as database:
-            items = await sending.claim_bare(database, shares=shares, lease=self._lease)
+            items = await sending.claim_bare(database, shares=shares, lease=self._lease, seq_min=self._guard.seq_min)
         counts: dict[LaneKey, int] = {}
         entered = 0
         for item in items:

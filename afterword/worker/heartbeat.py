@@ -22,7 +22,8 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 class Heartbeat:
     """Every few seconds one renewal of all holds; those that the database no longer grants are reported as lost.
 
-    `holds` and `lose` are called from the thread: the first must be safe to call there, the second must hand over.
+    `holds`, `lose` and `watch` are called from the thread: the first and last must be safe to call there, the second
+    must hand over.
     """
 
     def __init__(
@@ -32,11 +33,13 @@ class Heartbeat:
         pace: Pace,
         holds: Callable[[], Sequence[HoldKey]],
         lose: Callable[[Collection[HoldKey]], None],
+        watch: Callable[[], None] | None = None,
     ) -> None:
         self._database_url = database_url
         self._pace = pace
         self._holds = holds
         self._lose = lose
+        self._watch = watch
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
@@ -55,11 +58,14 @@ class Heartbeat:
     async def _beat(self) -> None:
         pool: db.Pool | None = None
         wait = self._pace.heartbeat_seconds
+        renewed = time.monotonic()
         while not await asyncio.to_thread(self._stopped.wait, wait):
             started = time.monotonic()
+            if self._watch is not None:
+                self._watch()
             try:
                 pool = pool or await db.open_pool(
-                    self._database_url, size_max=1, application_name="afterword heartbeat"
+                    self._database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0
                 )
                 await self._renew(pool)
             except errors.Unavailable:
@@ -69,7 +75,11 @@ class Heartbeat:
                 logger.exception("leases could not be renewed")
                 wait = min(AGAIN_SECONDS, self._pace.heartbeat_seconds)
             else:
-                wait = max(self._pace.heartbeat_seconds - (time.monotonic() - started), 0.0)
+                now = time.monotonic()
+                if now - renewed > 2 * self._pace.heartbeat_seconds:
+                    logger.warning("leases were renewed late", seconds=round(now - renewed, 1))
+                renewed = now
+                wait = max(self._pace.heartbeat_seconds - (now - started), 0.0)
         if pool is not None:
             await pool.close()
 

@@ -1,26 +1,37 @@
 """The worker process: a pool, the sender, its heartbeat and the jobs, from the first connection to a clean stop."""
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import structlog
 
-from afterword import db, errors
+from afterword import db, errors, renderings
 from afterword.channels import mime
-from afterword.channels.base import LINK, OUTBOX, Channel, Message
+from afterword.channels.base import EMAIL, LINK, OUTBOX, Channel, Message
+from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
 from afterword.core.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.site import Site
 from afterword.queue import service as queue
+from afterword.queue.retention import service as retention
 from afterword.queue.sending.service import Lease
 from afterword.queue.sending.store import HoldKey
+from afterword.wakeups import Ear, speak
+from afterword.worker.deliverer import Deliverer
+from afterword.worker.exports import Exporter
+from afterword.worker.guard import Guard
 from afterword.worker.heartbeat import Heartbeat
+from afterword.worker.imports import Importer
 from afterword.worker.jobs import Job, jobs_of
+from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender
+from afterword.worker.trials import Trials
 from afterword.worker.waiting import wait
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a
@@ -48,29 +59,63 @@ async def run(
     stop: asyncio.Event,
     pace: Pace = Pace(),  # noqa: B008  frozen
     statement_cache_size: int = 100,
+    queue_days: int = retention.DAYS_DEFAULT,
+    folder: Path | None = None,
+    notify: bool = False,
 ) -> None:
     """Work until `stop` is set. A database that is away is waited for, at the start and at any later time.
 
     `channels` makes the ways out, by channel_id, once there is a pool: `captured` for those that keep messages,
-    EmailChannel and the like beside it. Items on a channel that it lacks are left for other workers.
+    EmailChannel and the like beside it. Items on a channel that it lacks are left for other workers. `folder` keeps
+    what is remembered of the database; `notify`: listen for wake-ups beside the poll, and speak them.
     """
     pool = await _opened(database_url, stop, statement_cache_size)
     if pool is None:
         return
     async with pool:
         ways = channels(pool)
-        sender = Sender(pool=pool, site=site, channels=ways, mail_from=mail_from, pace=pace)
+        guard = Guard(pool=pool, folder=folder)
+        ear = Ear(url=database_url, pool=pool) if notify else None
+        speaker = speak(pool, url=database_url, horizon_seconds=pace.poll_seconds) if notify else None
+        sender = Sender(
+            pool=pool,
+            site=site,
+            channels=ways,
+            mail_from=mail_from,
+            pace=pace,
+            guard=guard,
+            woken=None if ear is None else ear.woken,
+        )
         heartbeat = _heartbeat(database_url, sender, pace)
         lease = Lease(owner=sender.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(ways), slots=pace.slots)
         heartbeat.start()
+        with contextlib.suppress(errors.Unavailable):  # then the guard looks again
+            await guard.is_open()  # before any reader of the event log
         try:
             async with asyncio.TaskGroup() as group:
-                for job in jobs_of(lease=lease, secret=site.secret, pace=pace, draw=random.random):
+                for job in jobs_of(
+                    lease=lease, secret=site.secret, pace=pace, draw=random.random, queue_days=queue_days
+                ):
                     group.create_task(_repeat(job, pool, stop))
+                group.create_task(Exporter(pool, sender.run_id).run(stop))
+                group.create_task(_deliverer(pool, site).run(stop))
+                group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
+                group.create_task(guard.run(stop))
+                group.create_task(sender.tick(stop))
                 group.create_task(sender.run(stop))
+                if ear is not None:
+                    group.create_task(ear.run(stop))
+                trials = Trials(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
+                group.create_task(trials.run(stop))
+                if EMAIL in ways:
+                    notices = Notices(pool=pool, site=site, channel=ways[EMAIL], mail_from=mail_from)
+                    group.create_task(notices.run(stop))
         finally:
             await heartbeat.stop()
+            if speaker is not None:
+                await speaker.close()
+            await sender.ways.close()
             for way in {id(way): way for way in ways.values()}.values():
                 await way.close()
         logger.info("worker stopped", run_id=str(sender.run_id))
@@ -112,13 +157,17 @@ async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: 
     return None
 
 
+def _deliverer(pool: db.Pool, site: Site) -> Deliverer:
+    return Deliverer(pool=pool, site=site, caller=Caller(allowed=site.networks), render=renderings.render)
+
+
 def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
     loop = asyncio.get_running_loop()
 
     def lose(holds: Collection[HoldKey]) -> None:
         loop.call_soon_threadsafe(sender.lose, holds)
 
-    return Heartbeat(database_url=database_url, pace=pace, holds=sender.holds, lose=lose)
+    return Heartbeat(database_url=database_url, pace=pace, holds=sender.holds, lose=lose, watch=sender.watch)
 
 
 async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from afterword.db import IDLE_TRANSACTION_TIMEOUT_SECONDS
+
 SLOTS: Final = 50
 SLOTS_MAX: Final = 200
 LEASE_SECONDS: Final = 60.0
@@ -18,10 +20,13 @@ ROUNDS_MAX: Final = 3
 DOT_SECONDS: Final = 600.0
 SEND_SECONDS_MAX: Final = 1200.0
 GRACE_SECONDS: Final = 25.0
+STUCK_SECONDS: Final = 300.0  # an event loop that stands still for so long never goes on
 AWAY_SECONDS_MAX: Final = 2.0  # between two tries to reach a database that is away
 POOL_SIZE: Final = 8
 
 assert HEARTBEAT_SECONDS * 3 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101  two lost heartbeats lose no lease
+# A process that stands still while it has rows locked loses those locks before it loses their leases.
+assert IDLE_TRANSACTION_TIMEOUT_SECONDS + HEARTBEAT_SECONDS * 2 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101
 assert DOT_SECONDS < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before its slot does
 
 
@@ -37,6 +42,7 @@ class Pace:
     reap_seconds: float = REAP_SECONDS
     send_seconds_max: float = SEND_SECONDS_MAX
     grace_seconds: float = GRACE_SECONDS
+    stuck_seconds: float = STUCK_SECONDS
     backoff_factor: float = 1.0
 
     def __post_init__(self) -> None:

@@ -1,14 +1,18 @@
 """The dispatch of what was claimed: renders, begins at the channel's point of no return, sends, settles the outcome.
 
 A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
-channel stands at the point of no return, and leaves its slot when its outcome is written.
+channel stands at the point of no return, and leaves its slot when its outcome is written. What was sent makes room for
+another item before that: the next batch is claimed while the outcomes of the last one are written, and begins when they
+are, so that a crash leaves no more items of unknown outcome than there are slots.
 """
 
 import asyncio
+import faulthandler
+import os
 import random
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
@@ -16,24 +20,30 @@ from typing import Final
 import structlog
 
 from afterword import db, errors
-from afterword.channels.base import Channel, Fenced, Message, Outcome, Retry, Unknown
+from afterword.channels.base import LINK, Channel, Fenced, Message, Outcome, Retry, Sent, Unknown
 from afterword.core.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.site import Site
 from afterword.db import Pool
-from afterword.queue import mail
+from afterword.queue import composing, mail
 from afterword.queue.combining import Combiner
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
-from afterword.queue.sending.outcomes import Waits
+from afterword.queue.sending.outcomes import REASON_LOST, Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
 from afterword.queue.sending.store import HoldKey
+from afterword.worker import apart, rendering
 from afterword.worker.accounts import Accounts
 from afterword.worker.claimer import Claimer
 from afterword.worker.failures import cause_of
+from afterword.worker.guard import Guard
 from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, POLL_CIRCLES, Pace
 from afterword.worker.waiting import first_of, wait
+from afterword.worker.ways import NoWayError, Ways
 
 AWAY_SECONDS: Final = 0.1
+PAUSED_SECONDS: Final = 1.0  # between two looks whether sending was confirmed
+TICK_SECONDS: Final = 1.0
+STUCK_EXIT_CODE: Final = 70
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -54,23 +64,42 @@ class Slot:
     dispatch: Dispatch
     started: float
     phase: Phase = Phase.HELD
+    has_made_room: bool = False  # another item may be claimed in its place
+    is_under_way: bool = False  # it has, or may have, begun, and its outcome is not written
+    beginning: "asyncio.Task[bool] | None" = field(default=None, repr=False)
     task: "asyncio.Task[None] | None" = field(default=None, repr=False)
 
 
 class Sender:
     """One run of one process: its id is new at each start and never used again."""
 
-    def __init__(self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace) -> None:
+    def __init__(
+        self,
+        *,
+        pool: Pool,
+        site: Site,
+        channels: Mapping[int, Channel],
+        mail_from: str,
+        pace: Pace,
+        guard: Guard,
+        woken: asyncio.Event | None = None,
+    ) -> None:
         self.run_id = uuid.uuid4()
         self._pool = pool
         self._site = site
-        self._channels = channels
         self._mail_from = mail_from
         self._pace = pace
         self._lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         self._cache = SettingsCache()
         self._accounts = Accounts(pool)
+        self.ways = Ways(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
         self._slots: dict[HoldKey, Slot] = {}
+        self._sent = 0  # of the slots, those that have made room
+        self._under_way = asyncio.Semaphore(pace.slots)
+        self._guard = guard
+        self._woken = woken or asyncio.Event()
+        self._ticked = time.monotonic()
+        self._rendering: str | None = None
         self._freed = asyncio.Event()
         self._begins: Combiner[Dispatch, bool] = Combiner(self._begin, batch_max=BATCH_ITEMS_MAX)
         self._settles: Combiner[Result, None] = Combiner(self._settle, batch_max=BATCH_ITEMS_MAX)
@@ -83,6 +112,7 @@ class Sender:
             cache=self._cache,
             accounts=self._accounts,
             pace=pace,
+            guard=guard,
             enter=self._enter,
         )
 
@@ -100,6 +130,23 @@ class Sender:
             if slot is not None and slot.phase is Phase.HELD and slot.task is not None:
                 logger.warning("lease lost", organization_id=hold[0], item_id=hold[1])
                 slot.task.cancel()
+
+    def watch(self) -> None:
+        """End this process when its event loop stands still; safe to call from another thread.
+
+        Its leases run out, others go on with its items, and whoever watches over processes starts it again.
+        """
+        still = time.monotonic() - self._ticked
+        if still > self._pace.stuck_seconds:
+            logger.critical("the event loop stands still; this process ends", seconds=still, rendering=self._rendering)
+            faulthandler.dump_traceback(all_threads=True)
+            os._exit(STUCK_EXIT_CODE)
+
+    async def tick(self, stop: asyncio.Event) -> None:
+        """Show that the event loop turns."""
+        while not stop.is_set():
+            self._ticked = time.monotonic()
+            await wait(stop, min(TICK_SECONDS, self._pace.heartbeat_seconds))
 
     async def run(self, stop: asyncio.Event) -> None:
         """Send until `stop`; then hand back what is only claimed, and let what is being sent finish for its grace."""
@@ -122,15 +169,28 @@ class Sender:
 
     async def _step(self, stop: asyncio.Event) -> None:
         """One turn where slots are free, else the wait for one."""
-        free = self._pace.slots - len(self._slots)
+        if not await self._guard.is_open():
+            await wait(stop, PAUSED_SECONDS)
+            return
+        self._woken.clear()
+        self._freed.clear()
+        free = self._free()
         if free <= 0:
-            self._freed.clear()
             await first_of(self._freed, stop)
             return
-        started = time.monotonic()
+        started, was_full = time.monotonic(), bool(self._accounts.full())
         if not await self._claimer.turn(free):
             circle = time.monotonic() - started
-            await wait(stop, max(self._pace.poll_seconds * _jitter(), POLL_CIRCLES * circle))
+            # Where an account has, or had when the turn began, all its slots in use, more may be due in its lanes:
+            # then the next free slot wakes.
+            is_full = was_full or self._accounts.full()
+            events = (self._woken, self._freed, stop) if is_full else (self._woken, stop)
+            await first_of(*events, seconds=max(self._pace.poll_seconds * _jitter(), POLL_CIRCLES * circle))
+
+    def _free(self) -> int:
+        """How many items may be claimed. As many again as are sent at once may have their outcome written, no more."""
+        slots, taken = self._pace.slots, len(self._slots)
+        return min(slots - (taken - self._sent), 2 * slots - taken)
 
     # one slot -----------------------------------------------------------------------------------------------------
 
@@ -143,16 +203,34 @@ class Sender:
 
     def _leave(self, slot: Slot, task: "asyncio.Task[None]") -> None:
         item = slot.dispatch.item
+        self._make_room(slot)
+        self._sent -= 1
+        if slot.is_under_way:
+            self._under_way.release()
         del self._slots[item.hold]
-        self._accounts.leave(slot.dispatch.account)
         self._freed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
 
+    def _make_room(self, slot: Slot) -> None:
+        """Its connection is another's now; once a slot."""
+        if not slot.has_made_room:
+            slot.has_made_room = True
+            self._sent += 1
+            self._accounts.leave(slot.dispatch.account)
+            self._freed.set()
+
     async def _serve(self, slot: Slot) -> None:
         item = slot.dispatch.item
         try:
-            message = self._compose(slot.dispatch)
+            message = await self._composed(slot.dispatch)
+        except rendering.Failed as failure:
+            await self._give_up(slot, f"Rendering failed: {failure}")
+            return
+        except apart.Died as death:
+            logger.error("rendering killed its process", organization_id=item.organization_id, item_id=item.item_id)  # noqa: TRY400
+            await self._give_up(slot, f"Rendering failed: {death}", is_deadly=True)
+            return
         except Exception as error:
             logger.exception("rendering failed", organization_id=item.organization_id, item_id=item.item_id)
             await self._give_up(slot, cause_of("Rendering failed", error, item.responder_channel_identifier))
@@ -161,11 +239,30 @@ class Sender:
         if outcome is not None:
             await self._conclude(slot, outcome)
 
+    async def _composed(self, dispatch: Dispatch) -> Message:
+        """The message; made in a process of its own where a worker died with this item in its hands."""
+        if dispatch.item.reason == REASON_LOST:
+            address = dispatch.item.responder_channel_identifier
+            return rendering.read(await apart.run(lambda: rendering.written(lambda: self._compose(dispatch), address)))
+        self._rendering = dispatch.item.item_id
+        return self._compose(dispatch)
+
     def _compose(self, dispatch: Dispatch) -> Message:
         settings, responder = dispatch.settings, dispatch.responder
-        return mail.compose(
+        recipient = responder.address or dispatch.item.responder_channel_identifier
+        if settings.pipeline.channel_id == LINK:
+            return composing.unread(
+                item_id=dispatch.item.item_id,
+                organization_id=dispatch.item.organization_id,
+                channel_id=LINK,
+                recipient=recipient,
+                sender=self._mail_from,
+                locale=dispatch.instance.locale,
+                now=dispatch.item.database_now,
+            )
+        return composing.compose(
             item_id=dispatch.item.item_id,
-            recipient=responder.address or dispatch.item.responder_channel_identifier,
+            recipient=recipient,
             pipeline=settings.pipeline,
             version=dispatch.version,
             instance=dispatch.instance,
@@ -177,6 +274,12 @@ class Sender:
             sender=self._mail_from,
             site=self._site,
             now=dispatch.item.database_now,
+            occasion=mail.Occasion(
+                reminder_number=dispatch.item.reminder_number,
+                external_reference=dispatch.item.external_reference,
+                send_time=dispatch.item.send_time,
+                time_zone=settings.zone_name,
+            ),
         )
 
     async def _send(self, slot: Slot, message: Message) -> Outcome | None:
@@ -186,12 +289,17 @@ class Sender:
             if not await self._has_begun(slot):
                 raise Fenced
 
-        channel = self._channels[slot.dispatch.settings.pipeline.channel_id]
+        dispatch = slot.dispatch
         try:
-            async with asyncio.timeout(self._pace.send_seconds_max):
+            async with (
+                self.ways.use(dispatch.account, dispatch.settings.pipeline.channel_id) as channel,
+                asyncio.timeout(self._pace.send_seconds_max),
+            ):
                 return await channel.send(message, begin=begin)
         except Fenced:
             return None
+        except NoWayError as error:
+            return Retry(error.cause, error.reason)
         except TimeoutError:
             return _broken(slot, "no answer in time")
         except Exception as error:
@@ -200,8 +308,18 @@ class Sender:
             return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
 
     async def _has_begun(self, slot: Slot) -> bool:
-        slot.phase = Phase.BEGINNING
-        if await self._begins.submit(slot.dispatch):
+        """Whether the item is ours and has begun. A send that ran out of time while it began asks a second time.
+
+        Until fewer than all slots are under way it is only held: whoever stops may hand it back.
+        """
+        if not slot.is_under_way:
+            await self._under_way.acquire()
+            slot.is_under_way = True
+        if slot.beginning is None or _has_failed(slot.beginning):
+            slot.phase = Phase.BEGINNING
+            slot.beginning = asyncio.create_task(self._begins.submit(slot.dispatch))
+            slot.beginning.add_done_callback(_has_failed)  # looks at it, so that nobody complains of an error unseen
+        if await asyncio.shield(slot.beginning):
             slot.phase = Phase.BEGUN
             return True
         return False
@@ -212,10 +330,12 @@ class Sender:
         has_begun = slot.phase is Phase.BEGUN
         if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
             slot.phase = Phase.CLOSING
-            await self._until_written(self._releases, slot, result)
+            await self._until_written(lambda: self._releases.submit(result), slot)
         elif has_begun or await self._has_begun(slot):  # an answer to RCPT is an attempt as well
             slot.phase = Phase.CLOSING
-            await self._until_written(self._settles, slot, result)
+            if isinstance(outcome, Sent):  # other outcomes may close the account: nothing more is claimed before that
+                self._make_room(slot)
+            await self._until_written(lambda: self._settles.submit(result), slot)
         else:
             return
         try:
@@ -225,7 +345,7 @@ class Sender:
         if is_closed:
             await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
 
-    async def _until_written(self, combiner: Combiner[Result, None], slot: Slot, result: Result) -> None:
+    async def _until_written(self, write: Callable[[], Awaitable[None]], slot: Slot) -> None:
         """Repeat, whatever stands in the way: an outcome must not be lost, and writing it twice changes nothing.
 
         Only when its lease is no longer renewed is it left to the reaper, as unknown.
@@ -233,7 +353,7 @@ class Sender:
         away = AWAY_SECONDS
         while True:
             try:
-                return await combiner.submit(result)
+                return await write()
             except errors.Unavailable:
                 pass
             except Exception:
@@ -244,12 +364,16 @@ class Sender:
             await asyncio.sleep(away * _jitter())
             away = min(away * 2, AWAY_SECONDS_MAX)
 
-    async def _give_up(self, slot: Slot, cause: str) -> None:
+    async def _give_up(self, slot: Slot, cause: str, *, is_deadly: bool = False) -> None:
         slot.phase = Phase.CLOSING
-        async with db.transaction(self._pool) as database:
-            await sending.give_up(
-                database, item=slot.dispatch.item, cause=cause, waits=self._waits(), now=database.clock.now()
-            )
+        item, waits = slot.dispatch.item, self._waits()
+
+        async def write() -> None:
+            async with db.transaction(self._pool) as database:
+                now = database.clock.now()
+                await sending.give_up(database, item=item, cause=cause, waits=waits, now=now, is_deadly=is_deadly)
+
+        await self._until_written(write, slot)
 
     # the combined statements --------------------------------------------------------------------------------------
 
@@ -319,6 +443,10 @@ class Sender:
 def _broken(slot: Slot, reason: str) -> Outcome:
     """A send that ended without an answer: unknown if it had begun, else it was not sent."""
     return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
+
+
+def _has_failed(task: "asyncio.Task[bool]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _jitter() -> float:

@@ -11,11 +11,11 @@ async def wait(stop: asyncio.Event, seconds: float) -> None:
         return
 
 
-async def first_of(*events: asyncio.Event) -> None:
-    """Until one of the events is set."""
+async def first_of(*events: asyncio.Event, seconds: float | None = None) -> None:
+    """Until one of the events is set, at most so long where that is said."""
     tasks = [asyncio.create_task(event.wait()) for event in events]
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()

@@ -4,7 +4,7 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from afterword import db, errors, ids
 from afterword.accounts import access, service, store
+from afterword.accounts.tokens import store as tokens_store
 from afterword.core.access import ROLE_SCOPES, SCOPES, Caller
 
 SCOPE = "Queue.Create"
@@ -31,7 +32,7 @@ async def token(database: db.Database, organization: store.Organization) -> str:
 
 async def make(
     database: db.Database, organization: store.Organization, *, scopes: tuple[str, ...] = (SCOPE,)
-) -> tuple[store.Token, str]:
+) -> tuple[tokens_store.Token, str]:
     return await service.create_token(
         database,
         organization_id=organization.organization_id,
@@ -102,7 +103,9 @@ class TestRefusals:
         await self.check_invalid(await refusal(database, f"Bearer {signed}{access.checksum(signed)}"))
 
     async def test_wrong_checksum(self, token: str) -> None:
-        nowhere = db.Database(None, db.Clock())  # any query would fail
+        clock = db.Clock()
+        clock.set(datetime(2026, 11, 21, tzinfo=UTC), monotonic=time.monotonic())
+        nowhere = db.Database(None, clock)  # any query would fail
         wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
         await self.check_invalid(await refusal(nowhere, f"Bearer {wrong}"))
 
@@ -120,7 +123,7 @@ class TestRefusals:
                 assert (401, "ambiguous_credentials") == (refused.status, refused.code)
                 assert "WWW-Authenticate" in refused.headers
 
-    @pytest.mark.parametrize("name", ["token", "access_token"])
+    @pytest.mark.parametrize("name", sorted(access.URL_PARAMETERS))
     async def test_token_in_the_url(self, database: db.Database, token: str, name: str) -> None:
         with pytest.raises(errors.Unauthorized) as caught:
             await authenticate(database, f"Bearer {token}", query_names=("page", name))

@@ -6,6 +6,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.accounts import access, service, store
+from afterword.accounts.tokens import store as tokens_store
 from afterword.core.access import SCOPES
 
 
@@ -153,7 +154,9 @@ class TestCreateUser:
 
 
 class TestCreateToken:
-    async def create(self, database: db.Database, organization_id: str, **changes: object) -> tuple[store.Token, str]:
+    async def create(
+        self, database: db.Database, organization_id: str, **changes: object
+    ) -> tuple[tokens_store.Token, str]:
         wanted: dict[str, object] = {
             "title": "Shop",
             "scopes": ["Queue.Create"],
@@ -218,7 +221,7 @@ class TestCreateToken:
         token, text = await self.create(database, organization_id, scopes=SCOPES)
         assert access.is_token(text)
         assert tuple(sorted(SCOPES)) == token.scopes
-        assert [token] == await store.list_tokens_like(database, hint=token.selector, limit=2)
+        assert [token] == await tokens_store.list_tokens_like(database, hint=token.selector, limit=2)
         row = await database.fetch_value("select to_jsonb(t)::text || t::text from token t")
         assert text[21:53] not in row
 

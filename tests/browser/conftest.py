@@ -13,9 +13,10 @@ import pytest
 import uvicorn
 from playwright.async_api import Browser, async_playwright
 
-from afterword import db
+from afterword import db, ids
 from afterword.accounts import service as accounts
 from afterword.app import create_app
+from afterword.core import answers
 from afterword.core.definition import Definition
 from afterword.core.site import Site
 from afterword.instances import service as instances
@@ -27,8 +28,10 @@ from afterword.responders import service as responders
 from tests.browser import chromium
 
 SECRET = b"s" * 32
-QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml")
+QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")
+EVERY_TYPE = Path(__file__).with_name("every_type.yaml").read_text(encoding="utf-8")
 BRAND = "Kalamata Books"
+SLUG = "delivery"
 EMAIL_CHANNEL_ID = 1
 
 
@@ -105,28 +108,54 @@ class Shop:
         """The id of the question with an author's key."""
         return next(question.question_id for question in self.definition.questions() if question.key == key)
 
-    def name(self, key: str) -> str:
-        """The name of its field."""
-        return f"q_{self.question_id(key)}"
+    def name(self, key: str, part: object = None) -> str:
+        """The name of its field, or of the field of a part: a row's key, a choice's value, a field of a contact."""
+        question = self.definition.question(self.question_id(key))
+        rows = {row.key: row.row_id for row in question.rows} if question else {}
+        return answers.field_name(self.question_id(key), rows.get(str(part), part))
+
+    async def publish(self, text: str) -> None:
+        """Another version of the questionnaire, from a file of the same name."""
+        async with db.transaction(self.pool) as database:
+            application_id = await database.fetch_value(
+                "select owner_application_id from questionnaire where questionnaire_id = $1", self.questionnaire_id
+            )
+            await questionnaires.import_file(
+                database,
+                organization_id=self.organization_id,
+                application_id=application_id,
+                text=text,
+                slug=SLUG,
+                now=database.clock.now(),
+            )
+
+    async def dress(self, **configuration: object) -> None:
+        """Make this the active visual; {} undresses."""
+        async with db.transaction(self.pool) as database:
+            await database.execute("delete from questionnaire_visual where organization_id = $1", self.organization_id)
+            await database.execute(
+                """insert into questionnaire_visual
+                   (organization_id, visual_id, questionnaire_id, title, active, configuration)
+                   values ($1, $2, $3, 'Ours', true, $4)""",
+                self.organization_id,
+                ids.ordered(database.clock.now()),
+                self.questionnaire_id,
+                configuration,
+            )
 
 
 @pytest.fixture
 async def shop(pool: db.Pool) -> AsyncIterator[Shop]:
     """The shop, open for business."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    site = Site(url, SECRET)
-    async with db.transaction(pool) as database:
-        now = database.clock.now()
-        organization_id, questionnaire_id = await _found(database, now)
-        questionnaire = await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        assert questionnaire is not None
-        assert questionnaire.published_version_id is not None
-        version = await questionnaires_store.get_version(
-            database, organization_id=organization_id, version_id=questionnaire.published_version_id
-        )
-    async with _served(create_app(pool=pool, site=site, show_outbox=True), listener):
-        yield Shop(pool, site, url, organization_id, questionnaire_id, version.definition)
+    async with _opened(pool, QUESTIONNAIRE) as shop:
+        yield shop
+
+
+@pytest.fixture
+async def hotel(pool: db.Pool) -> AsyncIterator[Shop]:
+    """The same business with a questionnaire that has every type of question."""
+    async with _opened(pool, EVERY_TYPE) as shop:
+        yield shop
 
 
 @pytest.fixture
@@ -141,7 +170,24 @@ async def browser() -> AsyncIterator[Browser]:
         await browser.close()
 
 
-async def _found(database: db.Database, now: datetime) -> tuple[str, str]:
+@asynccontextmanager
+async def _opened(pool: db.Pool, questionnaire: str) -> AsyncGenerator[Shop, None]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    site = Site(url, SECRET)
+    async with db.transaction(pool) as database:
+        organization_id, questionnaire_id = await _found(database, questionnaire, database.clock.now())
+        found = await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        assert found is not None
+        assert found.published_version_id is not None
+        version = await questionnaires_store.get_version(
+            database, organization_id=organization_id, version_id=found.published_version_id
+        )
+    async with _served(create_app(pool=pool, site=site, show_outbox=True), listener):
+        yield Shop(pool, site, url, organization_id, questionnaire_id, version.definition)
+
+
+async def _found(database: db.Database, questionnaire: str, now: datetime) -> tuple[str, str]:
     organization = await accounts.create_organization(
         database, domain="kalamata", display_name=BRAND, time_zone="Europe/Athens", now=now - timedelta(days=60)
     )
@@ -152,8 +198,8 @@ async def _found(database: db.Database, now: datetime) -> tuple[str, str]:
         database,
         organization_id=organization.organization_id,
         application_id=application.application_id,
-        text=QUESTIONNAIRE.read_text(encoding="utf-8"),
-        slug="delivery",
+        text=questionnaire,
+        slug=SLUG,
         now=now,
     )
     return organization.organization_id, imported.questionnaire.questionnaire_id

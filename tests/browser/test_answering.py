@@ -1,15 +1,17 @@
 """The answer page over HTTP, as a browser without scripts uses it: refusals first, then the way to the end."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 
 from afterword import db, ids
+from afterword.instances import forms
 from afterword.web.limits import LINK_STARTS_DEFAULT, SHORT_LINK_MISSES_DEFAULT
 from tests.browser import markup
-from tests.browser.conftest import Shop
+from tests.browser.conftest import QUESTIONNAIRE, Shop
 
 NOBODY = "x" * ids.ID_CHARACTERS
 PAYLOADS = (
@@ -82,6 +84,30 @@ class TestRefusals:
             assert 410 == answer.status_code
             assert "This questionnaire is closed" in answer.text
 
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "update questionnaire set archived_time = now()",
+            """insert into plan (organization_id, plan_id, title, kind, credits, remaining_credits, start_time)
+               select organization_id, 'P', 'Small', 'once', 1, 0, now() - interval '1 day' from organization""",
+        ],
+        ids=["archived", "no credits"],
+    )
+    async def test_nothing_to_start(self, client: httpx2.AsyncClient, shop: Shop, statement: str) -> None:
+        """Whoever opens the public link of what is archived, or of what nobody pays, reads the authored sentence."""
+        await shop.publish(f"{QUESTIONNAIRE}pages: {{en: {{closed: We have heard enough for now.}}}}\n")
+        fields = await form(client, f"/p/{shop.questionnaire_id}")
+        async with db.transaction(shop.pool) as database:
+            await database.execute(statement)  # type: ignore[arg-type]  a literal of the table above
+        for answer in (
+            await client.get(f"/p/{shop.questionnaire_id}"),
+            await client.post(f"/p/{shop.questionnaire_id}", data={**fields, shop.name("nps"): "9", "go": "next"}),
+        ):
+            assert 410 == answer.status_code
+            assert "This questionnaire is closed" in answer.text
+            assert "We have heard enough for now." in answer.text
+        assert [] == await shop.instances()
+
     async def test_form_without_its_token(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         instance = await shop.issue()
         fields = {shop.name("nps"): "3", shop.name("reason"): "kept <b>", "page": "1", "go": "next"}
@@ -90,7 +116,7 @@ class TestRefusals:
         assert "kept &lt;b&gt;" in answer.text
         assert {} == await shop.answers(instance.instance_id)
 
-    @pytest.mark.parametrize("body", [b"\xff\xfe", b"page=%ff", b"&".join([b"a=1"] * 1_001)])
+    @pytest.mark.parametrize("body", [b"\xff\xfe", b"page=%ff", b"&".join([b"a=1"] * (forms.FIELDS_MAX + 1))])
     async def test_no_form(self, client: httpx2.AsyncClient, shop: Shop, body: bytes) -> None:
         instance = await shop.issue()
         answer = await client.post(f"/a/{instance.instance_id}", content=body)
@@ -200,6 +226,14 @@ class TestAnswering:
             assert is_marked == (" checked" in answer.text)
         assert {} == await shop.answers(instance.instance_id)
 
+    async def test_no_change_is_offered_that_is_not_taken(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        instance = await shop.issue()
+        await answer_all(client, shop, instance.instance_id)
+        assert "Change my answers" in (await client.get(f"/a/{instance.instance_id}")).text
+        await set_active(shop, active=False)
+        thanks = await client.get(f"/a/{instance.instance_id}")
+        assert (200, False) == (thanks.status_code, "Change my answers" in thanks.text)
+
     async def test_sent_twice(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         instance = await shop.issue(editable=False)
         address = f"/a/{instance.instance_id}"
@@ -256,6 +290,22 @@ class TestPublicLink:
         missing = await client.post(address, data={**await form(client, address), "go": "next"})
         assert (422, 422) == (blind.status_code, missing.status_code)
         assert [] == await shop.instances()
+
+    async def test_blind_post_shows_what_is_dealt(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        """The page that is shown again asks what its own start deals, not what the lost one would have."""
+        questions = "".join(
+            f"      - {{key: q{number}, type: nps, title: Number {number}, display_probability: 50}}\n"
+            for number in range(8)
+        )
+        head = "display_name: Dealt\ndefault_locale: en\nlocales: [en, el, de, ar]\ngroups:\n"
+        await shop.publish(f"{head}  - key: one\n    questions:\n{questions}")
+        address = f"/p/{shop.questionnaire_id}"
+        for _ in range(4):
+            blind = await client.post(address, data={"go": "next"})
+            shown = set(re.findall(r'id="q-(\w+)"', blind.text))
+            sent = await client.post(address, data={**markup.read(blind.text).fields, "go": "next"})
+            row = await shop.instance(sent.headers["location"].removeprefix("/a/").partition("?")[0])
+            assert shown == set(row["question_ids"])  # pyright: ignore[reportArgumentType]  a column of ids
 
     async def test_reference_hides_earlier_answers(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         address = f"/p/{shop.questionnaire_id}/ref/order-1043"

@@ -8,17 +8,25 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.instances import forms
+from afterword.instances import forms, views
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
-MODULES = ("instances/sheets.py", "instances/pages.py", "instances/forms.py", "responders/pages.py", "web/public.py")
+MODULES = (
+    "instances/sheets.py",
+    "instances/pages.py",
+    "instances/forms.py",
+    "instances/views.py",
+    "responders/pages.py",
+    "queue/trials/pages.py",
+    "web/public.py",
+)
 
 
 def shown() -> set[str]:
     """The texts that templates and doors ask for."""
-    found = {text for path in (SOURCE / "templates/public").glob("*.html") for text in CALL.findall(path.read_text())}
+    found = {text for path in (SOURCE / "templates/public").rglob("*.html") for text in CALL.findall(path.read_text())}
     for name in MODULES:
         tree = ast.parse((SOURCE / name).read_text(encoding="utf-8"))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
@@ -31,8 +39,10 @@ def shown() -> set[str]:
                 or (isinstance(call.func, ast.Attribute) and call.func.attr == "texts")
             )
         }
-    found |= {*forms.SENTENCES.values(), forms.MISFIT, *forms.MOUTHS}
-    found |= {text for pair in forms.END_LABELS.values() for text in pair}
+    found |= {*forms.SENTENCES.values(), *forms.OWN_SENTENCES.values(), forms.MISFIT, forms.WHOLE_NUMBER, *views.MOUTHS}
+    found |= {*views.CONTACT_LABELS.values()}
+    for table in (views.END_LABELS, forms.BOUNDS, views.BOUNDS):
+        found |= {text for row in table.values() for text in row}
     return found - {"pages"}
 
 

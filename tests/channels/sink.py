@@ -84,6 +84,7 @@ class Sink:
     lost: float = 0.0
     seed: int = 1
     pause: float = 0.0  # seconds that it takes over the answers to DATA and to the dot
+    host: str = "127.0.0.1"
     port: int = 0
     keep: bool = True  # the mails, for tests that read them
     mails: list[Mail] = field(default_factory=list[Mail])
@@ -93,7 +94,7 @@ class Sink:
 
     @property
     def url(self) -> str:
-        return f"{'smtps' if self.implicit_tls else 'smtp'}://127.0.0.1:{self.port}"
+        return f"{'smtps' if self.implicit_tls else 'smtp'}://{self.host}:{self.port}"
 
     async def __aenter__(self) -> Self:
         self.release = asyncio.Event()
@@ -101,7 +102,7 @@ class Sink:
         self._tasks: set[asyncio.Task[None]] = set()
         self._output = os.open(self.file, os.O_APPEND | os.O_CREAT | os.O_WRONLY) if self.file else None
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", self.port, ssl=self.tls if self.implicit_tls else None, limit=2**16
+            self._serve, self.host, self.port, ssl=self.tls if self.implicit_tls else None, limit=2**16
         )
         self.port = self._server.sockets[0].getsockname()[1]
         return self
@@ -287,14 +288,23 @@ class Session:
 async def main() -> None:
     """Run until killed; prints the port when ready."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--file", type=Path, required=True)
     parser.add_argument("--retry", type=float, default=0.0)
     parser.add_argument("--lost", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0.0)
     given = parser.parse_args()
     async with Sink(
-        file=given.file, retry=given.retry, lost=given.lost, seed=given.seed, port=given.port, keep=False
+        file=given.file,
+        retry=given.retry,
+        lost=given.lost,
+        seed=given.seed,
+        pause=given.pause,
+        host=given.host,
+        port=given.port,
+        keep=False,
     ) as sink:
         print(sink.port, flush=True)  # noqa: T201
         await asyncio.Event().wait()

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +17,8 @@ from aiosmtplib.protocol import SMTPProtocol
 from afterword.channels import conversation
 from afterword.channels.base import Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.email import MAILS_PER_CONNECTION_MAX, CannotLoginError, EmailChannel, check_login
+from tests.bar import Tell
+from tests.channels import sink as sink_module
 from tests.channels.conftest import MESSAGE, Certificate, MakeMessage
 from tests.channels.sink import Fault, Phase, Sink, Way, say
 
@@ -102,7 +105,7 @@ def _way(way: str) -> Way:
     return next(known for known in get_args(Way) if known == way)
 
 
-async def test_every_phase_and_fault(certificate: Certificate, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_phase_and_fault(certificate: Certificate, monkeypatch: pytest.MonkeyPatch, tell: Tell) -> None:
     monkeypatch.setattr(conversation, "FAREWELL_SECONDS", 0.3)
     turn = asyncio.Semaphore(30)
     cells: list[tuple[Phase, str]] = [(phase, way) for phase in TABLE for way in WAYS]
@@ -112,6 +115,7 @@ async def test_every_phase_and_fault(certificate: Certificate, monkeypatch: pyte
     for (phase, _), (outcome, begun, accepted) in zip(cells, found, strict=True):
         assert int(phase in {"body", "dot", "quit"}) == begun
         assert int(outcome == "sent") == accepted
+    tell(f"{len(cells)} cells of {len(TABLE)} phases as the table has them")
 
 
 @pytest.mark.parametrize("way", ["lost", "hang"])
@@ -128,6 +132,20 @@ async def test_late_answer_counts() -> None:
         assert not sending.done()
         sink.release.set()
         assert "sent" == kind(await sending)
+
+
+async def test_answer_that_came_while_the_process_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When it goes on, the limit of time has passed and the answer is there, unread: the answer counts."""
+    write = sink_module.Session.write
+
+    async def write_and_stand_still(session: sink_module.Session, reply: str) -> None:
+        await write(session, reply)
+        if "queued" in reply:
+            time.sleep(1.5)  # noqa: ASYNC251  that is the fault
+
+    monkeypatch.setattr(sink_module.Session, "write", write_and_stand_still)
+    async with Sink() as sink, channel_to(sink, patience=1.0) as channel:
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
 
 
 async def test_body_that_the_kernel_never_took() -> None:

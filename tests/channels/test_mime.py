@@ -134,6 +134,12 @@ def test_headers_of_a_sender() -> None:
     assert "List-Unsubscribe=One-Click" == message["List-Unsubscribe-Post"]
 
 
+def test_a_long_word_stays_whole() -> None:
+    value = f"{'p' * 22}:{'o' * 22}:invitation:afterword"  # which providers read, and nobody decodes
+    assert f"Feedback-ID: {value}" == mime.header("Feedback-ID", value)
+    assert mime.header("Subject", "w" * 90).startswith("Subject: =?utf-8?b?")
+
+
 def test_our_own_headers_cannot_be_replaced() -> None:
     message = parsed(
         mime.build(replace(MESSAGE, headers={"bcc": "eve@example.org", "To": "eve@example.org", "X-Kind": "1"}))

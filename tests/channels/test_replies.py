@@ -112,6 +112,31 @@ def test_never_unknown_before_the_dot(phase: Phase, code: int) -> None:
     assert isinstance(classify(phase, code, "5.1.1 whatever"), Retry | Refused)
 
 
+@pytest.mark.parametrize(
+    ("expected", "phase", "code", "text"),
+    [
+        ("example.org", Phase.RCPT, 450, "4.7.0 <ann@example.org>: rate limit exceeded"),
+        ("example.org", Phase.RCPT, 452, "4.5.3 Too many recipients"),
+        ("example.org", Phase.DOT, 450, "4.7.0 delivery to EXAMPLE.org is rate limited"),
+        (None, Phase.DOT, 454, "Throttling failure: Maximum sending rate exceeded."),
+        (None, Phase.DOT, 454, "Throttling failure for sub.example.org and example.organic"),
+        (None, Phase.MAIL, 450, "4.7.0 rate limit of example.org exceeded"),
+        (None, Phase.RCPT, 421, "4.7.0 too many connections"),
+        (None, Phase.CONNECT, 421, "4.7.0 too many connections"),
+    ],
+)
+def test_whose_throttle_it_is(expected: str | None, phase: Phase, code: int, text: str) -> None:
+    outcome = classify(phase, code, text, recipient="Ann@Example.ORG")
+    assert isinstance(outcome, Retry)
+    assert ("throttle", expected) == (outcome.cause, outcome.domain)
+
+
+def test_a_retry_of_the_recipients_own_has_no_domain() -> None:
+    outcome = classify(Phase.RCPT, 451, "4.7.1 Greylisting", recipient="ann@example.org")
+    assert isinstance(outcome, Retry)
+    assert outcome.domain is None
+
+
 def test_addresses_are_masked() -> None:
     outcome = classify(
         Phase.RCPT, 550, "5.1.1 <ann@example.org>: no\nsuch\x00user bob%40example.org", recipient="ann@x"

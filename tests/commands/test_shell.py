@@ -4,20 +4,26 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from afterword import db, errors
 from afterword.accounts import access
-from afterword.commands import imports, tokens
+from afterword.accounts import store as accounts_store
+from afterword.accounts.people import store as people_store
+from afterword.channels.base import Sent
+from afterword.commands import imports, organizations, tokens
 from afterword.commands.demo import Form
 from afterword.commands.seed import Seeded, seed
 from afterword.core.access import SCOPES
 from afterword.core.site import Site
 from afterword.questionnaires.service import InvalidFile
+from afterword.queue.guard import service as guard
 from afterword.queue.lanes import service as lanes
 from tests.conftest import House
+from tests.queue.conftest import Queue
 
 SITE = Site("https://survey.example.com", b"k" * 32)
 SECONDS_MAX = 60
@@ -31,13 +37,14 @@ async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
     return caller.scopes
 
 
-def shell(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
     environment |= {"AFTERWORD_DATABASE_URL": url, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
     return subprocess.run(
         [sys.executable, "-m", "afterword", *words],
         env=environment,
         cwd=tmp_path,
+        input=typed,
         capture_output=True,
         text=True,
         timeout=SECONDS_MAX,
@@ -76,6 +83,57 @@ class TestSeed:
         assert {"token"} == differing
 
 
+class TestOrganization:
+    async def test_wrong_fields_are_sentences(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(
+            database_url, tmp_path, "organization", "create", "Acme", "--name", "Acme", "--owner", "ann@acme.example"
+        )
+        assert 1 == ended.returncode
+        assert "lower-case letters" in ended.stderr
+
+    async def test_wrong_owner_founds_nothing(self, pool: db.Pool) -> None:
+        with pytest.raises(errors.Invalid):
+            await found(pool, owner="nobody")
+        assert [] == await organizations.list_organizations(pool)
+
+    async def test_taken_domain(self, pool: db.Pool) -> None:
+        await found(pool)
+        with pytest.raises(db.Taken, match="acme"):
+            await found(pool)
+
+    async def test_ok(self, pool: db.Pool) -> None:
+        founded = await found(pool)
+        async with db.connection(pool) as database:
+            owner = await people_store.get_user(
+                database, organization_id=founded.organization_id, user_id=founded.user_id
+            )
+            first = await accounts_store.get_first_application_id(database, organization_id=founded.organization_id)
+        assert owner is not None
+        assert ("owner", "ann@acme.example") == (owner.role, owner.email)
+        assert first == founded.application_id
+        assert ["acme"] == [line.split()[0] for line in await organizations.list_organizations(pool)]
+
+    async def test_lines_for_a_shell(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(
+            database_url, tmp_path, "organization", "create", "acme", "--name", "A", "--owner", "a@acme.example"
+        )
+        names = [line.split("=")[0] for line in ended.stdout.splitlines()]
+        assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == names
+
+
+async def found(pool: db.Pool, *, owner: str = "ann@acme.example") -> organizations.Founded:
+    return await organizations.create(
+        pool,
+        domain="acme",
+        name="Acme",
+        owner=owner,
+        application=None,
+        time_zone="UTC",
+        locale="en",
+        postal_address=None,
+    )
+
+
 class TestToken:
     async def test_no_organization(self, pool: db.Pool) -> None:
         with pytest.raises(errors.NotFound, match="afterword seed"):
@@ -100,6 +158,17 @@ class TestToken:
         token, text = await tokens.create(pool, scopes=scopes, domain=house.domain, title="x", days=1)
         assert frozenset(scopes) == await opened_by(pool, text)
         assert token.expires_time is not None
+
+    async def test_of_a_user(self, pool: db.Pool) -> None:
+        founded = await found(pool)
+        token, _ = await tokens.create(
+            pool, scopes=["all"], domain=None, title="x", days=None, email="Ann@ACME.example"
+        )
+        assert ("user", founded.user_id) == (token.kind, token.user_id)
+
+    async def test_of_an_unknown_user(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="e-mail address"):
+            await tokens.create(pool, scopes=["all"], domain=None, title="x", days=None, email="nobody@example.com")
 
     async def test_refusal_is_a_sentence(self, database_url: str, tmp_path: Path) -> None:
         ended = shell(database_url, tmp_path, "token", "create", "--scope", "Queue.Create")
@@ -207,3 +276,24 @@ class TestResume:
         ended = shell(database_url, tmp_path, "resume")
         assert "Resumed demo, channel 1.\n" == ended.stdout
         assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
+
+
+class TestConfirmSending:
+    async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+
+    async def test_nothing_is_sent_until_it_is_confirmed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        queue = Queue(pool, house, house.pipeline_id)
+        await queue.schedule()
+        async with db.transaction(pool) as database:
+            mark = (await guard.look(database, mark=None, is_first=False)).mark
+            assert mark is not None
+            view = await guard.look(database, mark=replace(mark, seq=10_000), is_first=False)
+            assert view.is_new
+        assert [] == await queue.worker().claim()
+        assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout
+        assert [] == await queue.worker().claim()
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+        assert 1 == len(await queue.worker().send(Sent()))

@@ -1,10 +1,17 @@
 """The world that all probes share: refusals leave it as it was."""
 
+import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
+import pytest
 import pytest_asyncio
 
-from afterword import db
+from afterword import db, worker
+from afterword.channels.base import EMAIL
+from afterword.queue.trials import service as trials
+from afterword.worker.trials import Trials
+from afterword.worker.ways import Ways
 from tests.conftest import POOL_SIZE, fresh_database
 from tests.contract import world as worlds
 
@@ -12,5 +19,38 @@ from tests.contract import world as worlds
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def world(server_url: str) -> AsyncGenerator[worlds.World]:
     """Two organizations; needs `pytest.mark.asyncio(loop_scope="session")`."""
+    async with _built(server_url) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def own_world(server_url: str) -> AsyncGenerator[worlds.World]:
+    """As `world`, for a test that changes what the others stand on."""
+    async with _built(server_url) as found:
+        yield found
+
+
+@asynccontextmanager
+async def _built(server_url: str) -> AsyncGenerator[worlds.World]:
     async with fresh_database(server_url) as url, await db.open_pool(url, size_max=POOL_SIZE) as pool:
-        yield await worlds.build(pool)
+        found = await worlds.build(pool)
+        async with _test_messages(found):
+            yield found
+
+
+@asynccontextmanager
+async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
+    """A worker that sends what is asked for as a test, as often as the probes ask."""
+    stop = asyncio.Event()
+    channels = worker.captured(world.pool, [EMAIL])
+    ways = Ways(pool=world.pool, site=world.site, defaults=channels, versions={})
+    sender = Trials(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "TRIALS_MAX", 100_000)
+        patch.setattr(trials, "OPEN_MAX", 100_000)
+        sending = asyncio.create_task(sender.run(stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await sending

@@ -6,7 +6,7 @@ from typing import Any, Final
 from afterword.core.lists import Column
 from afterword.web.operations import Route
 from tests.contract import probes
-from tests.contract.wire import Reply, problem_faults
+from tests.contract.wire import PUBLIC_URL, Reply, problem_faults
 from tests.contract.world import World
 
 UNAUTHENTICATED: Final = (401, "unauthenticated")
@@ -58,15 +58,30 @@ class Findings:
                 self.found.append(f"{label}: the OpenAPI document does not have {reply.status}")
 
 
+GOOD_FILE: Final = b"responder_channel_identifier,locale\nann@example.com,el\n"
+
+
 def good_body(world: World, route: Route) -> dict[str, Any]:
     """Options of a request whose body is right."""
-    return {} if route.body is None else {"document": probes.valid(route.body, world.ours)}
+    if route.uploads:
+        return {"file": GOOD_FILE}
+    if route.body is None:
+        needed = probes.valid(route.query, world.ours) if route.query is not None and route.method == "GET" else {}
+        return {"document": needed} if needed else {}  # a body on GET holds parameters
+    document = probes.valid(route.body, world.ours)
+    return {"document": document if route.rows_max is None else [document]}
 
 
 def columns_of(route: Route) -> dict[str, Column]:
     """The list's columns as clients write them."""
     assert route.listing is not None
     return {"".join(part.capitalize() for part in name.split("_")): c for name, c in route.listing.columns.items()}
+
+
+def next_of(reply: Reply) -> str | None:
+    """The address of the next page."""
+    link = reply.headers.get("link")
+    return None if link is None else link.partition(">")[0].removeprefix(f"<{PUBLIC_URL}")
 
 
 def rows_of(reply: Reply) -> list[Any]:

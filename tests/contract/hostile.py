@@ -1,4 +1,7 @@
-"""Bodies that want to break a parser, and what is said to each; sent under the label of JSON unless said."""
+"""Bodies that want to break a parser, and what is said to each; sent under the label of JSON unless said.
+
+Nothing here says what it costs: the tests that send them allow each 50 ms and 8 MB, and none may reach a route.
+"""
 
 import codecs
 import gzip
@@ -11,6 +14,8 @@ from tests.contract.wire import CANARY
 
 MEGABYTE: Final = 1_048_576
 JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+LINES: Final = "application/x-ndjson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,12 @@ class Hostile:
     body: bytes | Sequence[bytes]
     expected: tuple[int, str]
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def depth(self) -> int:
+        """How deep it is at most."""
+        whole = self.body if isinstance(self.body, bytes) else b"".join(self.body)
+        return whole.count(b"{") + whole.count(b"[")
 
 
 def _bad(label: str, body: bytes, code: str) -> Hostile:
@@ -33,6 +44,14 @@ def _labelled(label: str, content_type: str, body: bytes = b"{}") -> Hostile:
 
 def _encoded(encoding: str, body: bytes) -> Hostile:
     return Hostile(f"in {encoding}", body, (415, "unsupported_encoding"), {"content-encoding": encoding})
+
+
+def _form(label: str, body: bytes, code: str) -> Hostile:
+    return Hostile(f"a form with {label}", body, (400, code), {"content-type": FORM})
+
+
+def _mislabelled(hostile: Hostile) -> Hostile:
+    return Hostile(f"{hostile.label}, under a form's label", hostile.body, hostile.expected, {"content-type": FORM})
 
 
 def _members(count: int) -> bytes:
@@ -152,4 +171,64 @@ LARGE: Final = [
     Hostile("a character cut in two, and its end missing", [b'{"a":"\xc3', b'"}'], (400, "malformed_encoding")),
     Hostile("a wrong length", b'{"a":1', (400, "malformed_json"), {"content-length": "2"}),
 ]
-HOSTILE: Final = [*MALFORMED, *LABELLED, *LARGE]
+FORMS: Final = [
+    _form("an open bracket", b"a[b=" + _CANARY, "malformed_form"),
+    _form("an open bracket, encoded", b"a%5Bb=" + _CANARY, "malformed_form"),
+    _form("a closing bracket alone", b"a]=1", "malformed_form"),
+    _form("a bracket first, like JSON", b"[a]=1", "malformed_json"),
+    _form("text behind a bracket", b"a[b]c=1", "malformed_form"),
+    _form("a bracket in a bracket", b"a[b[c]]=1", "malformed_form"),
+    _form("no name", b"=" + _CANARY, "malformed_form"),
+    _form("9 brackets", b"a" + b"[b]" * 9 + b"=1", "malformed_form"),
+    _form("100,000 brackets", b"a" + b"[]" * 100_000 + b"=1", "name_too_long"),
+    _form("1,001 pairs", b"&".join(b"a%d=1" % number for number in range(1001)), "malformed_form"),
+    _form("100,000 pairs", b"a=1&" * 100_000, "malformed_form"),
+    _form("a million separators", b"&" * 1_000_000, "malformed_form"),
+    _form("201 members", b"&".join(b"a[n%d]=1" % number for number in range(201)), "too_many_members"),
+    _form("a value and a map", b"metadata=" + _CANARY + b"&metadata[questionnaire][a]=1", "malformed_form"),
+    _form("a map and a value", b"metadata[questionnaire][a]=1&metadata=" + _CANARY, "malformed_form"),
+    _form("a list and a map", b"a[]=1&a[b]=2", "malformed_form"),
+    _form("a map and a list", b"a[0]=1&a[]=2", "malformed_form"),
+    _form("a name twice", b"locale=el&locale=" + _CANARY, "duplicate_member"),
+    _form("a name twice, once encoded", b"locale=el&%6Cocale=en", "duplicate_member"),
+    _form("a name twice inside", b"metadata[a][b]=1&metadata[a][b]=2", "duplicate_member"),
+    _form("__proto__ twice", b"__proto__[a]=1&__proto__[a]=2", "duplicate_member"),
+    _form("a percent sign", b"a=100%", "malformed_form"),
+    _form("a cut escape", b"a=%4", "malformed_form"),
+    _form("an escape of no digits", b"a=%zz", "malformed_form"),
+    _form("bad UTF-8", b"a=%ff", "malformed_encoding"),
+    _form("bad UTF-8, raw", b"a=" + _CANARY + b"\xff", "malformed_encoding"),
+    _form("bad UTF-8 in a name", b"%c3%28=1", "malformed_encoding"),
+    _form("UTF-8 longer than needed", b"a=%c0%af", "malformed_encoding"),
+    _form("a surrogate", b"a=%ed%a0%80", "malformed_encoding"),
+    _form("half of a character", b"a=%c3&b=%a9", "malformed_encoding"),
+    _form("NUL", b"a=" + _CANARY + b"%00", "nul_character"),
+    _form("NUL, raw", b"a=\x00", "nul_character"),
+    _form("NUL in a name", b"a%00b=1", "nul_character"),
+    _form("NUL between brackets", b"a[%00]=1", "nul_character"),
+    _form("a name of 256 characters", b"n" * 256 + b"=1", "name_too_long"),
+    _form("a name of 500,000 characters", b"n" * 500_000 + b"=1", "name_too_long"),
+    _form("256 characters between brackets", b"a[" + b"n" * 256 + b"]=1", "name_too_long"),
+    Hostile("a form in Latin-1", b"a=1", (415, "unsupported_media_type"), {"content-type": f"{FORM}; charset=latin1"}),
+    Hostile("a form and JSON", b"a=1", (415, "unsupported_media_type"), {"content-type": f"{FORM}, {JSON}"}),
+    Hostile("a form of 2 MB", b"a=" + b"x" * (2 * MEGABYTE), (413, "body_too_large"), {"content-type": FORM}),
+    *(_mislabelled(hostile) for hostile in MALFORMED if hostile.body[:1] in {b"{", b"["}),
+]
+HOSTILE: Final = [*MALFORMED, *LABELLED, *LARGE, *FORMS]
+HOSTILE_LISTS: Final = [
+    *(hostile for hostile in LABELLED if hostile.headers.get("content-type") != LINES),
+    Hostile("an open list", b"[", (400, "malformed_json")),
+    Hostile("an open record", b'[{"a":"' + _CANARY + b'"}', (400, "malformed_json")),
+    Hostile("a comma at the end", b"[{},]", (400, "malformed_json")),
+    Hostile("a second list", b"[{}][{}]", (400, "malformed_json")),
+    Hostile("a list under a form's label, open", b"[{}", (400, "malformed_json"), {"content-type": FORM}),
+    Hostile("100,000 deep and never closed", b"[" * 100_000, (400, "malformed_json")),
+    Hostile("bad UTF-8 and no end", b'[{"a":"' + _CANARY + b'\xff"}', (400, "malformed_encoding")),
+    Hostile("UTF-16", '[{"a":1}]'.encode("utf-16"), (400, "malformed_encoding")),
+    Hostile("a form", b"a=1", (415, "unsupported_media_type"), {"content-type": FORM}),
+    Hostile("10,001 records", b"[" + b"1," * 10_000 + b"1]", (413, "body_too_large")),
+    Hostile("a million records", b"[" + b"1," * 1_000_000 + b"1]", (413, "body_too_large")),
+    Hostile("a million lines", b"1\n" * 1_000_000, (413, "body_too_large"), {"content-type": LINES}),
+    Hostile("a length of 33 MB", b"[]", (413, "body_too_large"), {"content-length": "34603008"}),
+]
+"""For operations that read many records: a wrong record is no wrong body there."""

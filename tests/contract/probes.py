@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final, cast
 
 import msgspec
@@ -18,7 +19,17 @@ METADATA_VALUE_MAX: Final = 4096
 SAMPLES: Final[Mapping[str, object]] = {
     "text": CANARY, "integer": 7, "number": 7.5, "boolean": True, "list": [CANARY], "object": {"a": CANARY},
 }  # fmt: skip
-BY_NAME: Final[Mapping[str, object]] = {"responder_channel_identifier": ADDRESS}
+BY_NAME: Final[Mapping[str, object]] = {
+    "responder_channel_identifier": ADDRESS, "scopes": ["Queue.Read"], "country": "GR", "currency": "EUR",
+    "application_type_id": "0000000000000000custom", "conditions": {"all": []}, "event_types": ["*"],
+}  # fmt: skip
+people: Final = count()  # an organization has each address once
+names: Final = count()  # and each name of its metadata
+BESIDES: Final[Mapping[str, Mapping[str, object]]] = {
+    "PipelineRequest": {"message_subject": "Well?", "message_body": "Tell us."},  # e-mail needs them
+    "RedeliveryRequest": {"from_time": "2026-01-01T00:00:00Z"},  # this or a cursor
+    "MetadataDefinitionRequest": {"level": "organization"},  # another level wants an id
+}
 
 REFUSED_DATES: Final[Mapping[str, str]] = {
     "0000-01-01T00:00:00Z": "out_of_range",
@@ -120,7 +131,14 @@ class Probe:
 def valid(struct: type[msgspec.Struct], tenant: Tenant) -> dict[str, Any]:
     """A body with every required member."""
     members = _members(struct)
-    return {each.encode_name: _sample(each, tenant) for each in members if each.required}
+    return {each.encode_name: _sample(each, tenant) for each in members if each.required} | dict(
+        BESIDES.get(struct.__name__, {})
+    )
+
+
+def required_of(struct: type[msgspec.Struct]) -> list[str]:
+    """The members that must be there."""
+    return [each.encode_name for each in _members(struct) if each.required]
 
 
 def filled(struct: type[msgspec.Struct], tenant: Tenant) -> dict[str, Any]:
@@ -247,10 +265,36 @@ def _wrong_list(kind: inspect.ListType) -> Iterator[Wrong]:
 
 
 def _wrong_struct(struct: type[msgspec.Struct]) -> Iterator[Wrong]:
+    base = _least(struct)
     for each in _members(struct):
         name = each.encode_name
         for label, value, place, codes in _wrong_values(each.type):
-            yield f"{name}: {label}", {name: value}, f"/{name}{place}", codes
+            yield f"{name}: {label}", {**base, name: value}, f"/{name}{place}", codes
+
+
+def required(struct: type[msgspec.Struct]) -> list[inspect.Field]:
+    """The members that must be there."""
+    return [each for each in _members(struct) if each.required]
+
+
+def _least(struct: type[msgspec.Struct]) -> dict[str, object]:
+    """What is required, of the right shape."""
+    return {each.encode_name: SAMPLE_OF_KIND.get(_kind(each.type)) or _plain(each.type) for each in required(struct)}
+
+
+def _plain(kind: inspect.Type) -> object:
+    inner = kind.type if isinstance(kind, inspect.Metadata) else kind
+    if _kind(kind) == "id":
+        return "0" * 22
+    if isinstance(inner, inspect.StructType):
+        return _least(inner.cls)
+    if isinstance(inner, inspect.ListType):
+        return [_plain(inner.item_type)] * (inner.min_length or 0)
+    if isinstance(inner, inspect.LiteralType):
+        return inner.values[0]
+    if isinstance(inner, inspect.IntType):
+        return max(1, int(inner.ge or 0))
+    return GOOD.get(type(inner), [])
 
 
 def _wrong_text(kind: inspect.StrType) -> Iterator[Wrong]:
@@ -276,6 +320,14 @@ def _wrong_metadata(*, grouped: bool) -> Iterator[Wrong]:
 
 def _sample(each: inspect.Field, tenant: Tenant) -> object:
     name = each.encode_name
+    if name == "name" and "[A-Za-z][A-Za-z0-9_]*" in repr(each.type):
+        return f"sample_{next(names)}"
+    if name == "status_id":
+        return 1  # a number, of each organization; those of paths are texts
+    if name == "spec":
+        return {"questionnaire_ids": [tenant.ids["questionnaire_id"]], "metrics": [{"metric": "response"}]}
+    if name in {"email", "identifier"}:
+        return f"person{next(people)}@example.com"
     return tenant.ids.get(name) or BY_NAME.get(name) or _sample_of(_options(each.type)[0], tenant)
 
 
@@ -303,6 +355,7 @@ GOOD: Final[Mapping[type[inspect.Type], object]] = {
     inspect.DictType: {},
     inspect.DataclassType: "2027-01-15T10:30:00+02:00",  # a Moment: nothing else is one
 }
+SAMPLE_OF_KIND: Final[Mapping[str, object]] = {"id": "0" * 22}
 SPECIAL: Final[Mapping[str, object]] = {
     "locale": "el", "locale_normal": "el", "zone": "Europe/Athens", "url": "https://example.com", "date": "2026-11-21",
     "clock": "09:30", "color": "#1a2b3c", "metadata": {"transaction_id": "1042"}, "metadata_any": {"store_id": "7"},

@@ -43,8 +43,10 @@ class TestQuery:
     @every_route
     async def test_strict_names_unknown_parameters(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
-        reply = await world.ask(route.method, f"{path}?nonsense={CANARY}", headers={"Prefer": "handling=strict"})
-        wrong = [place for place in reply.wrong if place[0] != "/responder_channel_identifier"]
+        options = {} if route.rows_max is None else good_body(world, route)  # none cannot be cut into records
+        strict = {"Prefer": "handling=strict"}
+        reply = await world.ask(route.method, f"{path}?nonsense={CANARY}", headers=strict, **options)
+        wrong = [place for place in reply.wrong if place[1] != "required"]  # of a body that was not sent
         assert [("nonsense", "unknown_member")] == wrong
         await findings.check("nonsense", reply)
         findings.report()
@@ -53,6 +55,8 @@ class TestQuery:
     async def test_paging(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for query, (place, code) in PAGING.items():
+            if route.shape == "cursor" and query.startswith("pagination"):
+                place, code = "pagination", "exclusive"  # noqa: PLW2901  it has no pages
             reply = await world.ask("GET", f"{path}?{query}")
             await findings.expect_field(query[:60], reply, place, [code])
         findings.report()
@@ -62,6 +66,8 @@ class TestQuery:
         """A GET's body is a query too, and its values have types that no query has."""
         findings, path = Findings(world, route), world.ours.path(route)
         for document, place in TYPED_PARAMETERS:
+            if route.shape == "cursor" and "pagination" in document:
+                place = "pagination"  # noqa: PLW2901  it has no pages
             reply = await world.ask("GET", path, document=document)
             await findings.expect(str(document)[:60], reply, (422, "invalid"))
             if reply.status == 422 and place not in {place for place, _ in reply.wrong}:

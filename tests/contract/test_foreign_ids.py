@@ -11,6 +11,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.core.lists import Listing, Page, Rows
+from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -22,21 +23,90 @@ OF_US_ALONE: Final = {
     "get_first_application_id": "asks for ours",
     "list_application_ids": "asks for ours",
     "list_applications": "asks for ours",
+    "get_organization_locked": "asks for ours",
+    "list_organizations_reached": "asks for ours",
+    "update_organization": "asks for ours",
+    "get_billing": "asks for ours",
+    "update_billing": "asks for ours",
+    "list_users": "asks for ours",
+    "list_tokens": "asks for ours",
+    "list_plans": "asks for ours",
+    "count_plans": "asks for ours",
     "list_instances": "asks for ours",
     "list_questionnaires": "asks for ours",
+    "list_definitions": "asks for ours",
+    "count_definitions": "asks for ours",
+    "list_responders": "asks for ours",
+    "list_reached": "an address is the client's own word",
+    "list_suppressions": "asks for ours",
+    "get_policy": "asks for ours",
+    "get_policy_locked": "asks for ours",
+    "update_policy": "asks for ours",
+    "list_windows": "asks for ours",
+    "list_endpoints": "asks for ours",
+    "list_account_ids": "asks for ours",
+    "list_accounts": "asks for ours",
+    "count_domains": "a domain is anybody's; what is counted is ours",
+    "count_recent": "asks for ours",
+    "list_webhooks": "asks for ours",
+    "count_webhooks_locked": "asks for ours",
+    "list_event_entries": "asks for ours",
+    "list_statuses": "asks for ours",
+    "count_statuses": "asks for ours",
+    "list_alerts": "asks for ours",
+    "list_cases": "asks for ours",
+    "list_custom_reports": "asks for ours",
+    "count_reports": "asks for ours",
+    "count_open_exports": "asks for ours",
+    "list_sequences": "asks for ours",
+    "get_ground": "asks for ours",
+    "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
+    "update_told": "walks through ours",
+    "update_kept_answers": "walks through ours",
+    "delete_captured": "walks through ours",
+    "delete_trials": "walks through ours",
+    "update_import_rows": "walks through ours",
+    "get_has_organization": "asks for ours",
+    "get_person": "says by what somebody is known, which may be nothing",
+    "delete_contacts": "an address is the client's own word",
+    "update_suppressions": "an address is the client's own word",
 }
-BLIND: Final = {"get_instance_by_reference", "get_pipeline_id_by_slug"}  # nothing of theirs has such a name
-NOTHING: Final = (None, 0, False, [], (), {})
+BLIND: Final = {
+    "get_is_pruned",  # the log is young
+    "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
+    "list_items",
+    "get_checks",  # the item was neither held nor skipped
+    "get_instance_by_reference",
+    "get_pipeline_id_by_slug",
+    "list_descendants",
+    "get_piece",  # an import that has ended has none
+    "list_taken_references",  # what other ways made
+    "get_finding",  # nobody asked for a test message
+    "get_settings_version",  # the account came with the pipeline and has no settings
+    "get_responder_locale",  # the address is a client's own word
+    "list_subjects",  # the erasure has not begun
+    "list_open_items",
+    "get_has_open_import",
+}  # nothing of theirs has such a name
+NOTHING: Final = (None, 0, False, [], (), {}, set[str]())
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
+    "kind": "questionnaire", "configuration": {"font": "mono"},
     "metadata_set": {"transaction_id": "9"}, "metadata_removed": ["store_id"],
-    "settings": {"display_name": "Taken over"},
+    "settings": {"display_name": "Taken over"}, "changes": {"display_name": "Taken over"}, "among": (),
+    "rest_seconds": (), "types": {}, "digest": "none", "watches": [], "time_zone": "UTC",
+    "blanks": {"result": None}, "kept_names": (),
 }  # fmt: skip
+AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
+    "list_user_ids": lambda theirs: [theirs["user_id"]],
+    "list_questionnaire_ids": lambda theirs: [theirs["questionnaire_id"]],
+    "list_entities": lambda theirs: [("application", theirs["application_id"]), ("alert", theirs["alert_id"])],
+}
 BY_TYPE: Final[Mapping[object, Any]] = {
     bool: True, int: 9, float: 60.0, str: "taken over", bytes: b"k" * 32, datetime: NOW, bool | None: True,
-    int | None: 9, str | None: "taken over",
+    int | None: 9, float | None: 9.0, bytes | None: b"k" * 32, str | None: "taken over", datetime | None: NOW,
 }  # fmt: skip
 
 
@@ -64,9 +134,25 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "organization_id": organization.ids["organization_id"],
         "published_version_id": theirs["version_id"],
         "question_ids": [theirs["question_id"]],
+        "instance_ids": [theirs["instance_id"]],
+        "item_ids": [theirs["item_id"]],
+        "references": [f"receipt-of-{world.theirs.house.domain}"],
+        "responder_ids": [theirs["responder_id"]],
+        "subject_ids": [theirs["item_id"], theirs["instance_id"]],
         "answers": [{"question_id": theirs["question_id"], "value": 5, "other_text": None}],
+        "email": f"owner@{world.theirs.house.domain}.example",
         "document": item_document(),
+        "documents": [{**item_document(), "item_id": theirs["item_id"], "event_id": "e" * 22, "address_key": "00"}],
+        "external_references": [theirs["external_reference"]],
+        "status_id": int(theirs["status_id"]),
+        "questionnaire_ids": [theirs["questionnaire_id"]],
+        **(reporting.arguments(theirs) if ".reports." in function.__module__ else {}),
+        **(ways.arguments() if ".queue.imports." in function.__module__ else {}),
+        **({"settings": b"sealed"} if ".queue.accounts." in function.__module__ else {}),
+        **(hooking.arguments() if "afterword.events." in function.__module__ else {}),
     }
+    if function.__name__ in AMONG:
+        special["among"] = AMONG[function.__name__](theirs)
     found: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
         if name == "page":

@@ -9,7 +9,8 @@ import pytest
 from afterword.core.lists import Column
 from afterword.web.criteria import camel_case
 from afterword.web.operations import Route
-from tests.contract.findings import rows_of
+from tests.conftest import settled
+from tests.contract.findings import next_of, rows_of
 from tests.contract.world import World, with_list
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,10 +26,15 @@ def columns_of(route: Route) -> dict[str, Column]:
 
 
 async def matching(world: World, path: str, query: str = "") -> list[dict[str, Any]]:
-    """The rows that a query leaves."""
-    reply = await world.ask("GET", f"{path}?limit=500&{query}")
-    assert 200 == reply.status, (query, reply)
-    return rows_of(reply)
+    """The rows that a query leaves, from all pages."""
+    rows: list[dict[str, Any]] = []
+    target: str | None = f"{path}?limit=500&{query}"
+    while target is not None:
+        reply = await world.ask("GET", target)
+        assert 200 == reply.status, (query, reply)
+        rows += rows_of(reply)
+        target = next_of(reply)
+    return rows
 
 
 @with_list
@@ -50,6 +56,7 @@ async def test_shown_values(world: World, route: Route) -> None:
 async def test_order(world: World, route: Route) -> None:
     """Ascending is descending backwards, but for nulls, which are last in both."""
     path = world.ours.path(route)
+    await settled(world.pool)  # the event log shows what can no longer be overtaken, which grows while others commit
     for name, column in columns_of(route).items():
         query = f"[]={camel_case(name)}"
         up = [shown(row, name, column) for row in await matching(world, path, f"order_by[ASC]{query}")]

@@ -5,19 +5,23 @@
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from afterword import app
-from afterword.core.access import SCOPES
+from afterword.core.access import SCOPES, alias_of
 from afterword.core.site import Site
 from afterword.web import openapi
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 from afterword.web.operations import Route
 
+FORM = "application/x-www-form-urlencoded"
+JSON_TYPES = {"application/json", "application/problem+json", FORM, "application/x-ndjson"}
 SNAPSHOT = Path(__file__).parent / "openapi.json"
 ROUTES: list[Route] = [route for group in app.api_routes() for route in group.all]
 
@@ -57,16 +61,150 @@ def test_scopes_and_codes_exist() -> None:
         assert set(route.refusals) <= EXPLANATIONS.keys() | FIELD_CODES.keys(), route.path
 
 
+def test_secrets_are_not_kept() -> None:
+    """What an answer shows once its route names, so that it is not kept with the answer for an Idempotency-Key."""
+    secrets = {"token", "access_token", "secret", "client_secret", "signing_secret", "password"}
+    for route in ROUTES:
+        shown = secrets & set(route.answer.__struct_fields__) if route.answer and route.method == "POST" else set()
+        assert shown == set(route.secret_members), route.path
+
+
+def contents_of(document: Any) -> Iterator[tuple[str, str, Any]]:
+    """Every body of every operation: where, its media type, schema and examples."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            bodies = [operation.get("requestBody", {})]
+            bodies += [resolved(document, response) for response in operation["responses"].values()]
+            for body in bodies:
+                for media_type, shown in body.get("content", {}).items():
+                    yield f"{method} {path}", media_type, shown
+
+
+def resolved(document: Any, part: Any) -> Any:
+    """The part, or what it refers to."""
+    kind, name = part["$ref"].split("/")[-2:] if "$ref" in part else ("", "")
+    return document["components"][kind][name] if kind else part
+
+
 def test_examples_fit_their_schemas(document: Any) -> None:
     from openapi_schema_validator import OAS31Validator  # noqa: PLC0415  of the validator's own family
 
     components = {"components": document["components"]}
-    for path, methods in document["paths"].items():
-        for operation in methods.values():
-            contents = [operation.get("requestBody", {}).get("content", {})]
-            contents += [answer.get("content", {}) for answer in operation["responses"].values()]
-            for content in contents:
-                shown = content.get("application/json", {})
-                if "example" in shown:
-                    validator = OAS31Validator({**shown["schema"], **components})
-                    assert [] == [f"{path}: {error.message}" for error in validator.iter_errors(shown["example"])]
+    seen: set[str] = set()
+    for place, media_type, shown in contents_of(document):
+        examples = [shown["example"]] if "example" in shown else []
+        examples += [resolved(document, each)["value"] for each in shown.get("examples", {}).values()]
+        is_file = shown["schema"].get("format") == "binary"
+        assert examples or is_file or media_type not in JSON_TYPES, f"{place} has no example of {media_type}"
+        key = json.dumps([shown["schema"], examples])
+        if key not in seen:
+            seen.add(key)
+            validator = OAS31Validator({**shown["schema"], **components})
+            wrong = [f"{place}: {error.message}" for example in examples for error in validator.iter_errors(example)]
+            assert [] == wrong
+
+
+def test_refusals(document: Any) -> None:
+    """Each has its codes as examples, problem documents with that status; what an operation can add is among them."""
+    for route in ROUTES:
+        responses = document["paths"][route.path][route.method.lower()]["responses"]
+        told = {}
+        for status, response in responses.items():
+            if int(status) >= 400:
+                [problem] = resolved(document, response)["content"].values()
+                for code, reference in problem["examples"].items():
+                    example = resolved(document, reference)["value"]
+                    assert (int(status), code) == (example["status"], example["code"])
+                    told[code] = status
+        assert {code for code in route.refusals if code not in FIELD_CODES} <= told.keys(), route.path
+        assert {"unauthenticated", "insufficient_scope", "rate_limited", "invalid"} <= told.keys()
+        assert ("idempotency_in_progress" in told) is (route.method == "POST")
+        for code in set(route.refusals) & FIELD_CODES.keys():
+            assert f"`{code}`" in responses["422"]["description"]
+
+
+def test_scopes(document: Any) -> None:
+    known = document["components"]["securitySchemes"]["oauth"]["flows"]["clientCredentials"]["scopes"]
+    assert {alias_of(scope) for scope in SCOPES} == set(known)
+    for route in ROUTES:
+        scopes = [*([route.scope] if route.scope else []), *route.more_scopes]
+        expected = [{"bearer": scopes}, {"esat_auth": scopes}, {"oauth": [alias_of(scope) for scope in scopes]}]
+        assert expected == document["paths"][route.path][route.method.lower()]["security"]
+
+
+def test_bodies(document: Any) -> None:
+    """JSON, and the same as a form; many records as a list or as lines; files as bytes."""
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        content = operation.get("requestBody", {}).get("content", {})
+        if route.uploads:
+            assert route.uploads == tuple(content)
+        elif route.body is None:
+            assert {} == content
+        elif route.rows_max is None:
+            assert ["application/json", FORM] == list(content)
+            assert content["application/json"]["schema"] == content[FORM]["schema"]
+        else:
+            assert ["application/json", "application/x-ndjson"] == list(content)
+            assert route.rows_max == content["application/json"]["schema"]["maxItems"]
+        files = {media_type.partition(";")[0] for media_type in route.media_types}
+        answer = {"application/json"} if route.answer else set()
+        assert files | answer == set(operation["responses"][str(route.status)].get("content", {}))
+
+
+def test_lists(document: Any) -> None:
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        names = {resolved(document, parameter)["name"] for parameter in operation["parameters"]}
+        if route.listing is None:
+            assert not names & {"cursor", "after", "pagination", "filter_by"} - set(names_of(route))
+        elif route.shape == "cursor":
+            assert {"limit", "after", "filter_by", "order_by"} <= names
+            assert not names & {"cursor", "pagination"}
+        elif route.shape != "one":
+            assert {"limit", "cursor", "pagination", "filter_by", "order_by"} <= names
+
+
+def names_of(route: Route) -> tuple[str, ...]:
+    """The route's own query parameters."""
+    return route.query.__struct_fields__ if route.query else ()
+
+
+def test_texts_and_lists_of_requests_have_limits(document: Any) -> None:
+    """What a client may send is bounded, and the document says where."""
+    for route in ROUTES:
+        if route.body is not None:
+            name = document["paths"][route.path][route.method.lower()]["requestBody"]["content"]["application/json"]
+            assert [] == list(unbounded(document, name["schema"], route.path))
+        for parameter in document["paths"][route.path][route.method.lower()]["parameters"]:
+            parameter = resolved(document, parameter)  # noqa: PLW2901
+            if parameter["in"] == "query" and parameter["name"] not in {"filter_by", "order_by", "pagination"}:
+                assert [] == list(unbounded(document, parameter["schema"], f"{route.path}?{parameter['name']}"))
+
+
+def unbounded(document: Any, schema: Any, place: str) -> Iterator[str]:
+    """Texts without a greatest length, lists without a greatest number of entries."""
+    schema = resolved(document, schema)
+    for option in schema.get("anyOf", ()):
+        yield from unbounded(document, option, place)
+    if schema.get("type") == "string" and not {"maxLength", "format", "pattern", "enum"} & schema.keys():
+        yield place
+    if schema.get("type") == "array":
+        if "maxItems" not in schema:
+            yield place
+        yield from unbounded(document, schema.get("items", {}), f"{place}[]")
+    for name, each in schema.get("properties", {}).items():
+        yield from unbounded(document, each, f"{place}.{name}")
+
+
+async def test_served(client: httpx2.AsyncClient) -> None:
+    """The same bytes inside the version and outside, to anybody."""
+    found = [await client.get(path) for path in ("/v3.2/openapi.json", "/openapi.json", "/v3.0/openapi.json")]
+    assert {200} == {response.status_code for response in found}
+    assert 1 == len({response.content for response in found})
+    assert {(route.path, route.method.lower()) for route in ROUTES} == {
+        (path, method) for path, methods in found[0].json()["paths"].items() for method in methods
+    }
+    assert "application/json" == found[0].headers["content-type"]
+    again = await client.get("/v3.2/openapi.json", headers={"If-None-Match": found[0].headers["etag"]})
+    assert 304 == again.status_code

@@ -1,8 +1,10 @@
 """An operation opens to its exact scope, to no other and to nothing that looks like it."""
 
+from collections.abc import AsyncIterator
 from typing import Final
 
 import pytest
+import pytest_asyncio
 
 from afterword import db
 from afterword.core.access import ROLE_SCOPES, SCOPES, alias_of
@@ -19,7 +21,29 @@ SPECIFIED: Final = {
     "PATCH /q/instance/{instance_id}": "Questionnaire Instance.Update",
 }
 ACTIONS: Final = {"GET": "Read", "POST": "Create", "PATCH": "Update", "PUT": "Update", "DELETE": "Delete"}
+OTHERWISE: Final = {  # where the table of operations says so
+    "DELETE /q/questionnaire/{questionnaire_id}/draft": "Questionnaire.Update",
+    "POST /q/questionnaire/validation": "Questionnaire.Read",
+    "POST /q/questionnaire/{questionnaire_id}/condition/test": "Questionnaire Instance.Read",
+    "POST /q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test": "Pipeline.Update",
+    "POST /alert/instance/{alert_instance_id}/comment": "Alert Instance.Update",
+    "DELETE /alert/instance/{alert_instance_id}/comment/{comment_id}": "Alert Instance.Update",
+    "POST /q/responder/{responder_id}/erasure": "Responder.Delete",
+    "POST /webhook/{webhook_id}/secret": "Webhook.Update",
+    "POST /webhook/{webhook_id}/redelivery": "Webhook.Update",
+    "POST /webhook/{webhook_id}/delivery/{delivery_id}/redelivery": "Webhook.Update",
+}  # fmt: skip
 tokens: dict[tuple[str, ...], str] = {}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
+async def no_tokens_left(world: World) -> AsyncIterator[None]:
+    """The lists of other tests stay short."""
+    yield
+    async with db.transaction(world.pool) as database:
+        selectors = [token.split("_")[1] for token in tokens.values()]
+        await database.execute("delete from token where selector = any($1::text[])", selectors)
+    tokens.clear()
 
 
 async def token_with(world: World, *scopes: str) -> str:
@@ -63,8 +87,12 @@ class TestTable:
         assert SPECIFIED == {name_of(route): route.scope for route in ROUTES if name_of(route) in SPECIFIED}
 
     async def test_action_follows_the_method(self) -> None:
-        odd = [name_of(route) for route in ROUTES if not str(route.scope).endswith(f".{ACTIONS[route.method]}")]
-        assert [] == odd
+        odd = {
+            name_of(route): route.scope
+            for route in ROUTES
+            if not str(route.scope).endswith(f".{ACTIONS[route.method]}")
+        }
+        assert {} == {name: scope for name, scope in odd.items() if OTHERWISE.get(name) != scope}
 
 
 @every_route

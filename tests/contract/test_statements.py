@@ -96,23 +96,59 @@ def put_together(path: Path) -> Iterator[Finding]:
     """Queries that are no literal and no sum of literals."""
     tree = ast.parse(path.read_text())
     constants = literals_of(tree)
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+    known: dict[ast.Call, Mapping[str, str]] = {}
+    for scope in (
+        tree,
+        *(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))),
+    ):
+        inside = constants if isinstance(scope, ast.Module) else {**constants, **named_once(scope, constants)}
+        known |= {node: inside for node in ast.walk(scope) if isinstance(node, ast.Call)}
+    for node, names in known.items():
+        if not isinstance(node.func, ast.Attribute) or not node.args:
             continue
-        if node.func.attr in QUERIES and text_of(node.args[0], constants) is None:
+        if node.func.attr in QUERIES and text_of(node.args[0], names) is None:
             yield str(path), node.lineno, f"{ast.unparse(node.args[0])[:60]} is put together"
 
 
+def named_once(function: ast.AST, constants: Mapping[str, str]) -> dict[str, str]:
+    """The names of a function that stand for literal text, and for nothing else in it."""
+    stored = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    found: dict[str, str] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored.count(name) == 1:
+                text = text_of(value, constants)
+                if text is not None:
+                    found[name] = text
+            case _:
+                pass
+    return found
+
+
 def literals_of(tree: ast.Module) -> dict[str, str]:
-    """The module's names that stand for literal text."""
+    """The module's names that stand for literal text, those of the product that it imports too."""
     found: dict[str, str] = {}
     for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SOURCE.name):
+            found |= {one.asname or one.name: text for one in node.names if (text := imported(node, one.name))}
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             text = text_of(node.value, found)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Name) and text is not None:
                     found[target.id] = text
     return found
+
+
+@cache
+def literals_of_file(path: Path) -> Mapping[str, str]:
+    """As literals_of."""
+    return literals_of(ast.parse(path.read_text()))
+
+
+def imported(node: ast.ImportFrom, name: str) -> str | None:
+    """The literal text that an upper-case name of another module of ours stands for."""
+    path = Path(*(node.module or "").split(".")).with_suffix(".py")
+    return literals_of_file(path).get(name) if name.isupper() and path.exists() else None
 
 
 def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
@@ -124,6 +160,9 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
             return constants.get(name)
         case ast.FormattedValue(value=value):
             return text_of(value, constants)
+        case ast.Call(func=ast.Name(id="qualified"), args=[columns, ast.Constant(value=str(alias))]):
+            text = text_of(columns, constants)
+            return None if text is None else ", ".join(f"{alias}.{name.strip()}" for name in text.split(","))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [text_of(left, constants), text_of(right, constants)]
         case ast.JoinedStr(values=values):

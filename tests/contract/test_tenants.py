@@ -10,14 +10,17 @@ import pytest
 from afterword.app import page_routes
 from afterword.core.form_tokens import token_of
 from afterword.instances.pages import PAGE_PURPOSE, START_PURPOSE, VIEW_PURPOSE
+from afterword.queue.mail import SAMPLE_ID
 from afterword.web.operations import Route
+from tests.conftest import settled
 from tests.contract import probes
-from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, rows_of
-from tests.contract.wire import PUBLIC_URL, Reply
+from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, next_of, rows_of
+from tests.contract.wire import Reply
 from tests.contract.world import (
     ABSENT,
     Tenant,
     World,
+    makes,
     name_of,
     with_body,
     with_ids,
@@ -26,7 +29,16 @@ from tests.contract.world import (
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+PAGES_MAX: Final = 25  # of a list that is walked through
 PER_REQUEST: Final = ("request_id", "instance")
+KEYS: Final = {
+    "attempt_id": ("attempt", "reply"),
+    "value_id": ("instance_id", "responder_id", "name"),
+    "tag_key": ("instance_id", "tag"),
+    "row": ("item_id",),
+}  # made of others
+ANOTHER_ONE: Final = {"POST /token/{token_id}/rotation"}  # what they answer with is not what the path names
+OF_THE_PRODUCT: Final = {"/application/type"}  # lists that are everybody's
 FORM: Final = {"content-type": "application/x-www-form-urlencoded"}
 
 
@@ -68,7 +80,7 @@ class Guard:
 def leaks_of(tenant: Tenant) -> dict[str, str]:
     """What stands in an answer only if it is this organization's."""
     house = tenant.house
-    ids = {name: value for name, value in tenant.ids.items() if name != "reference_id"}
+    ids = {name: value for name, value in tenant.ids.items() if name not in {"reference_id", "status_id"}}
     return {**ids, "domain": f'"{house.domain}"', "name": house.domain.title()}
 
 
@@ -77,8 +89,9 @@ class TestPath:
     async def test_foreign_is_as_absent(self, world: World, route: Route) -> None:
         """Each id alone, then all of them: the same answer as for an id that never was, but for the request's id."""
         async with Guard(world, route) as guard:
-            for names in [*((name,) for name in route.parameters), route.parameters]:
-                foreign = {name: world.theirs.ids[name] for name in names}
+            alone = [(name,) for name in route.parameters if not makes(route, name)]
+            for names in [*alone, route.parameters]:
+                foreign = {name: world.theirs.id_of(route, name) for name in names}
                 absent = dict.fromkeys(names, ABSENT)
                 found = await guard.ask(world.ours.path(route, **foreign))
                 expected = await guard.ask(world.ours.path(route, **absent))
@@ -108,7 +121,7 @@ class TestPath:
     async def test_tricks(self, world: World, route: Route) -> None:
         """No other spelling of the address, and no header, leads to it."""
         path = world.theirs.path(route)
-        ours, theirs = (tenant.ids[route.parameters[0]] for tenant in (world.ours, world.theirs))
+        ours, theirs = (tenant.id_of(route, route.parameters[0]) for tenant in (world.ours, world.theirs))
         mixed = world.ours.path(route)
         async with Guard(world, route) as guard:
             for target in (
@@ -138,21 +151,7 @@ class TestPath:
                     await guard.findings.expect(f"{name}: {tag}", reply, NOT_FOUND)
 
 
-class TestBody:
-    @with_body
-    async def test_foreign_ids(self, world: World, route: Route) -> None:
-        """An id in a body is 422 `unknown_id`, whether it is theirs or nobody's."""
-        assert route.body is not None
-        async with Guard(world, route) as guard:
-            for name in probes.ids_of(route.body):
-                document = probes.valid(route.body, world.ours)
-                found, expected = [
-                    await guard.ask(world.ours.path(route), document={**document, name: value})
-                    for value in (world.theirs.ids[name], ABSENT)
-                ]
-                await guard.findings.expect_field(name, found, f"/{name}", ["unknown_id"])
-                assert same(expected) == same(found)
-
+class TestBody:  # the ids that a body names: test_foreign_members.py
     @with_body
     async def test_ids_that_nobody_may_set(self, world: World, route: Route) -> None:
         """Tenant and place of a thing come from the token and the path; a body that names others is not heard."""
@@ -167,53 +166,66 @@ class TestBody:
             "previous_questionnaire_instance_id": world.theirs.ids["instance_id"],
             "created_by": world.theirs.ids["token_id"],
         }
+        await world.ready(route)
         async with Guard(world, route) as guard:
             reply = await guard.ask(world.ours.path(route), document=document)
             assert reply.status in {200, 201}, reply
             for name in route.answer.__struct_fields__:
+                if name_of(route) in ANOTHER_ONE:
+                    continue
                 if name in world.ours.ids and name not in settable and name in route.parameters:
-                    assert world.ours.ids[name] == reply.document[name]
+                    assert world.ours.id_of(route, name) == str(reply.document[name])
 
     @with_body
     async def test_idempotency_keys_are_each_ones_own(self, world: World, route: Route) -> None:
         if route.method != "POST":
             return
+        await world.ready(route)
         headers = {"Idempotency-Key": f"shared-{name_of(route)}".replace(" ", "")}
         document = probes.valid(route.body, world.ours) if route.body else {}
+        document_there = probes.valid(route.body, world.theirs) if route.body else {}
         theirs = await world.ask(
-            "POST", world.theirs.path(route), token=world.theirs.token, document=document, headers=headers
+            "POST", world.theirs.path(route), token=world.theirs.token, document=document_there, headers=headers
         )
         async with Guard(world, route) as guard:
             ours = await guard.ask(world.ours.path(route), document=document, headers=headers)
-            assert (201, 201) == (theirs.status, ours.status)
+            assert (route.status, route.status) == (theirs.status, ours.status)
             assert "idempotency-replayed" not in ours.headers
-            assert theirs.document != ours.document
+            assert theirs.document != ours.document or route.status == 200  # which makes nothing
             again = await guard.ask(world.ours.path(route), document=document, headers=headers)
-            assert (ours.body, "true") == (again.body, again.headers["idempotency-replayed"])
-            reply = await guard.ask(world.theirs.path(route), document=document, headers=headers)
-            assert reply.code in {"not_found", "idempotency_key_reused"}
+            kept = {**ours.document, **dict.fromkeys(route.secret_members)}  # what is shown once is not kept
+            assert (kept, "true") == (again.document, again.headers["idempotency-replayed"])
+            if route.parameters:
+                reply = await guard.ask(world.theirs.path(route), document=document, headers=headers)
+                assert reply.code in {"not_found", "idempotency_key_reused"}
 
 
 class TestLists:
     @with_list
     async def test_only_ours(self, world: World, route: Route) -> None:
         """All rows are ours and none of theirs; the counts count ours."""
+        if route.path in OF_THE_PRODUCT:
+            return
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
             ours = await guard.ask(f"{path}?limit=500")
             theirs = await world.ask("GET", world.theirs.path(route) + "?limit=500", token=world.theirs.token)
             assert rows_of(ours)
             assert rows_of(theirs)
-            assert not {row_id(route, row) for row in rows_of(ours)} & {row_id(route, row) for row in rows_of(theirs)}
+            # The product's are everybody's.
+            own = [row for row in rows_of(ours) if not row.get("read_only") and not row.get("system")]
+            assert own
+            assert not {row_id(route, row) for row in own} & {row_id(route, row) for row in rows_of(theirs)}
             if route.shape == "envelope":
                 counted = await guard.ask(f"{path}?pagination[max_per_page]=1")
                 assert len(rows_of(ours)) == counted.document["total_results"]
 
     @with_list
     async def test_filters_do_not_reach_theirs(self, world: World, route: Route) -> None:
+        await settled(world.pool)
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
-            everything = {row_id(route, row) for row in rows_of(await guard.ask(f"{path}?limit=500"))}
+            everything = set(await ids_of_all(guard, route, path))
             for query in foreign_filters(route, world.theirs):
                 reply = await guard.ask(f"{path}?limit=500&{query}")
                 await guard.findings.expect(query, reply, (200, ""))
@@ -225,12 +237,14 @@ class TestLists:
     @with_list
     async def test_orders_and_pages(self, world: World, route: Route) -> None:
         """Walked through in every order, by pages and by cursors, a list is the same set of rows of ours."""
+        await settled(world.pool)
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
-            everything = sorted(row_id(route, row) for row in rows_of(await guard.ask(f"{path}?limit=500")))
+            everything = sorted(await ids_of_all(guard, route, path))
+            limit = max(2, len(everything) // PAGES_MAX)
             for name in columns_of(route):
                 for direction in ("ASC", "DESC"):
-                    target: str | None = f"{path}?limit=2&order_by[{direction}][]={name}"
+                    target: str | None = f"{path}?limit={limit}&order_by[{direction}][]={name}"
                     found: list[str] = []
                     while target is not None and len(found) <= len(everything):
                         reply = await guard.ask(target)
@@ -272,6 +286,18 @@ def names_in(path: str) -> list[str]:
     return re.findall(r"{(\w+)", path)
 
 
+def refusals_of(path: str) -> set[int]:
+    """What a POST without the form's token gets: the sample of a test message thanks whoever tries it."""
+    if SAMPLE_ID in path:
+        return {200}
+    return {401} if path.startswith("/inbound/") else {400, 403, 422}
+
+
+def request_id_of(reply: Reply) -> bytes:
+    """The one thing in which two refusals may differ."""
+    return (reply.headers.get("x-request-id") or "-").encode()
+
+
 class TestPages:
     """The public pages have no login: a link is the key, and it opens one door."""
 
@@ -280,8 +306,8 @@ class TestPages:
         """What our link opens shows ours; a GET changes nothing at all, and a POST without the form's token neither."""
         before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
         reply = await world.ask(method, page_of(path, world.ours), token=None, headers=FORM, body=b"go=send&page=1")
-        assert reply.status in ({200, 302} if method == "GET" else {403, 422}), reply
-        shown = reply.body.decode() + str(reply.headers)
+        assert reply.status in ({200, 302} if method == "GET" else refusals_of(path)), reply
+        shown = reply.body.decode(errors="replace") + str(reply.headers)  # some are pictures
         assert not [name for name, value in leaks_of(world.theirs).items() if value in shown]
         assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
 
@@ -304,7 +330,7 @@ class TestPages:
                 for key in keys
             ]
             assert {404 if method == "GET" or not path.endswith("/view") else 403} == {reply.status for reply in found}
-            assert 1 == len({reply.body for reply in found})
+            assert 1 == len({reply.body.replace(request_id_of(reply), b"") for reply in found})
 
     @every_page
     async def test_their_key_does_not_fit_our_door(self, world: World, method: str, path: str) -> None:
@@ -324,7 +350,7 @@ class TestPages:
             reply = await world.ask(
                 method, page_of(path, world.ours), token=None, headers=FORM, body=urlencode(fields).encode()
             )
-            assert reply.status in {403, 422}, (purpose, reply)
+            assert reply.status in refusals_of(path), (purpose, reply)
         assert before == [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
 
     async def test_our_form_takes_our_questions_alone(self, world: World) -> None:
@@ -354,14 +380,20 @@ class TestPages:
 def row_id(route: Route, row: Mapping[str, Any]) -> str:
     """What tells the rows of a list apart."""
     assert route.listing is not None
-    assert route.listing.id in row, f"{name_of(route)} has no probe: its rows do not show {route.listing.id}"
-    return str(row[route.listing.id])
+    names = [name for name in KEYS.get(route.listing.id, (route.listing.id,)) if name in row]
+    assert names, f"{name_of(route)} has no probe: its rows do not show {route.listing.id}"
+    return " ".join(str(row[name]) for name in names)
 
 
-def next_of(reply: Reply) -> str | None:
-    """The address of the next page."""
-    link = reply.headers.get("link")
-    return None if link is None else link.partition(">")[0].removeprefix(f"<{PUBLIC_URL}")
+async def ids_of_all(guard: Guard, route: Route, path: str) -> list[str]:
+    """The ids of every row of a list, however long it is."""
+    found: list[str] = []
+    target: str | None = f"{path}?limit=500"
+    while target is not None:
+        reply = await guard.ask(target)
+        found += [row_id(route, row) for row in rows_of(reply)]
+        target = next_of(reply)
+    return found
 
 
 def foreign_filters(route: Route, theirs: Tenant) -> list[str]:

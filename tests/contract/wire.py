@@ -27,8 +27,8 @@ DOCUMENTED: Final[Mapping[int, frozenset[str]]] = {
     409: frozenset(
         {
             "item_in_dispatch", "item_closed", "outcome_unknown", "questionnaire_not_published", "already_exists",
-            "in_use", "not_ready", "idempotency_in_progress", "last_owner", "system_status", "item_not_repeatable",
-            "questionnaire_inactive", "questionnaire_closed",
+            "in_use", "not_ready", "idempotency_in_progress", "last_owner", "token_ended", "system_status",
+            "item_not_repeatable", "questionnaire_inactive", "questionnaire_closed",
         }
     ),
     410: frozenset({"gone"}),
@@ -100,8 +100,12 @@ class Wire:
         headers: Mapping[str, str | bytes] | None = None,
         body: bytes | Sequence[bytes] | None = None,
         document: object = msgspec.UNSET,
+        file: bytes | None = None,
     ) -> Reply:
-        """Send one request. `target` is encoded as it travels; `body` in pieces is sent without its length."""
+        """Send one request. `target` is encoded as it travels; `body` in pieces is sent without its length.
+
+        `file` is a body of CSV.
+        """
         raw = target.encode() if isinstance(target, str) else target
         path, _, query = raw.partition(b"?")
         sent = [(name.lower().encode(), _bytes(value)) for name, value in (headers or {}).items()]
@@ -112,6 +116,9 @@ class Wire:
             body = msgspec.json.encode(document)
             if b"content-type" not in names:
                 sent.append((b"content-type", b"application/json"))
+        if file is not None:
+            body = file
+            sent.append((b"content-type", b"text/csv"))
         pieces = [body] if isinstance(body, bytes) else list(body or ())
         if isinstance(body, bytes) and b"content-length" not in names:
             sent.append((b"content-length", b"%d" % len(body)))

@@ -3,27 +3,44 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 import pytest
 
 from afterword import db
 from afterword.accounts import service as accounts
+from afterword.accounts.plans import service as plans
 from afterword.app import api_routes, create_app
+from afterword.channels.base import Retry
 from afterword.core.access import SCOPES
 from afterword.core.site import Site
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.instances.service import Given
 from afterword.questionnaires import store as questionnaires_store
+from afterword.queue.inbound import service as inbound
+from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.reports import service as sent_reports
+from afterword.queue.sending import service as sending
+from afterword.queue.sending.outcomes import Waits
 from afterword.responders import store as responders_store
 from afterword.web.limits import Limits
 from afterword.web.operations import Route
 from tests.conftest import House, build_house
+from tests.contract.alerting import alerting
+from tests.contract.hooking import hooking
+from tests.contract.reporting import reporting
+from tests.contract.ways import ways_in
 from tests.contract.wire import PUBLIC_URL, Reply, Wire
 
+LOGO: Final = (  # one grey pixel
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
 ABSENT: Final = "zzzzzzzzzzzzzzzzzzzzzz"
 ADDRESS: Final = "ann@example.com"
+edits: Final = count()
 ROUTES: Final = [route for group in api_routes() for route in group.all]
 
 
@@ -32,11 +49,20 @@ def name_of(route: Route) -> str:
     return f"{route.method} {route.path}"
 
 
+def makes(route: Route, name: str) -> bool:
+    """Whether the operation makes what this part of its path names."""
+    return route.method == "PUT" and name in route.texts
+
+
 every_route = pytest.mark.parametrize("route", ROUTES, ids=name_of)
 every_path = pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
-with_body = pytest.mark.parametrize("route", [route for route in ROUTES if route.body is not None], ids=name_of)
+with_body = pytest.mark.parametrize(  # those with many have tests of their own, in tests/web/test_rows.py
+    "route", [route for route in ROUTES if route.body is not None and route.rows_max is None], ids=name_of
+)
 with_ids = pytest.mark.parametrize("route", [route for route in ROUTES if route.parameters], ids=name_of)
-with_list = pytest.mark.parametrize("route", [route for route in ROUTES if route.listing is not None], ids=name_of)
+with_list = pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.listing is not None and route.shape != "one"], ids=name_of
+)
 
 
 @dataclass
@@ -46,17 +72,21 @@ class Tenant:
     house: House
     ids: dict[str, str]
     deleted: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def token(self) -> str:
-        """Opens all of it."""
-        return self.house.token
+    token: str = ""  # the owner's: opens all of it
 
     def path(self, route: Route, **other: str) -> str:
         """The route's address with this organization's ids, or the `other` ones."""
         missing = [name for name in route.parameters if name not in self.ids]
         assert not missing, f"{name_of(route)} has no probe: say in tests/contract/world.py what {missing} are"
-        return "/v3.2" + route.path.format_map({**self.ids, **other})
+        mine = {name: self.id_of(route, name) for name in route.parameters}
+        return "/v3.2" + route.path.format_map({**mine, **other})
+
+    def id_of(self, route: Route, name: str) -> str:
+        """What this organization has for a parameter of the route."""
+        is_responder = (
+            name == "metadata_id" and "/metadata/responder" in route.path
+        )  # one name for the ids of two kinds
+        return self.ids["responder_metadata_id" if is_responder else name]
 
 
 @dataclass
@@ -91,6 +121,19 @@ class World:
                 now=database.clock.now(),
             )
         return text
+
+    async def ready(self, route: Route) -> None:
+        """Do what must just have happened for an operation to do something: a draft to publish, an erasure to end."""
+        if route.method == "POST" and route.path.endswith("/version"):
+            for tenant in (self.ours, self.theirs):
+                await save_draft(self.wire, tenant)
+        if route.path.endswith("/erasure"):
+            async with db.transaction(self.pool) as database:
+                await database.execute(
+                    """update erasure set state = 'done', finished_time = now(), checksum = '', salt = null
+                       where state = 'running' and responder_id = any($1)""",
+                    [tenant.ids["responder_id"] for tenant in (self.ours, self.theirs)],
+                )
 
     async def token_of(self, role: str) -> str:
         """The text of a token with all scopes of a person in this role."""
@@ -157,22 +200,105 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         "version_id": house.version_id,
         "pipeline_id": house.pipeline_id,
     }
-    tenant = Tenant(house, ids)
+    tenant = Tenant(house, ids, token=await _owner_token(pool, house))
     async with db.connection(pool) as database:
         version = await questionnaires_store.get_version(
             database, organization_id=house.organization_id, version_id=house.version_id
         )
+    ids |= await _accounts(pool, wire, tenant)
+    ids |= await _authoring(wire, tenant)
     ids["group_id"] = version.definition.groups[0].group_id
-    ids["question_id"] = version.definition.groups[0].questions[0].question_id
+    ids["question_id"] = ids["key_question_id"] = version.definition.groups[0].questions[0].question_id
     tenant.deleted |= await _things(wire, tenant)
     ids |= await _things(wire, tenant)
-    del tenant.deleted["responder_id"]  # the same for both
+    del tenant.deleted["responder_id"], tenant.deleted["tag"]  # the same for both
     ids["reference_id"] = "order-1042"  # the same for both organizations
     await _answer(pool, tenant, version)
     for path in ("/q/instance/{instance_id}", "/q/queue/item/{item_id}"):
         reply = await wire.ask("DELETE", "/v3.2" + path.format_map(tenant.deleted), token=tenant.token)
         assert 204 == reply.status, reply
+    ids["template_pipeline_id"] = ids["pipeline_id"]
+    ids["external_reference"] = await _queue(pool, wire, tenant)
+    ids |= await _left_alone(pool, wire, tenant)
+    ids["erasure_id"] = await _erased(wire, tenant)
+    made, deleted = await alerting(pool, wire, house=house, token=tenant.token, version=version)
+    ids |= made
+    tenant.deleted |= deleted
+    made, deleted = await hooking(pool, wire, token=tenant.token)
+    ids |= made
+    tenant.deleted |= deleted
+    made, deleted = await ways_in(pool, wire, token=tenant.token, secret=house.site.secret, ids=ids)
+    ids |= made
+    tenant.deleted |= deleted
+    made, deleted = await reporting(
+        wire, token=tenant.token, domain=house.domain, questionnaire_id=house.questionnaire_id
+    )
+    ids |= made
+    tenant.deleted |= deleted
     return tenant
+
+
+async def _owner_token(pool: db.Pool, house: House) -> str:
+    async with db.transaction(pool) as database:
+        _, text = await accounts.create_token(
+            database,
+            organization_id=house.organization_id,
+            title="The owner's",
+            scopes=SCOPES,
+            kind="user",
+            user_id=house.user_id,
+            now=database.clock.now(),
+        )
+    return text
+
+
+async def _accounts(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:
+    """A token that nobody here needs, and a plan that never ends."""
+    document = {"title": "Spare", "scopes": ["Queue.Read"]}
+    reply = await wire.ask("POST", "/v3.2/token", token=tenant.token, document=document)
+    assert 201 == reply.status, reply
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        plan = await plans.add_plan(
+            database,
+            organization_id=tenant.house.organization_id,
+            title="Unlimited",
+            kind="unlimited",
+            start_time=now,
+            now=now,
+        )
+    return {"token_id": reply.document["token_id"], "plan_id": plan.plan_id}
+
+
+async def _authoring(wire: Wire, tenant: Tenant) -> dict[str, str]:
+    """What authors make: declared names, a visual, a draft."""
+    made: dict[str, str] = {}
+    base = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
+    declared = {"name": "basket", "title": "Basket", "type": "number", "level": "organization"}
+    configuration = {"color_primary": "#0b6e4f", "logo": LOGO}
+    visual = {"title": "Green", "active": True, "configuration": configuration}
+    for name, id_name, path, document in (
+        ("metadata_id", "metadata_id", "/v3.2/q/metadata/questionnaire", declared),
+        ("responder_metadata_id", "metadata_id", "/v3.2/q/metadata/responder", declared),
+        ("visual_id", "visual_id", f"{base}/visual", visual),
+    ):
+        reply = await wire.ask("POST", path, token=tenant.token, document=document)
+        assert 201 == reply.status, reply
+        made[name] = reply.document[id_name]
+    made["owner_application_id"] = tenant.ids["application_id"]
+    made["template_questionnaire_id"] = tenant.ids["questionnaire_id"]
+    await save_draft(wire, tenant)
+    return made
+
+
+async def save_draft(wire: Wire, tenant: Tenant) -> None:
+    """A draft that can be published and says something new."""
+    path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}"
+    reply = await wire.ask("GET", f"{path}/version/{tenant.house.version_id}", token=tenant.token)
+    definition = reply.document["definition"]
+    definition["groups"][0]["description"] = f"Edit {next(edits)}"
+    reply = await wire.ask("PUT", f"{path}/draft", token=tenant.token, document=definition)
+    assert reply.status in {200, 201}, reply
 
 
 async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
@@ -187,7 +313,86 @@ async def _things(wire: Wire, tenant: Tenant) -> dict[str, str]:
     path = f"{base}/pipeline/{tenant.ids['pipeline_id']}/queue/item"
     reply = await wire.ask("POST", path, token=tenant.token, document=document)
     assert 201 == reply.status, reply
-    return {**made, "item_id": reply.document["item_id"]}
+    made["item_id"] = reply.document["item_id"]
+    made["tag"] = f"vip-of-{tenant.house.domain}"
+    path = f"/v3.2/q/instance/{made['instance_id']}/tag"
+    reply = await wire.ask("POST", path, token=tenant.token, document={"tag": made["tag"]})
+    assert 201 == reply.status, reply
+    return made
+
+
+async def _queue(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:
+    """An attempt at the queue item, which goes on waiting; and the business key of another one."""
+    async with db.transaction(pool) as database:
+        lease = sending.Lease(owner=uuid4(), seconds=60, margin_seconds=5)
+        lane = tenant.house.organization_id, tenant.house.pipeline_id
+        prepared = await sending.claim(
+            database,
+            shares={lane: 10},
+            metered=frozenset(),
+            lease=lease,
+            cache=SettingsCache(),
+            secret=tenant.house.site.secret,
+            draw=lambda: 0.5,
+        )
+        await sending.begin(database, dispatches=prepared.dispatches, lease=lease)
+        results = [
+            sending.Result(each, Retry("recipient", f"busy: {tenant.house.domain}", reply_code=450), Waits())
+            for each in prepared.dispatches
+        ]
+        assert results, "the item was due"
+        await sending.settle(database, results=results, now=database.clock.now())
+    reference = f"order-of-{tenant.house.domain}"
+    path = f"/v3.2/q/questionnaire/{lane_path(tenant)}/queue/reference/{reference}"
+    document = {"responder_channel_identifier": ADDRESS, "send_time": "2027-07-01T09:00:00+03:00"}
+    reply = await wire.ask("PUT", path, token=tenant.token, document=document)
+    assert 201 == reply.status, reply
+    return reference
+
+
+async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, str]:
+    """A suppressed address, where its provider calls back, and what was reported of the item."""
+    document = {"channel_id": 1, "identifier": f"blocked@{tenant.house.domain}.example"}
+    reply = await wire.ask("POST", "/v3.2/suppression", token=tenant.token, document=document)
+    assert 201 == reply.status, reply
+    organization_id = tenant.house.organization_id
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        account_id = await database.fetch_value(
+            "select account_id from pipeline where pipeline_id = $1", tenant.house.pipeline_id
+        )
+        inbound_id, _ = await inbound.open_endpoint(
+            database, organization_id=organization_id, account_id=account_id, adapter="standard",
+            site=tenant.house.site, now=now,
+        )  # fmt: skip
+        await sent_reports.keep_references(
+            database,
+            references=[(organization_id, account_id, f"receipt-of-{tenant.house.domain}", tenant.ids["item_id"])],
+            now=now,
+        )
+        await database.execute(
+            """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said)
+               values ($1, $2, 'delivered', false, true, '', '')""",
+            *(organization_id, tenant.ids["item_id"]),
+        )
+    return {"suppression_id": reply.document["suppression_id"], "inbound_id": inbound_id}
+
+
+async def _erased(wire: Wire, tenant: Tenant) -> str:
+    """An erasure that nobody works on, of somebody whom nothing else is about."""
+    path = f"/v3.2/q/questionnaire/{tenant.ids['questionnaire_id']}/instance"
+    document = {"metadata": {"responder": {"email": f"gone@{tenant.house.domain}.example"}}}
+    reply = await wire.ask("POST", path, token=tenant.token, document=document)
+    assert 201 == reply.status, reply
+    path = f"/v3.2/q/responder/{reply.document['responder_id']}/erasure"
+    reply = await wire.ask("POST", path, token=tenant.token, document={})
+    assert 201 == reply.status, reply
+    return reply.document["erasure_id"]
+
+
+def lane_path(tenant: Tenant) -> str:
+    """The part of an address that names the pipeline."""
+    return f"{tenant.ids['questionnaire_id']}/pipeline/{tenant.ids['pipeline_id']}"
 
 
 async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.Version) -> None:

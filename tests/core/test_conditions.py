@@ -12,7 +12,14 @@ from afterword.core import conditions, metadata
 from afterword.core.conditions import All, AnyOf, Leaf, Not, Scope
 from afterword.core.reading import Findings
 
-QUESTIONS = Scope(questions={"Q1": "number", "Q2": "numbers", "Q3": "text"}, keys={"score": "Q1", "later": "Q9"})
+QUESTIONS = Scope(
+    questions={
+        "Q1": "integer", "Q2": "integers", "Q3": "text", "Q4": "number", "Q5": "date", "Q6": "boolean",
+        "Q7": "presence", "Q7:R1": "integer",
+    },
+    keys={"score": "Q1", "later": "Q9", "grid": "Q7", "grid:speed": "Q7:R1"},
+    metadata={"responder_metadata:age": "number", "questionnaire_metadata:store_pickup": "boolean"},
+)  # fmt: skip
 NAME = "questionnaire_metadata:store_id"
 
 
@@ -63,6 +70,7 @@ class TestRead:
             (leaf("metric:nps:Q1"), "/subject", "unknown_value"),
             (leaf("question:unknown"), "/subject", "unknown_id"),
             (leaf("question:later", value=1), "/subject", "unknown_id"),  # asked after this place
+            ({"subject": "question:unknown", "value": 1}, "/operator", "required"),
             (leaf(operator="like"), "/operator", "unknown_value"),
             (leaf(operator=7), "/operator", "wrong_type"),  # type: ignore[arg-type]
             (leaf(value=None), "/value", "required"),
@@ -81,10 +89,40 @@ class TestRead:
             (leaf("question:Q1", "equal", True), "/value", "wrong_type"),
             (leaf("question:Q2", "greater", 3), "/operator", "wrong_type"),
             (leaf("question:Q3", "less", "a"), "/operator", "wrong_type"),
+            (leaf("question:Q4", "equal", "many"), "/value", "wrong_type"),
+            (leaf("question:Q4", "contains", 1), "/operator", "wrong_type"),
+            (leaf("question:Q5", "less", "2026-02-30"), "/value", "wrong_type"),
+            (leaf("question:Q5", "less", 7), "/value", "wrong_type"),
+            (leaf("question:Q5", "matches", "2026"), "/operator", "wrong_type"),
+            (leaf("question:Q6", "equal", "yes"), "/value", "wrong_type"),
+            (leaf("question:Q6", "greater", False), "/operator", "wrong_type"),
+            (leaf("question:Q7", "equal", 1), "/operator", "wrong_type"),  # a whole matrix is no number
+            (leaf("question:Q7:R2", "equal", 1), "/subject", "unknown_id"),
+            (leaf("question:grid:price", "equal", 1), "/subject", "unknown_id"),
+            (leaf("question:Q1:R1", "equal", 1), "/subject", "unknown_id"),
+            (leaf("responder_metadata:age", "contains", "4"), "/operator", "wrong_type"),
+            (leaf("responder_metadata:age", "less", "old"), "/value", "wrong_type"),
+            (leaf("questionnaire_metadata:store_pickup", "equal", "perhaps"), "/value", "wrong_type"),
         ],
     )
     def test_refused(self, document: object, path: str, code: str) -> None:
         assert (path, code) in problems(document)
+
+    @pytest.mark.parametrize(
+        ("document", "scope", "sentence"),
+        [
+            (
+                leaf("questionnaire_metadata:nix", "greater", 1),
+                conditions.scope_of(metadata.Declared.of([])),
+                "not declared is a text",
+            ),
+            (leaf("question:Q1"), conditions.METADATA_ONLY, "Only metadata can be read here."),
+        ],
+    )
+    def test_refusal_says_why(self, document: object, scope: conditions.Scope, sentence: str) -> None:
+        findings = Findings()
+        conditions.read(document, "", findings, scope)
+        assert [True] == [sentence in found.message for found in findings.found]
 
     @pytest.mark.parametrize(
         "document",
@@ -98,6 +136,14 @@ class TestRead:
             leaf("question:Q1", "in", [1, 2]),
             leaf("responder_metadata:e-mail of: somebody", "ends_with", "@example.com"),
             leaf(operator="matches", value="^[A-Z]{2}[0-9]+$"),
+            leaf("question:Q4", "less", 1.5),
+            leaf("question:Q5", "in", ["2026-02-28", "2026-03-01"]),
+            leaf("question:Q6", "equal", value=True),
+            leaf("question:Q7", "is_not_empty", None),
+            leaf("question:Q7:R1", "less", 3),
+            leaf("responder_metadata:age", "less", "40"),
+            leaf("responder_metadata:age", "less", 40),
+            leaf("questionnaire_metadata:store_pickup", "equal", value=True),
         ],
     )
     def test_ok(self, document: object) -> None:
@@ -109,9 +155,11 @@ class TestRead:
 
     def test_keys_become_ids(self) -> None:
         assert Leaf("question:Q1", "equal", 7) == read(leaf("question:score", "equal", 7))
+        for subject in ("question:grid:speed", "question:grid:R1", "question:Q7:R1"):
+            assert Leaf("question:Q7:R1", "equal", 7) == read(leaf(subject, "equal", 7))
 
     def test_tags_and_metrics_where_they_are_allowed(self) -> None:
-        scope = Scope(questions={"Q1": "number"}, tags=True, metrics=True)
+        scope = Scope(questions={"Q1": "integer"}, tags=True, metrics=True)
         assert [] == problems(leaf("tag:vip", "is_not_empty", None), scope)
         assert [("/operator", "wrong_type")] == problems(leaf("tag:vip"), scope)
         assert [] == problems({**leaf("metric:nps:Q1", "less", 20), "window_days": 30}, scope)

@@ -131,6 +131,7 @@ class TestParse:
             ((*SCORE, "type"), DELETE, "/groups/0/questions/0/type", "required"),
             ((*SCORE, "type"), "stars", "/groups/0/questions/0/type", "unknown_value"),
             ((*SCORE, "title"), "", "/groups/0/questions/0/title", "too_short"),
+            ((*SCORE, "title"), " \n ", "/groups/0/questions/0/title", "too_short"),
             ((*SCORE, "title"), "a\x00b", "/groups/0/questions/0/title", "invalid_format"),
             ((*SCORE, "title"), "a\ud800b", "/groups/0/questions/0/title", "invalid_format"),
             ((*SCORE, "required"), "yes", "/groups/0/questions/0/required", "wrong_type"),

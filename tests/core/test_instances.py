@@ -48,7 +48,7 @@ def test_expires_time(subject: Subject, expires: datetime | None) -> None:
     ],
 )
 def test_is_open(subject: Subject, after: timedelta, is_open: bool) -> None:  # noqa: FBT001  a table's column
-    assert is_open == instances.is_open(subject, CREATED + after)
+    assert is_open == (not instances.is_expired(subject, CREATED + after) and not instances.is_closed(subject))
 
 
 QUESTION = "Q000000000000000000001"

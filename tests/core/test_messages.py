@@ -158,6 +158,44 @@ def test_the_refusal_names_what_is_known() -> None:
     assert all(variable in message for variable in VARIABLES)
 
 
+DECLARED = {"responder.first_name", "questionnaire.order", *(f"questionnaire.field_{n:02}" for n in range(40))}
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        ([], "{{ responder.first_name }} {{ questionnaire.order }} {{ organization }} {{ item.send_date }}"),
+        ([], "{{ responder.fist_name | you }}"),
+        ([], "{{ questionnaire }}"),
+        (["responder.fist_name"], "{{ responder.fist_name }} {{ responder.fist_name }}"),
+        (["responder.order"], "{{ responder.order }}"),
+        (["responder.a", "questionnaire.b"], "{{ responder.a |  }} {{ questionnaire.b | '' }}"),
+    ],
+)
+def test_undeclared_metadata_need_a_fallback(expected: list[str], text: str) -> None:
+    assert [] == check(text)
+    found = check(text, declared=DECLARED)
+    assert expected == [problem.message.partition("“")[2].partition("”")[0] for problem in found]
+    assert {"unknown_value"} >= {problem.code for problem in found}
+
+
+def test_the_refusal_names_what_is_declared() -> None:
+    [problem] = check("{{ responder.name }}", declared=DECLARED)
+    assert (
+        "say what stands there instead: {{ responder.name | … }}. Declared are responder.first_name." in problem.message
+    )
+    [problem] = check("{{ questionnaire.name }}", declared=DECLARED)
+    assert "questionnaire.field_29 and 11 more." in problem.message
+    [problem] = check("{{ questionnaire.name }}", declared=set())
+    assert problem.message.endswith("None is declared yet.")
+
+
+@pytest.mark.parametrize("name", ["item", "item.id", "item.metadata", "item.send_time", "Item.recipient"])
+def test_unknown_variable_of_the_item(name: str) -> None:
+    [problem] = check(f"{{{{ {name} }}}}")
+    assert "item.send_date" in problem.message
+
+
 def test_subject_has_its_own_limit() -> None:
     assert ["too_long"] == [problem.code for problem in check("x" * 201, characters_max=SUBJECT_CHARACTERS_MAX)]
 

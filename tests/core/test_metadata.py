@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterword import ids
+from afterword.core import metadata
 from afterword.core.metadata import GLOBAL, Declared, MetadataDefinition, Type, merge, read_flat, read_grouped, typed
 
 
@@ -176,3 +178,32 @@ def test_merge_again_changes_nothing(current: dict[str, str], changes: dict[str,
 )
 def test_typed(type_name: Type, text: str | None, value: object) -> None:
     assert value == typed(type_name, text)
+
+
+class TestDeclaredFor:
+    RETAIL = "0000000000000000retail"
+
+    def test_the_products_names(self) -> None:
+        declared = metadata.declared_for("0000000000000000custom", [])
+        assert metadata.GLOBAL.questionnaire == declared.questionnaire
+        assert metadata.GLOBAL.responder == declared.responder
+        assert "number" == metadata.declared_for(self.RETAIL, []).types["questionnaire_metadata:order_total"]
+
+    def test_ids_are_ids_and_unlike_each_other(self) -> None:
+        known = [one.metadata_id for one in metadata.PRODUCT]
+        assert all(ids.is_id(one) for one in known)
+        assert len(known) == len(set(known))
+
+    def test_the_narrowest_decides(self) -> None:
+        levels = ("application", "organization", "application_type")
+        own = [
+            metadata.MetadataDefinition("order_total", "questionnaire", level, "text", level=level) for level in levels
+        ]
+        titles = [metadata.declared_for(self.RETAIL, own[n:]).questionnaire["order_total"].title for n in range(3)]
+        assert ["application", "application_type", "application_type"] == titles
+        assert "organization" == metadata.declared_for(self.RETAIL, own[1:2]).questionnaire["order_total"].title
+
+    def test_personal_stays_personal(self) -> None:
+        own = [metadata.MetadataDefinition("email", "responder", "Mail", level="application")]
+        email = metadata.declared_for(None, own).responder["email"]
+        assert ("Mail", True) == (email.title, email.anonymize)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core import conditions, scheduling
+from afterword.core import conditions, scheduling, zones
+from afterword.core.holidays import DaysOff
 from afterword.core.reading import Findings
-from afterword.core.scheduling import Contact, Facts, Item, Previous, Rules, Suppression, decide
+from afterword.core.scheduling import Block, Contact, Facts, Item, Policy, Previous, Rules, Suppression, decide
 from afterword.core.windows import Hours
 
 NOW = datetime(2026, 11, 23, 10, 0, tzinfo=UTC)  # a Monday, 12:00 in Athens
@@ -30,9 +31,22 @@ def tree(document: dict[str, object]) -> conditions.Node | None:
     return node
 
 
+NEITHER = tree({"all": [
+    {"any": [{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "8"},
+             {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}]},
+    {"not": {"subject": "responder_metadata:name", "operator": "equal", "value": "Bob"}},
+]})  # fmt: skip
 IS_PICKUP = tree({"subject": "questionnaire_metadata:store_pickup", "operator": "equal", "value": True})
 REMINDER = replace(ITEM, is_reminder=True)
 SENT = Previous(is_open=False, is_sent=True, is_answered=False, is_expired=False)
+
+
+ONCE = Policy(invitations_max=1, days=30)
+
+
+def asked(days: float, kind: str = "invitation", item_id: str = "j" * 22) -> Contact:
+    """Asked so many days ago, by another pipeline."""
+    return Contact(NOW - days * DAY, "q" * 22, item_id, kind)
 
 
 class TestDecide:
@@ -40,7 +54,8 @@ class TestDecide:
         ("item", "known", "reason", "text"),
         [
             (ITEM, facts(rules=Rules(is_active=False)), "inactive", "Ignored: the questionnaire is not active"),
-            (ITEM, facts(rules=Rules(end_time=NOW)), "ended", "Ignored: the pipeline ended on 2026-11-23 12:00"),
+            (ITEM, facts(rules=Rules(end_time=NOW)), "ended", ("Ignored: the pipeline ended on "
+            "2026-11-23 12:00 Europe/Athens")),
             (ITEM, facts(rules=Rules(is_closed=True)), "closed",
              "Ignored: the questionnaire has all the responses it takes"),
             (REMINDER, facts(previous=replace(SENT, is_sent=False)), "previous_not_sent",
@@ -54,19 +69,39 @@ class TestDecide:
             (ITEM, facts(suppression=Suppression("hard_bounce", NOW - DAY)), "hard_bounce",
              "Ignored: the address did not exist on 2026-11-22"),
             (ITEM, facts(rules=Rules(conditions=IS_PICKUP)), "conditions",
-             "Ignored: condition not met: store_pickup equal True"),
+             "Ignored: condition not met: store_pickup equal true"),
+            (ITEM, facts(rules=Rules(conditions=NEITHER), metadata={"questionnaire_metadata:store_id": "7",
+                                                                    "responder_metadata:name": "Bob"}),
+             "conditions", "Ignored: condition not met: not name equal Bob"),
             (ITEM, facts(rules=Rules(cap=DAY), contacts=[Contact(NOW - timedelta(hours=2), "p" * 22, "j" * 22)]),
-             "frequency_cap", "Ignored: asked on 2026-11-23 10:00, possible again from 2026-11-24 10:00"),
+             "frequency_cap", "Ignored: asked on 2026-11-23 10:00, possible again from 2026-11-24 10:00 Europe/Athens"),
+            (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(2)]), "contact_policy",
+             "Ignored: 1 invitation since 2026-11-21 12:00 Europe/Athens, limit 1 in 30 days"),
+            (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(29), asked(2)], titles={"q" * 22: "Returns"}),
+             "contact_policy",
+             ("Ignored: 2 invitations since 2026-10-25 12:00 Europe/Athens, limit 1 in 30 days;"
+             " the last from “Returns”")),
+            (ITEM, facts(rules=Rules(policy=ONCE), elsewhere=[asked(2)]), "contact_policy",
+             "Ignored: 1 invitation since 2026-11-21 12:00 Europe/Athens, limit 1 in 30 days"),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, days=1, counts_reminders=True)),
+                         contacts=[asked(0.5, "reminder")]), "contact_policy",
+             "Ignored: 1 message since 2026-11-23 00:00 Europe/Athens, limit 1 in 1 day"),
+            (REMINDER, facts(rules=Rules(policy=replace(ONCE, counts_reminders=True)), previous=SENT,
+                             contacts=[asked(2)]), "contact_policy",
+             "Ignored: 1 message since 2026-11-21 12:00 Europe/Athens, limit 1 in 30 days"),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, response_days=7)), responded_time=NOW - 6 * DAY),
+             "contact_policy",
+             "Ignored: answered on 2026-11-17 12:00, asked again from 2026-11-24 12:00 Europe/Athens"),
             (ITEM, facts(rules=Rules(window=EVENING, if_outside="skip")), "outside_window",
              "Ignored: outside the dispatch window"),
             (replace(ITEM, not_after=NOW), facts(), "too_late",
-             "Ignored: not sent before 2026-11-23 12:00; held by: a backlog"),
+             "Ignored: not sent before 2026-11-23 12:00 Europe/Athens; held by: a backlog"),
             (replace(ITEM, not_after=NOW, reason="throttled"), facts(), "too_late",
-             "Ignored: not sent before 2026-11-23 12:00; held by: throttled"),
+             "Ignored: not sent before 2026-11-23 12:00 Europe/Athens; held by: a provider that takes no more for now"),
             (replace(ITEM, not_after=NOW + timedelta(hours=1)), facts(rules=Rules(window=EVENING)), "too_late",
-             "Ignored: not sent before 2026-11-23 13:00; held by: outside_window"),
+             "Ignored: not sent before 2026-11-23 13:00 Europe/Athens; held by: the dispatch window"),
             (ITEM, facts(rules=Rules(start_time=NOW + 3 * DAY)), "too_late",
-             "Ignored: not sent before 2026-11-26 12:00; held by: not_started"),
+             "Ignored: not sent before 2026-11-26 12:00 Europe/Athens; held by: a pipeline that has not started"),
         ],
     )  # fmt: skip
     def test_skip(self, item: Item, known: Facts, reason: str, text: str) -> None:
@@ -78,18 +113,83 @@ class TestDecide:
         ("item", "known", "reason", "text", "until"),
         [
             (ITEM, facts(rules=Rules(start_time=NOW + DAY)), "not_started",
-             "Held: the pipeline starts on 2026-11-24 12:00", NOW + DAY),
+             "Held: the pipeline starts on 2026-11-24 12:00 Europe/Athens", NOW + DAY),
             (REMINDER, facts(previous=replace(SENT, is_open=True, is_sent=False)), "previous_open",
+             "Held: the message before this one is still under way", NOW + timedelta(minutes=15)),
+            (ITEM, facts(previous=replace(SENT, is_open=True, is_sent=False)), "previous_open",
              "Held: the message before this one is still under way", NOW + timedelta(minutes=15)),
             (ITEM, facts(rules=Rules(cap=DAY, if_capped="wait"),
                          contacts=[Contact(NOW - timedelta(hours=2), "p" * 22, "j" * 22)]), "frequency_cap",
-             "Held: asked on 2026-11-23 10:00, possible again from 2026-11-24 10:00", NOW + timedelta(hours=22)),
+             ("Held: asked on 2026-11-23 10:00,"
+             " possible again from 2026-11-24 10:00 Europe/Athens"), NOW + timedelta(hours=22)),
         ],
     )  # fmt: skip
     def test_hold(self, item: Item, known: Facts, reason: str, text: str, until: datetime) -> None:
         decision = decide(item=item, facts=known, now=NOW)
 
         assert ("hold", reason, text, until) == (decision.verdict, decision.reason, decision.text, decision.until)
+
+    @pytest.mark.parametrize(
+        ("known", "reason", "text", "until"),
+        [
+            (facts(rules=Rules(policy=replace(ONCE, if_exceeded="wait")), contacts=[asked(28)]), "contact_policy",
+             "Held: 1 invitation since 2026-10-26 12:00 Europe/Athens, limit 1 in 30 days", NOW + 2 * DAY),
+            # Of three places in ten days the first one that is free again.
+            (facts(rules=Rules(policy=Policy(invitations_max=3, days=10, if_exceeded="wait")),
+                   contacts=[asked(9), asked(5), asked(2), asked(1)]), "contact_policy",
+             "Held: 4 invitations since 2026-11-14 12:00 Europe/Athens, limit 3 in 10 days", NOW + 5 * DAY),
+            (facts(rules=Rules(policy=replace(ONCE, response_days=7, if_exceeded="wait")),
+                   responded_time=NOW - 6 * DAY), "contact_policy",
+             "Held: answered on 2026-11-17 12:00, asked again from 2026-11-24 12:00 Europe/Athens", NOW + DAY),
+            (facts(rules=Rules(policy=ONCE), rivals=["Returns"]), "contact_policy",
+             "Held: makes way for “Returns”, which is due for the same person and goes first",
+             NOW + timedelta(minutes=5)),
+            (facts(block=Block("paused", "the pipeline is paused")), "paused", "Held: the pipeline is paused", None),
+            (facts(block=Block("account_resting", "the provider does not answer", NOW + timedelta(minutes=5))),
+             "account_resting",
+             "Held: the provider does not answer, tried again at 2026-11-23 12:05 Europe/Athens",
+             NOW + timedelta(minutes=5)),
+        ],
+    )  # fmt: skip
+    def test_hold_for_others(self, known: Facts, reason: str, text: str, until: datetime | None) -> None:
+        decision = decide(item=replace(ITEM, not_after=NOW + 9 * DAY), facts=known, now=NOW)
+
+        assert ("hold", reason, text, until) == (decision.verdict, decision.reason, decision.text, decision.until)
+
+    def test_a_pause_outlasts_what_is_too_late(self) -> None:
+        known = facts(block=Block("paused", "the pipeline is paused"))
+
+        decision = decide(item=replace(ITEM, not_after=NOW), facts=known, now=NOW)
+
+        assert ("skip", "too_late") == (decision.verdict, decision.reason)
+
+    @pytest.mark.parametrize(
+        ("item", "known"),
+        [
+            (ITEM, facts(rules=Rules(policy=ONCE))),
+            (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(30)])),
+            (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(2, item_id=ITEM.item_id)])),  # its own place
+            (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(2, "reminder")])),
+            (ITEM, facts(rules=Rules(policy=ONCE, is_exempt=True), contacts=[asked(2)], rivals=["Returns"])),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, invitations_max=2)), contacts=[asked(2)])),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, invitations_max=2)), rivals=["Returns"])),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, response_days=7)), responded_time=NOW - 7 * DAY)),
+            (REMINDER, facts(rules=Rules(policy=ONCE), previous=SENT, contacts=[asked(2)])),
+            (ITEM, facts(contacts=[asked(2)])),  # no policy
+        ],
+    )
+    def test_the_policy_passes(self, item: Item, known: Facts) -> None:
+        assert "go" == decide(item=item, facts=known, now=NOW).verdict
+
+    def test_hold_on_a_holiday_even_if_outside_means_skip(self) -> None:
+        rules = Rules(holidays=DaysOff(dates=frozenset({NOW.date()})), if_outside="skip")
+
+        decision = decide(item=ITEM, facts=facts(rules=rules), now=NOW)
+
+        assert ("hold", "holiday") == (decision.verdict, decision.reason)
+        assert decision.text is not None
+        assert decision.text.startswith("Held until 2026-11-24 00:0")
+        assert decision.text.endswith(" Europe/Athens: a holiday")
 
     def test_hold_until_the_window_opens(self) -> None:
         decision = decide(item=ITEM, facts=facts(rules=Rules(window=EVENING)), now=NOW)
@@ -132,7 +232,10 @@ class TestDecide:
         decision = decide(item=ITEM, facts=known, now=NOW)
 
         assert "blocked" == decision.reason
-        names = ["period", "previous", "suppression", "conditions", "frequency_cap", "window", "expiry"]
+        names = [
+            "period", "credits", "previous", "suppression", "conditions", "frequency_cap", "contact_policy", "window",
+            "expiry",
+        ]  # fmt: skip
         assert names == [check.rule for check in decision.checks]
         failed = [check.as_trace["rule"] for check in decision.checks if not check.as_trace["passed"]]
         assert ["suppression", "conditions", "window"] == failed
@@ -255,4 +358,4 @@ class TestZone:
         ],
     )
     def test_zone_name_for(self, known: dict[str, Any], zone: str) -> None:
-        assert zone == scheduling.zone_name_for(**{**self.KNOWN, **known})
+        assert zone == zones.zone_name_for(**{**self.KNOWN, **known})

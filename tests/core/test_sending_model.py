@@ -1,9 +1,10 @@
 """Every state that one item, some workers, a reaper, a canceller and an ambiguous outside world can get into.
 
 Breadth first, by the standard library alone. A worker may crash between any two steps, a lease may run out at any
-moment after it was granted (pauses, clocks, starved loops), the answer to begin or settle may get lost. The moves are
-those of `core.statuses`. Release, throttle and breaker are outside: only `not_after` bounds them. Each mutant is a
-fault that was found in a real sender, and must be noticed.
+moment after it was granted (pauses, clocks, starved loops), the answer to begin or settle may get lost. Each step that
+touches the item is a move of `core.statuses`, and together they make every arc of that table. Only `not_after` bounds
+how often an attempt is given back; here `BACKS_MAX` does. Each mutant is a fault that was found in a real sender, or
+one that we had, and must be noticed.
 """
 
 from collections import deque
@@ -13,13 +14,16 @@ from typing import NamedTuple
 
 import pytest
 
-from afterword.core.statuses import ITEM_MOVES, ITEM_TERMINAL, Item
+from afterword.core import statuses
+from afterword.core.statuses import ITEM_TERMINAL, MOVES, Item, Move
+from tests.bar import Tell
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = Item
 # A worker's step: what it holds and what it knows.
-IDLE, HOLDS, ON_WIRE, ACCEPTED, LATER, NEVER, UNKNOWN = range(7)
+IDLE, HOLDS, ON_WIRE, ACCEPTED, LATER, SLOWER, NEVER, UNKNOWN = range(8)
 ATTEMPTS_MAX = 3
-EPOCHS_MAX, ACCEPTED_MAX, UNKNOWN_MAX = 12, 6, 8  # beyond them nothing bounds the run
+BACKS_MAX = 1
+EPOCHS_MAX, ACCEPTED_MAX, UNKNOWN_MAX = 10, 6, 8  # beyond them nothing bounds the run
 NO_MUTANT = ""
 
 
@@ -28,9 +32,11 @@ class State(NamedTuple):
     epoch: int
     leased: bool
     attempts: int
+    backs: int  # attempts that were given back
     accepted: int  # what the outside world took
     unknown: int  # attempts of unknown outcome
     in_doubt: bool  # the last attempt's outcome is unknown
+    known: bool  # an attempt of unknown outcome, or the one under way, turned out accepted
     told: int  # terminal events
     cancelled: int  # 1: answered 200; 2: answered 200 with the note about an earlier attempt
     stale: bool  # somebody wrote with an old epoch
@@ -44,30 +50,33 @@ class Setting:
     mutant: str = NO_MUTANT
 
 
-START = State(SCHEDULED, 0, False, 0, 0, 0, False, 0, 0, False, ())
-Step = tuple[str, State]
+START = State(SCHEDULED, 0, False, 0, 0, 0, 0, False, False, 0, 0, False, ())
+Step = tuple[Move | None, State]  # None: nothing that is stored changes, or a mutant does it
 
 
 def steps(setting: Setting, state: State) -> Iterator[Step]:
     for place in range(len(state.workers)):
         yield from worker_steps(setting, state, place)
     yield from reap(setting, state)
-    yield from cancel(setting, state)
-    yield from callback(state)
+    yield from client(setting, state)
+    yield from person(state)
+    yield from callback(setting, state)
     if setting.mutant == "event outside the transaction" and state.status in ITEM_TERMINAL and state.told == 1:
-        yield "event lost", state._replace(told=0)
+        yield None, state._replace(told=0)
 
 
 def worker_steps(setting: Setting, state: State, place: int) -> Iterator[Step]:
     step, epoch = state.workers[place]
     if step != IDLE:
-        yield "crash", at(state, place, IDLE)
+        yield None, at(state, place, IDLE)  # it crashes
     if step == IDLE and state.status == SCHEDULED:
-        yield "claim", claim(setting, state, place)
+        yield statuses.CLAIM, claim(setting, state, place)
     elif step == HOLDS:
-        yield from begin(setting, state, place, epoch)
+        yield from holding(setting, state, place, epoch)
     elif step == ON_WIRE:
         yield from wire(state, place, epoch)
+        if state.status == SENDING and state.epoch == epoch:
+            yield statuses.RENEW, state
     elif step != IDLE:
         yield from settle(setting, state, place)
 
@@ -81,31 +90,43 @@ def claim(setting: Setting, state: State, place: int) -> State:
     return at(claimed, place, HOLDS, epoch)
 
 
-def begin(setting: Setting, state: State, place: int, epoch: int) -> Iterator[Step]:
+def holding(setting: Setting, state: State, place: int, epoch: int) -> Iterator[Step]:
     mutant = setting.mutant
     if mutant in {"no intent before the wire", "progress recorded at claim"}:
-        yield "begin", at(state, place, ON_WIRE, epoch)
+        yield None, at(state, place, ON_WIRE, epoch)
         return
-    unfenced = mutant == "begin without compare-and-set" and state.status in {CLAIMED, SENDING}
-    if unfenced or (state.status == CLAIMED and state.epoch == epoch):
+    is_ours = state.status == CLAIMED and state.epoch == epoch
+    if is_ours:
+        yield from holding_ours(setting, state, place)
+    if is_ours or (mutant == "begin without compare-and-set" and state.status in {CLAIMED, SENDING}):
         begun = state._replace(status=SENDING)
-        yield "begin", at(begun, place, ON_WIRE, epoch)
-        yield "begin, answer lost", at(begun, place, IDLE)
-        if state.status == CLAIMED and state.epoch == epoch:
-            yield "skip", at(end(state, IGNORED), place, IDLE)
+        yield (statuses.BEGIN if is_ours else None), at(begun, place, ON_WIRE, epoch)
+        yield (statuses.BEGIN if is_ours else None), at(begun, place, IDLE)  # its answer is lost
     elif mutant == "unfenced renew" and state.status == CLAIMED:
-        yield "renew", at(state, place, HOLDS, state.epoch)
+        yield None, at(state, place, HOLDS, state.epoch)
     else:
-        yield "begin refused", at(state, place, IDLE)
+        yield None, at(state, place, IDLE)
+
+
+def holding_ours(setting: Setting, state: State, place: int) -> Iterator[Step]:
+    yield statuses.RENEW, state
+    yield statuses.SKIP, at(end(state, IGNORED), place, IDLE)
+    yield statuses.GIVE_UP, at(again(state._replace(in_doubt=False)), place, IDLE)
+    if state.backs < BACKS_MAX:
+        back = given_back(setting, state)
+        yield statuses.HOLD, at(back, place, IDLE)
+        yield statuses.RELEASE, at(back, place, IDLE)
 
 
 def wire(state: State, place: int, epoch: int) -> Iterator[Step]:
     taken = state._replace(accepted=state.accepted + 1)
-    yield "250", at(taken, place, ACCEPTED, epoch)
-    yield "250, answer lost", at(taken, place, UNKNOWN, epoch)
-    yield "4yz", at(state, place, LATER, epoch)
-    yield "5yz", at(state, place, NEVER, epoch)
-    yield "refused, answer lost", at(state, place, UNKNOWN, epoch)
+    yield None, at(taken, place, ACCEPTED, epoch)  # 250
+    yield None, at(taken, place, UNKNOWN, epoch)  # 250, and the answer is lost
+    yield None, at(state, place, LATER, epoch)  # 4yz
+    yield None, at(state, place, NEVER, epoch)  # 5yz
+    yield None, at(state, place, UNKNOWN, epoch)  # refused, and the answer is lost
+    if state.backs < BACKS_MAX:
+        yield None, at(state, place, SLOWER, epoch)  # throttled
 
 
 def settle(setting: Setting, state: State, place: int) -> Iterator[Step]:
@@ -116,32 +137,49 @@ def settle(setting: Setting, state: State, place: int) -> Iterator[Step]:
         is_live = True
     if is_live and (state.epoch == epoch or ignores_epoch):
         written = state._replace(stale=state.stale or state.epoch != epoch)
-        settled = outcome(setting, written, step)
-        yield "settle", at(settled, place, IDLE)
-        if step == ACCEPTED:
-            yield "settle, answer lost", at(settled, place, ACCEPTED, epoch)
-    elif step == ACCEPTED and state.epoch != epoch and setting.mutant == NO_MUTANT:
-        yield "late truth", at(late_truth(state), place, IDLE)
+        for move, settled in outcomes(setting, written, step):
+            yield move, at(settled, place, IDLE)
+            if step == ACCEPTED:
+                yield move, at(settled, place, ACCEPTED, epoch)  # its answer is lost
+    elif step == ACCEPTED and state.epoch != epoch and setting.mutant in {NO_MUTANT, *LATE_MUTANTS}:
+        for move, learned in late_truth(setting, state):
+            yield move, at(learned, place, IDLE)
     else:
-        yield "settle refused", at(state, place, IDLE)
+        yield None, at(state, place, IDLE)
 
 
-def outcome(setting: Setting, state: State, step: int) -> State:
+def outcomes(setting: Setting, state: State, step: int) -> Iterator[Step]:
+    counted = int(setting.mutant == "attempts counted on failure")
     if step == ACCEPTED:
-        return end(state, SENT)
-    if step == NEVER:
-        return end(state, FAILED)
-    if step == UNKNOWN:
-        state = state._replace(unknown=state.unknown + 1, in_doubt=True)
-        if not setting.resends:
-            return end(state, UNCERTAIN)
-    counted = 1 if setting.mutant == "attempts counted on failure" else 0
-    return again(state._replace(attempts=state.attempts + counted))
+        yield statuses.ACCEPTED, end(state, SENT)
+    elif is_remembered(setting, state):
+        unknown = int(step == UNKNOWN)
+        yield statuses.KNOWN, end(state._replace(unknown=state.unknown + unknown, in_doubt=False), SENT)
+    elif step == NEVER:
+        yield statuses.REFUSED, end(state._replace(in_doubt=False), FAILED)
+    elif step == SLOWER:
+        if state.backs < BACKS_MAX:
+            yield statuses.THROTTLED, given_back(setting, state)
+    elif step == UNKNOWN:
+        yield statuses.UNKNOWN, in_doubt(setting, state._replace(attempts=state.attempts + counted))
+    else:
+        yield statuses.RETRY, again(state._replace(in_doubt=False, attempts=state.attempts + counted))
+
+
+def in_doubt(setting: Setting, state: State) -> State:
+    state = state._replace(unknown=state.unknown + 1, in_doubt=True)
+    return again(state) if setting.resends else end(state, UNCERTAIN)
 
 
 def again(state: State) -> State:
     """Back into the queue, or failed when the attempts are used up."""
     return end(state, FAILED) if state.attempts >= ATTEMPTS_MAX else state._replace(status=SCHEDULED, leased=False)
+
+
+def given_back(setting: Setting, state: State) -> State:
+    counted = 0 if setting.mutant == "attempts counted on failure" else 1
+    attempts = state.attempts - counted
+    return state._replace(status=SCHEDULED, leased=False, attempts=attempts, backs=state.backs + 1)
 
 
 def reap(setting: Setting, state: State) -> Iterator[Step]:
@@ -151,36 +189,58 @@ def reap(setting: Setting, state: State) -> Iterator[Step]:
     kept = setting.mutant == "epoch reset on re-claim" and state.status == CLAIMED
     fenced = state._replace(epoch=state.epoch if kept else state.epoch + 1)
     if state.status == CLAIMED:
-        yield "reap claimed", again(fenced._replace(in_doubt=False))
+        yield statuses.REAP_CLAIMED, again(fenced._replace(in_doubt=False))
     elif state.status == SENDING and setting.mutant == "reaper takes sending for safe":
-        yield "reap sending", again(fenced)
+        yield None, again(fenced)
+    elif state.status == SENDING and is_remembered(setting, state):
+        yield statuses.REAP_SENDING, end(fenced._replace(unknown=state.unknown + 1, in_doubt=False), SENT)
     elif state.status == SENDING:
-        unknown = fenced._replace(unknown=state.unknown + 1, in_doubt=True)
-        yield "reap sending", again(unknown) if setting.resends else end(unknown, UNCERTAIN)
+        yield statuses.REAP_SENDING, in_doubt(setting, fenced)
 
 
-def cancel(setting: Setting, state: State) -> Iterator[Step]:
+def client(setting: Setting, state: State) -> Iterator[Step]:
+    if state.status == SCHEDULED:
+        yield statuses.EDIT, state
+    if state.status in {FAILED, ABORTED, IGNORED} and not state.unknown:
+        yield statuses.DELETE, state
     if state.cancelled or state.status in ITEM_TERMINAL:
         return
     fenced = state._replace(epoch=state.epoch + 1)
     if setting.mutant == "cancel without guard":
-        yield "cancel", end(state._replace(cancelled=1), ABORTED)
+        yield None, end(state._replace(cancelled=1), ABORTED)
     elif state.status in {SCHEDULED, CLAIMED}:
-        yield "cancel", end(fenced._replace(cancelled=2 if state.unknown else 1), ABORTED)
+        yield statuses.CANCEL, end(fenced._replace(cancelled=2 if state.unknown else 1), ABORTED)
 
 
-def callback(state: State) -> Iterator[Step]:
-    """A provider tells, late, that it delivered what we do not know of."""
-    if state.accepted and state.unknown and (changed := late_truth(state)) != state:
-        yield "callback", changed
+def person(state: State) -> Iterator[Step]:
+    """Somebody looked what became of it, and knows."""
+    if state.status == UNCERTAIN:
+        yield statuses.RESOLVE, state._replace(status=SENT if state.accepted else FAILED, epoch=state.epoch + 1)
 
 
-def late_truth(state: State) -> State:
+def callback(setting: Setting, state: State) -> Iterator[Step]:
+    """A provider tells that it delivered what we do not know of, or not yet."""
+    if state.accepted and not state.known and (state.unknown or state.status == SENDING):
+        yield from late_truth(setting, state)
+
+
+def is_remembered(setting: Setting, state: State) -> bool:
+    """What was told while the item was being sent decides its end: of an earlier attempt, or of the open one."""
+    if setting.mutant == "a report of the open attempt forgotten" and not state.unknown:
+        return False
+    return state.known and setting.mutant != "late truth forgotten while sending"
+
+
+def late_truth(setting: Setting, state: State) -> Iterator[Step]:
+    known = state._replace(known=True)
+    corrected = known._replace(status=SENT, epoch=state.epoch + 1, leased=False)
     if state.status in {SCHEDULED, CLAIMED}:
-        return end(state._replace(epoch=state.epoch + 1), SENT)
-    if state.status == UNCERTAIN or (state.status == FAILED and state.in_doubt):
-        return state._replace(status=SENT, epoch=state.epoch + 1)  # told already; this event corrects it
-    return state
+        yield statuses.LATE_TRUTH, corrected._replace(told=state.told + 1)
+    elif state.status == UNCERTAIN or (state.status == FAILED and state.in_doubt):
+        twice = setting.mutant == "late truth tells a second end"
+        yield statuses.LATE_TRUTH, corrected._replace(told=state.told + twice)  # told already; this event corrects it
+    else:
+        yield statuses.LATE_NOTE, known
 
 
 def end(state: State, status: Item) -> State:
@@ -195,7 +255,7 @@ def at(state: State, place: int, step: int, epoch: int = 0) -> State:
     return state._replace(workers=tuple(sorted(workers)))
 
 
-def broken(setting: Setting, state: State) -> Iterator[str]:
+def broken(setting: Setting, state: State) -> Iterator[str]:  # noqa: C901  one by one, they are a list
     status, accepted, unknown = state.status, state.accepted, state.unknown
     if accepted > 1 + unknown:
         yield "INV1: a duplicate only where an attempt's outcome was unknown"
@@ -209,18 +269,20 @@ def broken(setting: Setting, state: State) -> Iterator[str]:
         yield "INV5: failed yet accepted only with an unknown attempt"
     if state.told != (status in ITEM_TERMINAL):
         yield "INV6: one terminal event for each end"
-    if state.attempts > ATTEMPTS_MAX:
+    if not 0 <= state.attempts <= ATTEMPTS_MAX:
         yield "INV7: attempts stay within their limit"
     if state.stale:
         yield "INV8: no write by the holder of an old epoch"
     if state.leased and sum(step in {HOLDS, ON_WIRE} and held == state.epoch for step, held in state.workers) > 1:
         yield "INV9: one live lease"
+    if state.known and status in {SCHEDULED, CLAIMED}:
+        yield "TRUTH: what is known to have arrived never waits to be sent again"
 
 
 @dataclass
 class Found:
     states: int
-    moves: set[tuple[Item, Item]]
+    arcs: set[tuple[str, Item, Item]]
     violations: set[str]
     stuck: int
     is_bounded: bool
@@ -234,11 +296,10 @@ def explore(setting: Setting) -> Found:
     while waiting:
         state = waiting.popleft()
         found.violations.update(broken(setting, state))
-        if setting.mutant and found.violations:  # one witness is enough
+        if setting.mutant and (found.violations or not found.is_bounded):  # one witness is enough
             return found
-        for _, after in steps(setting, state):
-            if state.status != after.status:
-                found.moves.add((state.status, after.status))
+        for move, after in steps(setting, state):
+            note(setting, found, move, state, after)
             if after.epoch > EPOCHS_MAX or after.accepted > ACCEPTED_MAX or after.unknown > UNKNOWN_MAX:
                 found.is_bounded = False
             elif after in reached_from:
@@ -249,6 +310,17 @@ def explore(setting: Setting) -> Found:
     found.states = len(reached_from)
     found.stuck = len(reached_from) - len(leading_to_an_end(reached_from))
     return found
+
+
+def note(setting: Setting, found: Found, move: Move | None, state: State, after: State) -> None:
+    """The design changes an item by moves of the table alone; a mutant by whatever it likes."""
+    if setting.mutant:
+        return
+    if move is None:
+        assert state._replace(accepted=0, workers=()) == after._replace(accepted=0, workers=())
+    else:
+        move.step(state.status, after.status)
+        found.arcs.add((move.name, state.status, after.status))
 
 
 def leading_to_an_end(reached_from: dict[State, list[State]]) -> set[State]:
@@ -264,22 +336,29 @@ def leading_to_an_end(reached_from: dict[State, list[State]]) -> set[State]:
 
 
 DESIGN = [Setting(2, True), Setting(3, True), Setting(2, False), Setting(3, False)]
-# Beside the model: a rule or `not_after` ends an item that nobody claimed; an operator resolves an uncertain one.
-OUTSIDE = {(SCHEDULED, IGNORED), (UNCERTAIN, FAILED)}
+LATE_MUTANTS = {
+    "late truth forgotten while sending",
+    "late truth tells a second end",
+    "a report of the open attempt forgotten",
+}
 
 
-def test_design() -> None:
-    moves: set[tuple[Item, Item]] = set()
+def test_design(tell: Tell) -> None:
+    arcs: set[tuple[str, Item, Item]] = set()
+    states = 0
     for setting in DESIGN:
         found = explore(setting)
         assert found.states > 200
         assert set() == found.violations
         assert 0 == found.stuck
         assert found.is_bounded
-        moves |= found.moves
+        arcs |= found.arcs
+        states += found.states
 
-    drawn = {(current, to) for current, targets in ITEM_MOVES.items() for to in targets}
-    assert drawn - OUTSIDE == moves
+    tell(
+        f"model: {states} states of {len(DESIGN)} settings, {len(arcs)} arcs, {len(MOVES)} moves: violations 0, stuck 0"
+    )
+    assert {(move.name, current, to) for move in MOVES for current, to in move.arcs} == arcs
 
 
 @pytest.mark.parametrize(
@@ -295,12 +374,16 @@ def test_design() -> None:
         ("unfenced renew", "INV9"),
         ("event outside the transaction", "INV6"),
         ("reaper takes sending for safe", "INV4"),
+        ("late truth forgotten while sending", "TRUTH"),
+        ("late truth tells a second end", "INV6"),
+        ("a report of the open attempt forgotten", "TRUTH"),
     ],
 )
-def test_mutant(mutant: str, noticed: str) -> None:
+def test_mutant(mutant: str, noticed: str, tell: Tell) -> None:
     found = [explore(Setting(2, resends, mutant)) for resends in (True, False)]
 
     violations = {violation.partition(":")[0] for one in found for violation in one.violations}
     if any(not one.is_bounded for one in found):
         violations.add("endless")
     assert noticed in violations
+    tell("model: {count} mutants killed", count=1)

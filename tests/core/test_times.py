@@ -139,6 +139,33 @@ class TestFormat:
         assert format_optional(None) is None
         assert "2026-11-21T18:23:45+02:00" == format_optional(instant, zone=ATHENS)
 
+    @given(
+        st.integers(0, 2_500_000_000_000_000),
+        st.sampled_from(
+            ["UTC", "Europe/Athens", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns", "Africa/Monrovia"]
+        ),
+        st.sampled_from([None, -840, -210, 0, 345]),
+    )
+    def test_by_arithmetic(self, since_1970: int, name: str, offset_minutes: int | None) -> None:
+        """Microseconds are shown as the datetime is that they stand for."""
+        micros = since_1970 - 946_684_800_000_000
+        instant = datetime(2000, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+        shown = [format_time(one, zone=zone_of(name), offset_minutes=offset_minutes) for one in (micros, instant)]
+        assert shown[0] == shown[1]
+
+    @pytest.mark.parametrize("name", ["Europe/Athens", "Australia/Lord_Howe", "Africa/Monrovia"])
+    def test_by_arithmetic_where_the_offset_changes(self, name: str) -> None:
+        change = (
+            datetime(1972, 1, 7, 0, 44, 30, tzinfo=UTC)
+            if name == "Africa/Monrovia"
+            else datetime(2026, 3, 29, 1, tzinfo=UTC)
+        )
+        change = datetime(2026, 4, 4, 15, tzinfo=UTC) if name == "Australia/Lord_Howe" else change
+        for seconds in (-3600, -1, 0, 1, 1800, 3600):
+            instant = change + timedelta(seconds=seconds)
+            micros = (instant - datetime(2000, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+            assert format_time(instant, zone=zone_of(name)) == format_time(micros, zone=zone_of(name))
+
     def test_zone_with_seconds_in_its_offset(self) -> None:
         instant = datetime(1971, 1, 1, tzinfo=UTC)  # Monrovia stood at -00:44:30
         text = format_time(instant, zone=zone_of("Africa/Monrovia"))

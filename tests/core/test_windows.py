@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterword.core.holidays import DaysOff, is_known
 from afterword.core.windows import (
     SPREAD_MINUTES_MAX,
     WEEKDAYS_ALL,
     Calendar,
     Hours,
     Opening,
-    is_quiet,
+    closed_by,
     leaves_time,
     next_opening,
     spread_start,
@@ -182,9 +183,62 @@ def test_leaves_time(*, window: Hours | None, weekdays: frozenset[int], quiet: H
     assert left is leaves_time(window=window, weekdays=weekdays, quiet=quiet)
 
 
-def test_is_quiet() -> None:
-    calendar = Calendar(ATHENS, OFFICE, quiet=Hours(time(16), time(8)))
+GREECE = DaysOff("GR", frozenset({date(2026, 12, 24)}))
 
-    assert is_quiet(calendar, at("2026-11-23 16:30"))
-    assert not is_quiet(calendar, at("2026-11-23 18:00"))  # outside the window in any case
-    assert not is_quiet(calendar, at("2026-11-23 12:00"))
+
+class TestHolidays:
+    def test_unknown(self) -> None:
+        assert [False] * 6 == [is_known(name) for name in ("XX", "GR-XX", "gr", "GR\n", "", "GRC")]
+
+    def test_a_country_no_longer_known_has_none(self) -> None:
+        assert date(2026, 12, 25) not in DaysOff("XX")
+
+    @pytest.mark.parametrize("country", ["GR", "DE-BY", "US-CA", "GB-SCT"])
+    def test_known(self, country: str) -> None:
+        assert is_known(country)
+        assert date(2026, 12, 25) in DaysOff(country)
+
+    def test_of_a_part_alone(self) -> None:
+        assert date(2026, 1, 6) in DaysOff("DE-BY")
+        assert date(2026, 1, 6) not in DaysOff("DE")
+
+    @pytest.mark.parametrize(
+        ("calendar", "now", "start"),
+        [
+            # Thursday 24, Friday 25 and Saturday 26 December are off, Sunday is no day for sending.
+            (Calendar(ATHENS, OFFICE, days(1, 2, 3, 4, 5), holidays=GREECE), "2026-12-23 18:00", "2026-12-28 09:00"),
+            (Calendar(ATHENS, holidays=GREECE), "2026-12-24 00:00", "2026-12-27 00:00"),
+            # A night that began before the holiday ends as on any other day.
+            (Calendar(ATHENS, NIGHT, holidays=GREECE), "2026-12-24 05:00", "2026-12-23 22:00"),
+            (Calendar(ATHENS, NIGHT, holidays=GREECE), "2026-12-24 06:00", "2026-12-27 22:00"),
+            (Calendar(ATHENS, NIGHT, holidays=GREECE, quiet=Hours(time(0), time(7))), "2026-12-24 05:00",
+             "2026-12-27 22:00"),
+            # Many in a row.
+            (Calendar(ATHENS, None, days(7),
+                      holidays=DaysOff(dates=frozenset(date(2026, 11, 22) + timedelta(weeks=n) for n in range(9)))),
+             "2026-11-21 12:00", "2027-01-24 00:00"),
+        ],
+    )  # fmt: skip
+    def test_no_window_starts(self, calendar: Calendar, now: str, start: str) -> None:
+        opening = next_opening(calendar, at(now))
+
+        assert opening is not None
+        assert at(start) == opening.start
+
+    def test_a_whole_year(self) -> None:
+        every = frozenset(date(2026, 11, 22) + timedelta(days=n) for n in range(366))
+
+        opening = next_opening(Calendar(ATHENS, holidays=DaysOff(dates=every)), at("2026-11-22 12:00"))
+
+        assert opening is not None
+        assert date(2027, 11, 23) == opening.start.astimezone(ATHENS).date()
+
+
+def test_closed_by() -> None:
+    calendar = Calendar(ATHENS, OFFICE, quiet=Hours(time(16), time(8)), holidays=GREECE)
+
+    assert "quiet" == closed_by(calendar, at("2026-11-23 16:30"))
+    assert "window" == closed_by(calendar, at("2026-11-23 18:00"))  # outside the window in any case
+    assert "holiday" == closed_by(calendar, at("2026-12-25 12:00"))
+    assert "holiday" == closed_by(calendar, at("2026-12-25 16:30"))
+    assert closed_by(calendar, at("2026-11-23 12:00")) is None

@@ -131,7 +131,8 @@ class small_disk:  # noqa: N801  reads as a function
 
     def __exit__(self, *_: object) -> None:
         embedded.clear_leftovers(self.folder / "postgresql/cluster")
-        subprocess.run(["/bin/umount", os.fspath(self.folder)], check=True)
+        # Lazily: a process that was just ended may hold it a moment longer.
+        subprocess.run(["/bin/umount", "--lazy", os.fspath(self.folder)], check=True)
 
 
 def program(path: Path, script: str) -> None:

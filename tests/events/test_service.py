@@ -1,12 +1,14 @@
 """The event log: refused doubles, order, completeness."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 
 import pytest
 
-from afterword import db, ids
+from afterword import db, errors, ids
 from afterword.events import service, store
-from afterword.events.service import NewEvent
+from afterword.events.service import Event, NewEvent
+from tests.conftest import settled
 
 ORGANIZATION = "o" * 22
 ITEM = "i" * 22
@@ -70,3 +72,93 @@ async def test_batch_keeps_order_and_content(database: db.Database) -> None:
         found[0].is_terminal,
     )
     assert 1 == len(await store.list_events(database, organization_id=ORGANIZATION, type_name="queue_item.7"))
+
+
+async def test_reader_passes_each_event_once(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await service.record(database, events=[event(f"tag.{n}") for n in range(7)])
+    await settled(pool)
+    found: list[str] = []
+    passed = 3
+    while passed == 3:
+        async with db.transaction(pool) as database:
+            events, passed = await service.read_next(database, reader="test", types={"tag.1", "tag.5"}, limit=3)
+            found += [each.type for each in events]
+    assert ["tag.1", "tag.5"] == found
+
+
+async def test_reader_waits_for_transactions_that_may_still_commit(pool: db.Pool) -> None:
+    async with db.transaction(pool) as slow:
+        await service.record(slow, events=[event("tag.slow")])
+        async with db.transaction(pool) as quick:
+            await service.record(quick, events=[event("tag.quick")])
+        async with db.transaction(pool) as database:
+            assert ([], 0) == await service.read_next(database, reader="test", types={"tag.quick"}, limit=9)
+    await settled(pool)
+    async with db.transaction(pool) as database:
+        events, _ = await service.read_next(database, reader="test", types={"tag.slow", "tag.quick"}, limit=9)
+    assert ["tag.slow", "tag.quick"] == [each.type for each in events]
+
+
+async def test_reader_that_fails_reads_again(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await service.record(database, events=[event("tag.added")])
+    await settled(pool)
+    await _fail_to_read(pool)
+    async with db.transaction(pool) as database:
+        events, _ = await service.read_next(database, reader="test", types={"tag.added"}, limit=9)
+    assert 1 == len(events)
+
+
+async def test_one_process_reads_at_a_time(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await service.read_next(database, reader="test", types=(), limit=1)
+        await service.record(database, events=[event("tag.added")])
+    await settled(pool)
+    async with db.transaction(pool) as first:
+        assert 1 == (await service.read_next(first, reader="test", types={"tag.added"}, limit=9))[1]
+        async with db.transaction(pool) as second:
+            assert ([], 0) == await service.read_next(second, reader="test", types={"tag.added"}, limit=9)
+
+
+async def _fail_to_read(pool: db.Pool) -> None:
+    with suppress(RuntimeError):
+        async with db.transaction(pool) as database:
+            assert 1 == (await service.read_next(database, reader="test", types={"tag.added"}, limit=9))[1]
+            raise RuntimeError
+
+
+async def test_bad_event_is_passed_over_alone(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await service.record(database, events=[event(f"tag.{n}") for n in range(3)])
+    await settled(pool)
+    async with db.transaction(pool) as database:
+
+        async def handle(events: Sequence[Event]) -> None:
+            for each in events:
+                await service.record(database, events=[event(f"{each.type}.handled")])
+                if each.type == "tag.1":
+                    await database.execute("select 1 / 0")
+
+        types = {f"tag.{n}" for n in range(3)}
+        assert 3 == await service.handle_next(database, reader="test", types=types, limit=9, handle=handle)
+    async with db.connection(pool) as database:
+        found = await store.list_events(database, organization_id=ORGANIZATION)
+    assert ["tag.0.handled", "tag.2.handled"] == [each.type for each in found if each.type.endswith("handled")]
+
+
+async def test_database_that_is_away_fails_all(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await service.record(database, events=[event("tag.1")])
+    await settled(pool)
+
+    async def handle(_: Sequence[Event]) -> None:
+        raise errors.Unavailable("away")
+
+    async def read() -> None:
+        async with db.transaction(pool) as database:
+            await service.handle_next(database, reader="test", types={"tag.1"}, limit=9, handle=handle)
+
+    for _ in range(2):
+        with pytest.raises(errors.Unavailable):
+            await read()

@@ -9,6 +9,7 @@ import pytest
 from afterword import db, errors
 from afterword.core.metadata import Changes
 from afterword.instances import service, store
+from afterword.instances.answers import store as answers_store
 from afterword.instances.issuing import Closed, Inactive, Wish
 from afterword.instances.service import Change, Expired, Finalized, Given
 from afterword.instances.store import Instance
@@ -20,7 +21,7 @@ DAY = timedelta(days=1)
 
 async def stored(world: World, instance: Instance) -> dict[str, object]:
     async with db.connection(world.pool) as database:
-        answers = await store.list_answers(
+        answers = await answers_store.list_answers(
             database, organization_id=instance.organization_id, instance_id=instance.instance_id
         )
     return {answer.question_id: answer.value for answer in answers}
@@ -185,7 +186,7 @@ class TestSave:
 
         assert {NPS: 0, SINGLE: 2, MULTI: [1, 2], TEXT: "fine\nyes"} == await stored(world, instance)
         async with db.connection(world.pool) as database:
-            answers = await store.list_answers(
+            answers = await answers_store.list_answers(
                 database, organization_id=instance.organization_id, instance_id=instance.instance_id
             )
         assert ["Φίλος"] == [answer.other_text for answer in answers if answer.question_id == SINGLE]

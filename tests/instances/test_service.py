@@ -337,6 +337,12 @@ class TestUpdate:
         )
         assert 200 == len(swapped.metadata)
 
+    async def test_too_many_names_of_the_responder(self, world: World) -> None:
+        instance = await world.issue()
+        await change(world, instance, Change(metadata=Changes(responder={f"name{n}": "x" for n in range(200)})))
+        with pytest.raises(errors.Invalid):
+            await change(world, instance, Change(metadata=Changes(responder={"one_more": "x"})))
+
     async def test_ok(self, world: World) -> None:
         instance, other = await world.issue(), await world.issue()
         wanted = Change(responder_id=other.responder_id, locale="EN_us", valid_days=0, editable=True)

@@ -134,11 +134,13 @@ def _child_lists(pid: int) -> Sequence[Path]:
     return list(Path(f"/proc/{pid}/task").glob("*/children"))
 
 
-def start(arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: str) -> Child:
-    """Start `python …` at the root of the repository."""
+def start(
+    arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: str, before: Sequence[str] = ()
+) -> Child:
+    """Start `python …` at the root of the repository; `before` it what it is to run in, such as a namespace."""
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, *arguments],
+            [*before, sys.executable, *arguments],
             cwd=ROOT,
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -152,6 +154,7 @@ def start(arguments: Sequence[str], *, env: Mapping[str, str], log: Path, name: 
 @contextlib.asynccontextmanager
 async def command(name: str, *, folder: Path, **settings: object) -> AsyncGenerator[Child]:
     """`afterword <name>` with these settings while the block lasts; killed at its end if it still runs."""
+    settings = {"data_dir": folder / "data", **settings}
     child = start(["-m", "afterword", name], env=environment(**settings), log=folder / f"{name}.log", name=name)
     try:
         yield child

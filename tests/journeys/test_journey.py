@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, Page, ViewportSize
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from afterword import embedded, migrations
 from tests.journeys import processes
@@ -69,7 +69,7 @@ async def answer(page: Page, link: str) -> None:
     await page.get_by_text("Speed of the delivery").tap()
     await page.get_by_label("Is there anything else").fill(COMMENT)
     await page.locator("button[value=send]").tap()
-    await page.wait_for_function("!document.querySelector('form[data-view], fieldset')")
+    await expect(page.locator("form[data-view], fieldset")).to_have_count(0)
 
 
 def check_mail(mail: Mail, *, item_id: str, url: str) -> list[str]:

@@ -19,6 +19,7 @@ import pytest
 from afterword import embedded
 from afterword.embedded.processes import working_in
 from afterword.worker.pace import GRACE_SECONDS
+from tests import machine
 from tests.channels.sink import Fault, Sink
 from tests.journeys import processes
 from tests.journeys.client import Client, seed
@@ -128,7 +129,7 @@ async def test_starts_quickly_and_idles(home: Path, tmp_path: Path) -> None:
             )
             assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
     assert WEB_RSS_BYTES_MAX > memory["web"]
-    assert IDLE_SHARE_MAX > worker_share
+    assert not machine.is_over(worker_share, limit=IDLE_SHARE_MAX)
 
 
 async def idle_shares(*pids: int) -> list[float]:
@@ -138,7 +139,7 @@ async def idle_shares(*pids: int) -> list[float]:
     async def is_over() -> bool:
         return time.monotonic() - began >= IDLE_SECONDS
 
-    await until(is_over, seconds=IDLE_SECONDS + 1, what="a quiet moment")
+    await until(is_over, seconds=IDLE_SECONDS * 10, what="a quiet moment")
     seconds = time.monotonic() - began
     return [(processes.cpu_seconds(pid) - used) / seconds for pid, used in zip(pids, before, strict=True)]
 
@@ -199,14 +200,14 @@ async def test_second_signal(home: Path, tmp_path: Path) -> None:
         async def hangs() -> bool:
             return any(mail.item_id == item["item_id"] for mail in sink.mails)
 
-        await until(hangs, seconds=10, what="the mail server has the mail and says nothing")
+        await until(hangs, seconds=60, what="the mail server has the mail and says nothing")
         web, pids = service.part("web"), processes.descendants(service.child.pid)
         service.child.send(signal.SIGTERM)
 
         async def web_gone() -> bool:
             return not processes.command_of(web)
 
-        await until(web_gone, seconds=10, what="the web process has stopped")
+        await until(web_gone, seconds=30, what="the web process has stopped")
         assert service.child.is_alive
         began = time.monotonic()
         assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()
@@ -234,7 +235,7 @@ async def test_killed_parent(home: Path, tmp_path: Path) -> None:
 
             await until(parts_gone, seconds=STOP_SECONDS_MAX, what="the children have followed")
         async with serving(home, tmp_path, sink) as service:
-            assert READY_SECONDS_MAX * 3 > service.seconds
+            assert not machine.is_over(service.seconds, limit=READY_SECONDS_MAX * 3)
             again = await seed(**service.settings)
             assert client.organization_id == again.organization_id
             assert sent == await again.get(f"/q/queue/item/{item['item_id']}")
@@ -260,7 +261,7 @@ async def test_killed_parts_come_back(home: Path, tmp_path: Path) -> None:
                     return False
                 return answer.status_code == 201
 
-            await until(is_back, seconds=10, what=f"the service is back after {name} died")
+            await until(is_back, seconds=60, what=f"the service is back after {name} died")
         item = await client.schedule("zoe@example.com")
         await client.sent(item["item_id"])
         assert 0 == await service.child.stop(seconds=STOP_SECONDS_MAX), service.child.tail()

@@ -1,7 +1,7 @@
 """Questionnaires, groups and questions over HTTP: refusals, exact members, lists, what a confined caller sees."""
 
 from collections.abc import AsyncIterator, Collection
-from typing import Any
+from typing import Any, get_args
 
 import httpx2
 import pytest
@@ -10,8 +10,9 @@ from afterword import db
 from afterword.accounts import service as accounts
 from afterword.app import create_app
 from afterword.core.access import SCOPES
+from afterword.core.question_types import CONTACT_FIELDS, TYPES
 from afterword.core.site import Site
-from afterword.questionnaires import service
+from afterword.questionnaires import api, service
 from afterword.questionnaires.service import Imported
 
 SITE = Site("https://answers.example", b"k" * 32)
@@ -32,6 +33,11 @@ QUESTION = {
     "display_name", "required", "enabled", "display_probability", "randomize", "low_label", "high_label", "jumps",
     "translations",
 }  # fmt: skip
+
+
+def test_the_reference_knows_every_type() -> None:
+    assert tuple(TYPES) == get_args(api.QuestionType)
+    assert CONTACT_FIELDS == get_args(api.ContactField)
 
 
 class Shop:

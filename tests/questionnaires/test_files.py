@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from afterword.questionnaires import files, service
 from afterword.questionnaires.files import InvalidFile
+from tests import machine
 
+CPU_SECONDS_MAX = 1
 GIVE_ID = service.giver("Q" * 22, None)
 WHERE = "groups[0].questions[0]"
 GOOD = """\
@@ -73,11 +75,11 @@ class TestLoad:
         ],
     )
     def test_hopeless(self, text: str, start: str) -> None:
-        before = time.perf_counter()
+        before = time.process_time()
         found = problems(text)
         assert 1 == len(found)
         assert found[0].startswith(start)
-        assert time.perf_counter() - before < 1
+        assert not machine.is_over(time.process_time() - before, limit=CPU_SECONDS_MAX)
 
     @pytest.mark.parametrize(
         ("text", "problem"),
@@ -97,9 +99,9 @@ class TestLoad:
     def test_aliases_expand_to_nothing(self) -> None:
         lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
         lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-        before = time.perf_counter()
+        before = time.process_time()
         assert files.PROBLEMS_MAX == len(problems("\n".join(lines)))
-        assert time.perf_counter() - before < 1
+        assert not machine.is_over(time.process_time() - before, limit=CPU_SECONDS_MAX)
 
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -137,7 +139,7 @@ class TestRead:
             ("operator: less", "operator: under", f"line 13, {WHERE}.jumps[0].conditions.operator: One of"),
             ("key_question_id: score", "key_question_id: other", "line 4, key_question_id: No question has this"),
             ("value: 2,", "value: two,", "line 20, groups[0].questions[1].choices[1].value: A whole number"),
-            ("1: Ja", "3: Ja", "line 24, groups[0].questions[1].translations.no.choices[3]: There is no choice with"),
+            ("1: Ja", "3: Ja", "line 24, groups[0].questions[1].translations.no.choices[3]: There is no choice"),
             ("default_locale: en", "default_locale: el", "line 2, default_locale: The default locale must be one"),
             ("display_name: Small", "display_name: S\nvalid_days: -1", "line 2, valid_days: A number from 0 to 3650"),
             ("display_name: Small", "display_name: S\nquestionnaire_icon_url: javascript:1", "line 2, questionnaire"),

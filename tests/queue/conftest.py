@@ -52,6 +52,7 @@ class Worker:
         *,
         shares: Mapping[LaneKey, int] | None = None,
         metered: frozenset[AccountKey] = frozenset(),
+        by_domain: frozenset[AccountKey] = frozenset(),
     ) -> list[Dispatch]:
         async with db.transaction(self.queue.pool) as database:
             prepared = await sending.claim(
@@ -62,6 +63,7 @@ class Worker:
                 cache=self.cache,
                 secret=self.queue.secret,
                 draw=random.random,
+                by_domain=by_domain,
             )
         return list(prepared.dispatches)
 

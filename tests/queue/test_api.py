@@ -1,17 +1,14 @@
 """The HTTP door, with the requests of existing clients: refusals first, then what must keep working."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 import httpx2
 import pytest
 
-from afterword import db
-from afterword.accounts import service as accounts
 from afterword.channels.base import Sent
 from afterword.core.access import SCOPES
 from tests.conftest import House
+from tests.queue.client import BODY, Client, codes
 from tests.queue.conftest import Queue
 
 OK = Sent("reference", 250, "ok")
@@ -25,57 +22,11 @@ SEVEN_NULLS = (
     "previous_item_id", "responder_id", "questionnaire_instance_id", "previous_questionnaire_instance_id",
     "dispatched_time", "result", "retry_attempts",
 )  # fmt: skip
-BODY = {"responder_channel_identifier": "ann@example.com"}
-
-
-class Client:
-    """Speaks as the house, as one token of it, or as nobody."""
-
-    def __init__(self, http: httpx2.AsyncClient, queue: Queue, headers: Mapping[str, str] | None = None) -> None:
-        self.http, self.queue = http, queue
-        self.headers = queue.house.headers if headers is None else headers
-
-    @property
-    def pipeline(self) -> str:
-        return f"/q/questionnaire/{self.queue.house.questionnaire_id}/pipeline/{self.queue.pipeline_id}"
-
-    @property
-    def items(self) -> str:
-        return f"{self.pipeline}/queue/item"
-
-    def paths(self, item_id: str) -> list[str]:
-        return [f"{self.items}/{item_id}", f"/q/queue/item/{item_id}"]
-
-    async def send(self, method: str, path: str, body: object = None, **headers: str) -> httpx2.Response:
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.http.request(method, path, json=body, headers={**self.headers, **names})
-
-    async def create(self, **body: object) -> dict[str, Any]:
-        response = await self.send("POST", self.items, {**BODY, **body})
-        assert 201 == response.status_code, response.text
-        return response.json()
-
-    async def with_token(self, scopes: frozenset[str]) -> "Client":
-        async with db.transaction(self.queue.pool) as database:
-            _, text = await accounts.create_token(
-                database,
-                organization_id=self.queue.house.organization_id,
-                title="Narrow",
-                scopes=scopes,
-                kind="organization",
-                user_id=None,
-                now=database.clock.now(),
-            )
-        return Client(self.http, self.queue, {"Authorization": f"Bearer {text}"})
 
 
 @pytest.fixture
 async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
     return Client(http, queue)
-
-
-def codes(response: httpx2.Response) -> list[tuple[str | None, str]]:
-    return [(error.get("pointer"), error["code"]) for error in response.json()["errors"]]
 
 
 NOBODY = "0" * 22

@@ -51,6 +51,38 @@ async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
     assert [[0], [1, 2, 3], [4, 5]] == flush.batches
 
 
+async def test_whoever_comes_when_the_first_in_line_waits_too_long_is_refused() -> None:
+    flush = Flush()
+    flush.gate.clear()
+    combiner = Combiner(flush, batch_max=1, waiting_seconds_max=0.0)
+    tasks = [asyncio.create_task(combiner.submit(0))]
+    await until(lambda: bool(flush.batches))
+    tasks.append(asyncio.create_task(combiner.submit(1)))
+    await until(lambda: len(combiner._waiting) == 1)
+    with pytest.raises(errors.Unavailable):
+        await combiner.submit(2)
+    flush.gate.set()
+
+    assert [0, 2] == await asyncio.gather(*tasks)
+    assert 6 == await combiner.submit(3), "nobody waits any more"
+
+
+async def test_whoever_comes_when_too_many_wait_is_refused_at_once() -> None:
+    flush = Flush()
+    flush.gate.clear()
+    combiner = Combiner(flush, batch_max=1, waiting_max=2)
+    first = asyncio.create_task(combiner.submit(0))
+    await until(lambda: bool(flush.batches))
+    others = [asyncio.create_task(combiner.submit(number)) for number in (1, 2)]
+    await until(lambda: len(combiner._waiting) == 2)
+    with pytest.raises(errors.Unavailable) as caught:
+        await combiner.submit(3)
+    flush.gate.set()
+
+    assert {"Retry-After": "2"} == caught.value.headers
+    assert [0, 2, 4] == await asyncio.gather(first, *others)
+
+
 async def test_no_more_in_flight_than_allowed() -> None:
     flush = Flush()
     flush.gate.clear()

@@ -8,6 +8,7 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent, Unknown
+from afterword.core.scheduling import CONTACTS_MAX
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
@@ -98,7 +99,8 @@ class TestSkipped:
         await queue.execute("update questionnaire_instance set deleted_time = now()")
 
         assert [] == await worker.claim()
-        assert "Ignored: the questionnaire instance was deleted" == (await queue.row(item))["result"]
+        row = await queue.row(item)
+        assert ("instance_expired", "Ignored: the questionnaire instance was deleted") == (row["reason"], row["result"])
 
 
 class TestHeld:
@@ -142,7 +144,9 @@ class TestHeld:
         first = await queue.schedule()
         second = await queue.schedule("bob@example.com")
         await queue.execute(
-            "update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id
+            "update queue_item set previous_item_id = $1, source = 'reminder' where item_id = $2",
+            first.item_id,
+            second.item_id,
         )
         worker = queue.worker()
 
@@ -160,7 +164,9 @@ class TestHeld:
         await queue.execute("update questionnaire_instance set submitted_time = now()")
         second = await queue.schedule("bob@example.com")
         await queue.execute(
-            "update queue_item set previous_item_id = $1 where item_id = $2", first.item_id, second.item_id
+            "update queue_item set previous_item_id = $1, source = 'reminder' where item_id = $2",
+            first.item_id,
+            second.item_id,
         )
 
         assert [] == await queue.worker().claim()
@@ -225,10 +231,22 @@ class TestFrequencyCap:
         assert 1 == len(await capped.worker().claim())
         assert 1 == await capped.value("select jsonb_array_length(recent) from contact")
 
-    async def test_the_newest_32_are_kept(self, capped: Queue) -> None:
+    async def test_who_is_skipped_after_an_attempt_gives_the_place_back(self, capped: Queue) -> None:
+        item = await capped.schedule()
+        await capped.worker().send(Retry("recipient", "busy"))
+        await capped.shift(HOUR)
+        await capped.change_pipeline("end_time = now()")
+
+        assert [] == await capped.worker().claim()
+
+        assert IGNORED == await capped.status(item)
+        assert 0 == await capped.value("select jsonb_array_length(recent) from contact")
+
+    async def test_the_newest_are_kept_of_those_that_may_count(self, capped: Queue) -> None:
         entries = [
-            {"time": "2020-01-01T00:00:00+00:00", "pipeline_id": "p", "item_id": str(number), "kind": "invitation"}
-            for number in range(40)
+            {"time": time.isoformat(), "pipeline_id": "p", "item_id": str(number), "kind": "invitation"}
+            for number in range(CONTACTS_MAX + 50)
+            for time in [await capped.now() - (400 * DAY if number < 30 else HOUR)]  # the first are forgotten
         ]
         await capped.schedule()
         await capped.worker().send(OK)
@@ -237,8 +255,8 @@ class TestFrequencyCap:
         await capped.worker().claim()
 
         recent = await capped.value("select recent from contact")
-        assert 32 == len(recent)
-        assert "39" == recent[-2]["item_id"]
+        assert CONTACTS_MAX == len(recent)
+        assert ["51", str(CONTACTS_MAX + 49)] == [recent[0]["item_id"], recent[-2]["item_id"]]
 
     @pytest.mark.parametrize(("outcome", "kept"), [(OK, 1), (Refused("550 no"), 0), (Unknown("?"), 1)])
     async def test_after_the_outcome(self, capped: Queue, outcome: Sent | Refused | Unknown, kept: int) -> None:

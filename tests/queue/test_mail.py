@@ -11,6 +11,7 @@ import pytest
 
 from afterword.channels import mime
 from afterword.channels.base import EMAIL, Message
+from afterword.core import proofs
 from afterword.core.definition import parse
 from afterword.core.site import Site
 from afterword.instances.store import Instance
@@ -37,6 +38,7 @@ class Pipeline:
     message_subject: str | None = None
     message_body: str | None = None
     messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    reminders: Sequence[Mapping[str, Any]] = ()
     sender_name: str | None = None
     sender_address: str | None = None
     reply_to: str | None = None
@@ -79,6 +81,7 @@ def compose(
     organization_name: str = "Northwind",
     postal_address: str | None = "12 Harbour Street\nDublin",
     unsubscribe_id: str | None = "u" * 22,
+    occasion: mail.Occasion = mail.Occasion(),  # noqa: B008  frozen
 ) -> Message:
     version = version_of(question or {}, *others)
     return mail.compose(
@@ -95,6 +98,7 @@ def compose(
         sender="survey@localhost.example",
         site=SITE,
         now=NOW,
+        occasion=occasion,
     )
 
 
@@ -364,6 +368,65 @@ def test_question_follows_a_body_without_a_lone_link() -> None:
     assert text.index("Bye") < text.index("Would you recommend us?")
 
 
+OF_ITEM = (
+    "{{ item.recipient }} {{ item.external_reference | none }} {{ item.send_date }} {{ item.valid_until | for ever }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "locale", "time_zone"),
+    [
+        ("ann@example.org A-17 November 1, 2026 December 2, 2026", "en", "UTC"),
+        ("ann@example.org A-17 2 Νοεμβρίου 2026 2 Δεκεμβρίου 2026", "el", "Europe/Athens"),
+        ("ann@example.org A-17 1 نوفمبر 2026 2 ديسمبر 2026", "ar-EG", "UTC"),
+    ],
+)
+def test_variables_of_the_item(expected: str, locale: str, time_zone: str) -> None:
+    """Dates are in the reader's language, and in the days of the sender's zone."""
+    occasion = mail.Occasion(
+        external_reference="A-17", send_time=datetime(2026, 11, 1, 23, 0, tzinfo=UTC), time_zone=time_zone
+    )
+    pipeline = Pipeline(message_subject=OF_ITEM, message_body=OF_ITEM)
+    message = compose(pipeline=pipeline, locale=locale, occasion=occasion)
+    assert expected == message.subject
+    assert expected in message.text
+
+
+def test_variables_of_an_item_that_says_nothing() -> None:
+    message = compose(pipeline=Pipeline(message_subject=OF_ITEM))
+    assert "ann@example.org none November 2, 2026 December 2, 2026" == message.subject
+
+
+def test_what_a_text_does_not_use_is_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_values: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mail, "texts", never)
+    assert "Well?" == compose(pipeline=Pipeline(message_subject="Well?", message_body="{{ link }}")).subject
+
+
+def test_long_words_stay_inside() -> None:
+    word = "x" * 3_000
+    message = compose(
+        pipeline=Pipeline(message_body=f"{word}\n\n{{{{ questionnaire.order }}}}"), metadata={"order": word}
+    )
+    assert 2 == message.text.count(word)
+    assert max(len(line) for line in mail_lines(message)) <= 998
+    assert "overflow-wrap" in message.html or "word-break" in message.html
+
+
+def mail_lines(message: Message) -> list[bytes]:
+    return mime.build(message).split(b"\r\n")
+
+
+def test_right_to_left_text_part_reads_like_the_page() -> None:
+    message = compose(
+        pipeline=Pipeline(message_body="مرحبا {{ responder.first_name | عميلنا }}\n\n{{ link }}"), locale="ar"
+    )
+    assert message.text.startswith("مرحبا عميلنا\n\nWould you recommend us?")
+    assert f"\n\n{LINK}\n\n" in message.text
+
+
 def test_fallback() -> None:
     assert "Dear customer," in compose(pipeline=Pipeline(message_body=BODY)).text
 
@@ -393,7 +456,28 @@ def test_headers() -> None:
 
 
 def test_without_an_address_to_unsubscribe() -> None:
-    assert {"Content-Language"} == compose(unsubscribe_id=None).headers.keys()
+    assert not {"List-Unsubscribe", "List-Unsubscribe-Post"} & compose(unsubscribe_id=None).headers.keys()
+
+
+def test_header_that_proves_whose_a_bounce_is() -> None:
+    value = compose().headers["X-Afterword-Item"]
+    assert "i" * 22 == proofs.item_of(value, SITE.secret)
+    assert value == compose().headers["X-Afterword-Item"]  # in every attempt
+
+
+def test_header_by_which_complaints_are_counted() -> None:
+    assert f"{'p' * 22}:{'o' * 22}:invitation:afterword" == compose().headers["Feedback-ID"]
+
+
+def test_message_id_of_the_sending_domain() -> None:
+    content = mime.build(compose(pipeline=Pipeline(sender_address="ask@mail.shop.example")))
+    assert f"Message-ID: <{'i' * 22}@mail.shop.example>".encode() in content.split(b"\r\n")
+
+
+def test_nothing_is_attached() -> None:
+    content = mime.build(compose())
+    assert 2 == content.count(b"Content-Transfer-Encoding")
+    assert b"Content-Disposition" not in content
 
 
 def test_sender() -> None:

@@ -10,6 +10,7 @@ from afterword.channels.base import Refused, Retry, Sent, Unknown
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.store import QueueItem
+from afterword.responders import service as responders
 from tests.queue.conftest import LEASE_SECONDS, SMS, Queue
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
@@ -155,6 +156,26 @@ class TestBegin:
 
         assert [] == await worker.begin(dispatch)
         assert CLAIMED == await queue.status(item)
+
+    async def test_suppressed_since_it_was_claimed(self, queue: Queue) -> None:
+        """Nothing leaves once somebody has read that it will not; the next claim says why."""
+        item, other = await queue.schedule(), await queue.schedule("bob@example.com")
+        worker = queue.worker()
+        one, two = await worker.claim()
+        async with db.transaction(queue.pool) as database:
+            await responders.suppress(
+                database, unsubscribe_id=one.responder.unsubscribe_id or "", now=database.clock.now()
+            )
+
+        assert [two] == await worker.begin(one, two)
+
+        row = await queue.row(item)
+        assert (SCHEDULED, 0, None) == (row["status"], row["attempts"], row["lease_until"])
+        assert [] == await queue.attempts(item)
+        assert [] == await worker.claim()
+        row = await queue.row(item)
+        assert (IGNORED, "unsubscribed") == (row["status"], row["reason"])
+        assert SENDING == await queue.status(other)
 
     async def test_twice(self, queue: Queue) -> None:
         await queue.schedule()
@@ -352,7 +373,7 @@ class TestSettle:
 
         row = await queue.row(item)
         assert (IGNORED, "too_late") == (row["status"], row["reason"])
-        assert row["result"].endswith("held by: throttled")
+        assert row["result"].endswith("held by: a provider that takes no more for now")
 
     async def test_unknown(self, queue: Queue) -> None:
         item = await queue.schedule()
@@ -492,6 +513,23 @@ class TestRenew:
         assert 2 == await worker.renew(one, two)
         await queue.shift(timedelta(seconds=LEASE_SECONDS / 2))
         assert 0 == await queue.reap()
+
+    async def test_locked_by_somebody(self, queue: Queue) -> None:
+        """It waits for nobody: the others are prolonged, and the locked one is not taken for lost."""
+        await queue.schedule("locked@example.com")
+        await queue.schedule("free@example.com")
+        worker = queue.worker()
+        locked, free = await worker.claim()
+        await worker.begin(free)
+        await queue.shift(timedelta(seconds=LEASE_SECONDS / 2))
+
+        async with db.transaction(queue.pool) as database:
+            select = "select item_id from queue_item where item_id = $1 for update"
+            assert locked.item.item_id == await database.fetch_value(select, locked.item.item_id)
+            assert 2 == await worker.renew(locked, free)
+        await queue.shift(timedelta(seconds=LEASE_SECONDS / 2))
+        assert 1 == await queue.reap()
+        assert 1 == await worker.renew(locked, free)
 
 
 class TestReap:

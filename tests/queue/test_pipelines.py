@@ -65,7 +65,7 @@ class TestTexts:
         fields: dict[str, Any] = {
             "message_subject": "{{ organization }} asks",
             "message_body": "Dear {{ responder.first_name | customer }}\n\n{{ link }}",
-            "messages": {"de_AT": {"subject": "Na, {{ responder.first_name }}?", "body": "{{ link }}"}},
+            "messages": {"de_AT": {"subject": "Na, {{ responder.first_name | Sie }}?", "body": "{{ link }}"}},
             "sender_address": "shop@example.com",
             "reply_to": "ann@example.com",
         }

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -109,7 +110,7 @@ class TestSchedule:
         assert item.created_time + timedelta(days=3) == item.not_after
 
     async def test_into_the_window(self, queue: Queue) -> None:
-        local = await queue.value("select (now() at time zone 'Europe/Athens')::timestamp")
+        local = (await queue.now()).astimezone(ZoneInfo("Europe/Athens"))
         start = local + timedelta(hours=2)
         end = local + timedelta(hours=4)
         await queue.change_pipeline(f"dispatch_start_time = '{start:%H:%M}', dispatch_end_time = '{end:%H:%M}'")
@@ -561,7 +562,7 @@ class TestCreatePipeline:
         assert [pointer] == [error.pointer for error in refusal.value.errors]
 
     async def test_unknown_questionnaire(self, queue: Queue) -> None:
-        with pytest.raises(db.Dangling):
+        with pytest.raises(errors.NotFound):
             await queue.pipeline(questionnaire_id="0" * 22, channel_id=EMAIL, title="Wrong")
 
     async def test_one_account_for_each_channel(self, queue: Queue) -> None:

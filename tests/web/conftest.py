@@ -1,7 +1,8 @@
 """A tiny slice of its own over a real table, mounted like any other, and a client that speaks ASGI to it."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
+from typing import Annotated, Any, Literal, cast
 
 import httpx2
 import msgspec
@@ -15,7 +16,7 @@ from afterword.core.lists import Column, Listing, Rows
 from afterword.core.site import Site
 from afterword.web import fields
 from afterword.web.limits import Limits
-from afterword.web.operations import Answer, Call, Routes
+from afterword.web.operations import Answer, Call, Download, Routes
 
 NOTES = Listing(
     columns={
@@ -99,7 +100,7 @@ async def get_row(call: Call[Any], database: db.Database) -> Any:
 @routes.get(
     "/note", scope="Tag.Read", answer=Note, shape="envelope", listing=NOTES, summary="List notes", query=EchoQuery
 )
-async def list_notes(call: Call[EchoQuery], database: db.Database) -> Answer:
+async def list_notes(call: Call[None], database: db.Database) -> Answer:
     rows: Rows[db.Row] = await database.fetch_list(
         "select * from note where organization_id = $1", call.caller.organization_id, page=call.page
     )
@@ -115,8 +116,20 @@ async def list_bare(call: Call[None], database: db.Database) -> Answer:
 
 
 @routes.get("/note/echo", scope="Tag.Read", answer=Echo, summary="Echo", query=EchoQuery)
-async def echo(call: Call[EchoQuery], database: db.Database) -> Answer:
-    return Answer(Echo(words=call.body.word * call.body.count))
+async def echo(call: Call[None], database: db.Database) -> Answer:
+    return Answer(Echo(words=call.query.word * call.query.count))
+
+
+class Entry(fields.Answer):
+    note_id: fields.Id
+
+
+@routes.get("/note/log", scope="Tag.Read", answer=Entry, shape="cursor", listing=NOTES, summary="Log of notes")
+async def list_log(call: Call[None], database: db.Database) -> Answer:
+    rows = await database.fetch_list(
+        "select * from note where organization_id = $1", call.caller.organization_id, page=call.page
+    )
+    return Answer(rows.map(lambda row: Entry(note_id=row["note_id"])))
 
 
 @routes.get("/note/broken", scope="Tag.Read", answer=Echo, summary="Broken")
@@ -166,6 +179,63 @@ async def insert_shared(call: Call[NoteRequest], pool: db.Pool) -> Answer:
 )
 async def create_quickly(call: Call[NoteRequest], database: db.Database) -> Answer:
     return await insert(call, database)
+
+
+class BatchQuery(fields.Request):
+    on_conflict: Literal["error", "skip"] = "error"
+
+
+class Batch(fields.Answer):
+    titles: list[str | None]
+    codes: list[list[str]]
+    on_conflict: str
+
+
+@routes.post(
+    "/note/batch",
+    scope="Tag.Create",
+    body=NoteRequest,
+    answer=Batch,
+    summary="Create notes",
+    rows_max=250,
+    query=BatchQuery,
+)
+async def create_notes(call: Call[list[NoteRequest | errors.Invalid]], database: db.Database) -> Answer:
+    for row in call.body:
+        if not isinstance(row, errors.Invalid):
+            await insert(replace(cast("Call[Any]", call), body=row), database)
+    titles = [None if isinstance(row, errors.Invalid) else row.title for row in call.body]
+    codes = [
+        [f"{error.pointer} {error.code}" for error in row.errors] if isinstance(row, errors.Invalid) else []
+        for row in call.body
+    ]
+    return Answer(Batch(titles=titles, codes=codes, on_conflict=call.query.on_conflict))
+
+
+CLOSED: list[str] = []  # the names of the files whose chunks have ended, one way or another
+
+
+class FileQuery(fields.Request):
+    fails: Literal["not", "at once", "later"] = "not"
+    name: str = "notes.csv"
+
+
+@routes.get("/note/file", scope="Tag.Read", answer=None, summary="All notes", media_types=["text/csv"], query=FileQuery)
+async def get_file(call: Call[None], database: db.Database) -> Answer:
+    count = await database.fetch_value("select count(*) from note")
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        if call.query.fails == "at once":
+            raise errors.Gone("It is gone.")
+        try:
+            for number in range(count):
+                yield b"%d," % await database.fetch_value("select $1::int", number)
+        finally:
+            CLOSED.append(call.query.name)
+        if call.query.fails == "later":
+            raise RuntimeError("secret detail")
+
+    return Answer(download=Download("text/csv", call.query.name, None, chunks()), version=count)
 
 
 @routes.patch("/note/{note_id}", scope="Tag.Update", body=NoteUpdate, answer=Note, summary="Change note")

@@ -152,6 +152,22 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
+
+
+class Shaped(fields.Request):
+    key: Annotated[str, fields.Meta(pattern="^[a-z]+$", extra={"wanted": "Small letters are wanted."})]
+    other: Annotated[str, fields.Meta(pattern="^[a-z]+$")] | None = None
+
+
+def test_what_a_shape_wants_is_said() -> None:
+    with pytest.raises(errors.Invalid) as caught:
+        body.read(Shaped, {"key": "A", "other": "B"}, context())
+    assert [
+        ("/key", "invalid_format", "Small letters are wanted."),
+        ("/other", "invalid_format", "This does not have the wanted form."),
+    ] == [(error.pointer, error.code, error.message) for error in caught.value.errors]
+
+
 NAMES = st.sampled_from([*Thing.__struct_fields__, "unknown", "fields"])
 
 

@@ -1,5 +1,7 @@
 """Counting in windows of a minute, in bounded memory."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from afterword import errors
@@ -57,6 +59,15 @@ def test_the_nearer_limit_is_told() -> None:
     assert (5, 3) == (standing.limit, standing.remaining)
 
 
+def test_the_limit_that_is_over_is_told() -> None:
+    """Not the other one, of which nothing is left but which is not over yet."""
+    limiter = Limiter(Limits(3, 2, 0))
+    limiter.count_request(token_id="t", organization_id="o", requests=2)
+    standing = limiter.count_request(token_id="t", organization_id="o")
+    assert standing is not None
+    assert (2, True) == (standing.limit, standing.is_over)
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "KEYS_MAX", 3)
     counter = Counter(2)
@@ -82,3 +93,25 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_is_one_source(address: str, key: str) -> None:
     assert key == source_key(address)
+
+
+class TestLargeBodies:
+    def test_of_an_organization(self) -> None:
+        limiter = Limiter(Limits())
+        with ExitStack() as held:
+            for _ in range(limits.LARGE_BODIES_OF_ONE_MAX):
+                held.enter_context(limiter.large_body("a"))
+            with pytest.raises(errors.Unavailable) as refused, limiter.large_body("a"):
+                pass
+            assert {"Retry-After": "2"} == refused.value.headers
+            held.enter_context(limiter.large_body("b"))
+        with limiter.large_body("a"):
+            pass
+
+    def test_of_all(self) -> None:
+        limiter = Limiter(Limits())
+        with ExitStack() as held:
+            for number in range(limits.LARGE_BODIES_MAX):
+                held.enter_context(limiter.large_body(str(number)))
+            with pytest.raises(errors.Unavailable), limiter.large_body("another"):
+                pass

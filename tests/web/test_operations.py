@@ -81,6 +81,7 @@ class TestOrderOfChecks:
             found = await client.post("/note", content=b"{")
         assert ["Tag.Create"] == problem(found, 403, "insufficient_scope")["required_scopes"]
         assert 'Bearer error="insufficient_scope", scope="tag.create"' == found.headers["www-authenticate"]
+        assert ("1", "0") == (found.headers["ratelimit-limit"], found.headers["ratelimit-remaining"])
 
     async def test_token_limit_before_edge(self, notes: House) -> None:
         async with notes.client(limits=Limits(1, 0, 0)) as client:
@@ -203,6 +204,7 @@ class TestAnswers:
             assert 6 == len((await client.get(f"/note/{note_id}?{query}")).json())
         found = problem(await client.get(f"/note/{note_id}?response_fields=nope"), 422, "invalid")
         assert [("response_fields", "unknown_field")] == fields_of(found)
+        assert "note_id, " in found["errors"][0]["message"]
 
     async def test_response_fields_in_a_body(self, client: httpx2.AsyncClient) -> None:
         found = await client.post("/note", json={"title": "x", "response_fields": ["title"]})

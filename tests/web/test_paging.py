@@ -130,6 +130,29 @@ class TestMistakes:
         query = "&".join(f"filter_by[{name}][{column}]=n" for name in names for column in columns)
         assert [("filter_by", "too_many")] == fields_of(problem(await client.get(f"/note?{query}"), 422, "invalid"))
 
+    async def test_more_than_an_address_holds(self, client: httpx2.AsyncClient) -> None:
+        """No link that nobody could follow, nor a header that breaks the proxy before us."""
+        many = {"filter_by": {"NOT_IN": {"Title": ["x" * 200] * 100}}, "limit": 5}
+        found = await client.request("GET", "/note", json=many)
+        assert (200, 5, False) == (found.status_code, len(found.json()["results"]), "link" in found.headers)
+        found = await client.request("GET", "/note", json={**many, "cursor": found.json()["next_cursor"]})
+        assert (200, 5) == (found.status_code, len(found.json()["results"]))
+
+    async def test_as_many_as_a_body_holds(self, client: httpx2.AsyncClient) -> None:
+        """They are counted before they are read: no sentence for each of a hundred thousand wrong names."""
+        names = ["x"] * 100_000
+        groups = {f"c{number}": {f"n{place}": "" for place in range(200)} for number in range(200)}
+        for name, given in (
+            ("order_by", {"ASC": names}),
+            ("order_by", {"UP": names}),
+            ("response_fields", names),
+            ("response_fields", ",".join(names)),
+            ("filter_by", groups),
+        ):
+            found = await client.request("GET", "/note", json={name: given})
+            assert [(name, "too_many")] == fields_of(problem(found, 422, "invalid"))
+        assert 200 == (await client.request("GET", "/note", json={"order_by": {"ASC": []}})).status_code
+
     async def test_a_cursor_belongs_to_its_list(self, client: httpx2.AsyncClient) -> None:
         cursor = (await client.get("/note?limit=5")).json()["next_cursor"]
         assert 200 == (await client.get(f"/note?cursor={cursor}")).status_code

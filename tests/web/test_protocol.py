@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
+import pytest
 import uvicorn
 
-from afterword.web.protocol import Joined, Protocol
+from afterword.web.protocol import Protocol
 
 CONTENT = b"x" * 300_000
 SECONDS_MAX = 10
@@ -22,9 +23,11 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 @asynccontextmanager
 async def serving(
-    made: list[Protocol] | None = None,
+    made: list[Protocol] | None = None, *, by: Any = None, keep_alive: int = 5
 ) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    config = uvicorn.Config(app, port=0, http=Protocol, ws="none", lifespan="off", log_config=None)
+    config = uvicorn.Config(
+        by or app, timeout_keep_alive=keep_alive, port=0, http=Protocol, ws="none", lifespan="off", log_config=None
+    )
     server = uvicorn.Server(config)
     config.load()
     loop = asyncio.get_running_loop()
@@ -78,41 +81,172 @@ async def test_a_large_answer_is_whole() -> None:
         assert CONTENT == await read_answer(reader)
 
 
+async def answer_of(request: bytes, by: Any) -> bytes:
+    """All that comes back for a request, until the connection is closed."""
+    async with serving(by=by) as (reader, writer):
+        writer.write(request)
+        return await reader.read()
+
+
+LAST = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+
+
+def app_of(*messages: dict[str, Any]) -> Any:
+    async def by(_: Any, __: Any, send: Any) -> None:
+        for message in messages:
+            await send(message)
+
+    return by
+
+
+def start(*headers: tuple[bytes, bytes], status: int = 200) -> dict[str, Any]:
+    return {"type": "http.response.start", "status": status, "headers": list(headers)}
+
+
+def piece(content: bytes, *, more: bool = False) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": more}
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "messages",
+        [
+            (),
+            (piece(b"early"),),
+            (start((b"x-name", b"two\r\nlines")), piece(b"")),
+            (start((b"no name", b"value")), piece(b"")),
+            (start((b"transfer-encoding", b"chunked"), (b"no name", b"value")),),
+            (start((b"content-length", b"9")),),
+            (start(), start()),
+        ],
+    )
+    async def test_an_application_that_is_wrong_before_it_began(self, messages: tuple[dict[str, Any], ...]) -> None:
+        answer = await answer_of(LAST, app_of(*messages))
+        assert answer.startswith(b"HTTP/1.1 500 ")
+        assert answer.endswith(b"\r\n\r\nInternal Server Error")
+
+    @pytest.mark.parametrize("content", [b"", b"short", b"longer than it"])
+    async def test_another_length_than_was_told(self, content: bytes) -> None:
+        answer = await answer_of(LAST, app_of(start((b"content-length", b"9")), piece(content)))
+        assert content[:5] + b" than it" not in answer
+
+    async def test_what_cannot_be_read(self) -> None:
+        assert (await answer_of(b"nothing\r\n\r\n", app)).startswith(b"HTTP/1.1 400 ")
+
+
+class TestAnswers:
+    async def test_pieces_without_a_length(self) -> None:
+        answer = await answer_of(LAST, app_of(start(), piece(b"one", more=True), piece(b"", more=True), piece(b"two")))
+        assert b"\r\ntransfer-encoding: chunked\r\n" in answer
+        assert answer.endswith(b"\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n")
+
+    async def test_a_length_in_whatever_spelling(self) -> None:
+        answer = await answer_of(LAST, app_of(start((b"Content-Length", b"3")), piece(b"one")))
+        assert b"chunked" not in answer
+        assert answer.endswith(b"\r\n\r\none")
+
+    async def test_head_has_none_of_the_body(self) -> None:
+        answer = await answer_of(LAST.replace(b"GET", b"HEAD"), app)
+        assert b"\r\ncontent-length: 1\r\n" in answer
+        assert answer.endswith(b"\r\n\r\n")
+
+    async def test_nothing_follows_a_204(self) -> None:
+        answer = await answer_of(LAST, app_of(start(status=204), piece(b"")))
+        assert b"chunked" not in answer
+        assert answer.endswith(b"\r\n\r\n")
+
+    async def test_the_application_closes(self) -> None:
+        request = LAST.replace(b"Connection: close\r\n", b"")
+        answer = await answer_of(
+            request, app_of(start((b"connection", b"close"), (b"content-length", b"0")), piece(b""))
+        )
+        assert 1 == answer.count(b"connection: close")
+
+    async def test_an_old_client(self) -> None:
+        assert (await answer_of(LAST.replace(b"1.1", b"1.0").replace(b"Connection: close\r\n", b""), app)).endswith(
+            b"/"
+        )
+
+    @pytest.mark.parametrize(
+        ("target", "path", "query"),
+        [
+            (b"/a%20b?c=%20d?e", "/a b", b"c=%20d?e"),
+            (b"http://elsewhere/a?b", "/a", b"b"),
+            (b"/a#b", "/a", b""),
+            (b"/?", "/", b""),
+        ],
+    )
+    async def test_the_address(self, target: bytes, path: str, query: bytes) -> None:
+        seen: list[Any] = []
+
+        async def by(scope: Any, receive: Any, send: Any) -> None:
+            seen.extend((scope["path"], scope["query_string"]))
+            await app(scope, receive, send)
+
+        await answer_of(LAST.replace(b"/", target, 1), by)
+        assert [path, query] == seen
+
+
+class TestBody:
+    async def test_it_is_read_whole_and_then_the_end_is_awaited(self) -> None:
+        got: list[Any] = []
+
+        async def by(scope: Any, receive: Any, send: Any) -> None:
+            while not got or got[-1]["more_body"]:
+                got.append(await receive())
+            leaving = asyncio.ensure_future(receive())
+            await asyncio.sleep(0)
+            got.append(leaving.done())
+            await app(scope, receive, send)
+            got.append((await leaving)["type"])
+
+        async with serving(by=by) as (reader, writer):
+            writer.write(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n")
+            assert b"HTTP/1.1 100 Continue\r\n\r\n" == await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"abc")
+            await writer.drain()
+            writer.write(b"def")
+            assert b"/" == await read_answer(reader)
+        assert b"abcdef" == b"".join(each["body"] for each in got if isinstance(each, dict))
+        assert [False, "http.disconnect"] == got[-2:]
+
+
+async def test_head_and_body_leave_in_one_write() -> None:
+    made: list[Protocol] = []
+    async with serving(made) as (reader, writer):
+        writer.write(b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
+        await read_answer(reader)
+        written: list[bytes] = []
+        made[0].transport = cast("Any", Wire(written))
+        made[0].data_received(b"GET /two HTTP/1.1\r\nHost: here\r\n\r\n")
+        while not written:
+            await asyncio.sleep(0)
+        assert 1 == len(written)
+        assert written[0].endswith(b"\r\n\r\n/two")
+
+
 class Wire(asyncio.Transport):
     """Writes down what is written."""
 
-    def __init__(self) -> None:
+    def __init__(self, written: list[bytes]) -> None:
         super().__init__()
-        self.written: list[bytes] = []
-        self.is_closed = False
+        self._written = written
 
     def write(self, data: Any) -> None:
-        self.written.append(data)
-
-    def close(self) -> None:
-        self.is_closed = True
+        self._written.append(data)
 
     def is_closing(self) -> bool:
-        return self.is_closed
+        return False
 
 
-async def test_what_is_written_at_once_leaves_in_one_write() -> None:
-    wire = Wire()
-    joined = Joined(wire, asyncio.get_running_loop())
-    joined.write(b"head")
-    joined.write(b"body")
-    await asyncio.sleep(0)
-    assert [b"headbody"] == wire.written
-
-
-async def test_closing_writes_what_is_kept() -> None:
-    wire = Wire()
-    joined = Joined(wire, asyncio.get_running_loop())
-    joined.write(b"last")
-    joined.close()
-    await asyncio.sleep(0)
-    assert [b"last"] == wire.written
-    assert joined.is_closing()
+async def test_a_connection_that_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Protocol] = []
+    async with serving(made, keep_alive=1) as (reader, writer):
+        monkeypatch.setattr(made[0] if made else Protocol, "timeout_keep_alive", 0.05, raising=False)
+        for _ in range(3):
+            writer.write(b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
+            await read_answer(reader)
+        assert b"" == await reader.read()
 
 
 class TestShutdown:

@@ -117,6 +117,15 @@ class Bench:
             while not await self.queue.value(statement, *values):
                 await asyncio.sleep(0.02)
 
+    async def until_still(self, count: Callable[[], int], *, polls: int = 15) -> int:
+        """Wait until a count stands still and every item waits: a claim under way may follow what closed its lane."""
+        last, still = count(), 0
+        while still < polls:
+            await self.until("select not exists (select from queue_item where status <> 1)")
+            await asyncio.sleep(RIG.poll_seconds)
+            last, still = count(), still + 1 if count() == last else 0
+        return last
+
     async def until_done(self) -> None:
         await self.until("select not exists (select from queue_item where status < 4)")
 

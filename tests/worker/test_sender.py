@@ -147,6 +147,32 @@ class TestOutcomes:
 
         assert ["unknown", "accepted"] == await bench.queue.attempts(item)
 
+    async def test_time_is_up_while_it_begins(self, bench: Bench) -> None:
+        """Whether it began is asked before anything is written, so nothing that stayed in the house is unknown."""
+        releases: list[asyncio.Task[None]] = []
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            if not releases:
+                locked = asyncio.Event()
+                releases.append(asyncio.create_task(hold(message.item_id, locked)))
+                await locked.wait()
+            await begin()
+            return Sent()
+
+        async def hold(item_id: str, locked: asyncio.Event) -> None:
+            async with db.transaction(bench.queue.pool) as database:
+                await database._connection.execute("select from queue_item where item_id = $1 for update", item_id)
+                locked.set()
+                await asyncio.sleep(0.6)  # longer than it may take, shorter than a lock is waited for
+
+        bench.channel.script = answer
+        item = await bench.queue.schedule()
+        async with bench.worker(replace(RIG, send_seconds_max=0.3)):
+            await bench.until_done()
+
+        assert 4 == await bench.queue.status(item)
+        assert "unknown" not in await bench.queue.attempts(item)
+
 
 class TestLeases:
     async def test_a_blocked_loop_is_not_death(self, bench: Bench) -> None:
@@ -326,8 +352,7 @@ class TestAccounts:
             await bench.queue.schedule(f"a{number}@example.com")
         async with bench.worker():
             await bench.until("select exists (select from channel_account where open_until > now())")
-            await bench.until("select not exists (select from queue_item where status <> 1)")
-            asked = bench.channel.asked.total()
+            asked = await bench.until_still(bench.channel.asked.total)
             await bench.queue.execute("update channel_account set open_until = now()")
             await bench.until("select failures > 5 and open_until > now() from channel_account")
             assert asked + 1 == bench.channel.asked.total()
@@ -360,6 +385,49 @@ class TestAccounts:
         assert 18 == bench.channel.accepted.total()
         assert 1 == await bench.queue.value("select max(attempts) from queue_item")
         assert await bench.queue.value("select rate is not null and rate_ceiling is not null from channel_account")
+
+    async def test_a_domain_that_throttles(self, bench: Bench) -> None:
+        """It goes slower alone: everything is delivered, nothing counted, and no other mail waits for it."""
+        taken: list[float] = []
+
+        async def answer(message: Message, begin: Begin) -> Outcome:
+            now = time.monotonic()
+            if message.recipient.endswith("@slow.example"):
+                if len([moment for moment in taken if moment > now - 1]) >= 3:
+                    return Retry("throttle", "450 4.7.0 rate limit", 450, domain="slow.example")
+                taken.append(now)
+            return await accept(message, begin)
+
+        bench.channel.script = answer
+        for number in range(36):
+            domain = "example.com" if number % 6 else "slow.example"
+            await bench.queue.schedule(f"a{number}@{domain}")
+        async with bench.worker(replace(RIG, slots=20)):
+            await bench.until_done()
+
+        assert 36 == bench.channel.accepted.total()
+        assert 1 == await bench.queue.value("select max(attempts) from queue_item")
+        assert await bench.queue.value("select rate is null and has_domain_rates from channel_account")
+        assert ["slow.example"] == [row["domain"] for row in await bench.queue.fetch("select domain from domain_rate")]
+        quick = "select max(throttled) from queue_item where responder_channel_identifier like '%@example.com'"
+        assert 0 == await bench.queue.value(quick)
+
+    async def test_claiming_beside_outcomes(self, bench: Bench) -> None:
+        """While outcomes are written the next items are claimed, and begin after: no slot has two begun items."""
+        two_of_each = """select count(*) filter (where status = 2) = 2 and count(*) filter (where status = 3) = 2
+                         from queue_item"""
+        async with bench.worker(replace(RIG, slots=2)):
+            async with db.transaction(bench.queue.pool) as other:
+                await other.execute("lock table attempt_total in exclusive mode")
+                for _ in range(6):
+                    await bench.queue.schedule()
+                await bench.until(two_of_each)
+                for _ in range(10):
+                    await asyncio.sleep(RIG.poll_seconds)
+                    assert await bench.queue.value(two_of_each)
+            await bench.until_done()
+
+        assert 6 == sum(bench.channel.accepted.values())
 
     async def test_slots_of_an_account(self, bench: Bench) -> None:
         """A slow account fills only its own slots; others go on."""

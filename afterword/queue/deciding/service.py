@@ -1,59 +1,108 @@
 """Decides about a claimed batch: gathers the facts with a few reads, asks the core, reserves places for the caps."""
 
+import asyncio
+import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Final
 
-from afterword.core import conditions, instances, scheduling, windows
-from afterword.core.addresses import CHANNEL_SMS
 from afterword.core.lanes import LaneKey
-from afterword.core.reading import Findings
-from afterword.core.scheduling import Contact, Decision, Facts, Previous, Rules, Suppression
-from afterword.core.statuses import ITEM_TERMINAL, Item
+from afterword.core.scheduling import Block, Decision
 from afterword.db import Database
-from afterword.instances import store as instances_store
-from afterword.queue.deciding import store
-from afterword.queue.deciding.store import AddressKey, PreviousItem, Recipient
+from afterword.queue.deciding import knowing, store
+from afterword.queue.deciding.knowing import Candidate, Forecast, Known, Rank, address_of, gather, lane_of, rules_of
+from afterword.queue.deciding.store import PlaceKey, Waiting
+from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import Settings
 from afterword.queue.sending.store import Claimed
+from afterword.responders.store import Person
+
+__all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_places", "rules_of"]
+
+ITEMS_A_TURN: Final = 500  # of a forecast; then others get the event loop
+RIVALS_MAX: Final = 2_000  # that wait for the addresses of a batch
+RIVAL_MINUTES_MAX: Final = 60  # who is due for so long has no way made for: perhaps nobody sends it
+WAITING_ITEMS_MAX: Final = 20_000  # that a forecast counts, the earliest due
+HOLDS_MAX: Final = 4  # that a forecast follows an item through
 
 ItemKey = tuple[str, str]
 
 
 async def decide_items(
     db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, Settings], now: datetime
-) -> dict[ItemKey, Decision]:
-    """The decision about each item, in due order where an address occurs twice.
+) -> tuple[dict[ItemKey, Decision], Mapping[PlaceKey, Person | None]]:
+    """The decision about each item, by the pipelines' priority and in due order where an address occurs twice.
 
-    Where a cap applies, the address is locked until the transaction ends and those that go have their place reserved.
+    With them whose the addresses are, None where nobody has one.
+
+    Where a cap or a policy counts, the address is locked until the transaction ends and those that go have their place
+    reserved; a due item that nobody has claimed yet, but which goes first, is made way for.
     """
-    rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
-    recipients = await _recipients(db, items, settings)
-    previous = await _previous(db, items)
-    capped = [_address(item) for item in items if rules[item.lane].cap]
-    recent = await store.claim_contacts(db, addresses=capped) if capped else {}
-    contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
-    reserved: set[AddressKey] = set()
+    rivals = await _rivals(db, items, settings)
+    everywhere = await _with_lanes(db, rivals, settings)
+    known = await gather(db, [*items, *rivals], everywhere, now)
+    places = known.places_of(items)
+    known.keep_contacts(await store.claim_contacts(db, addresses=sorted(places)) if places else {})
+    await known.learn(db, items)
     decisions: dict[ItemKey, Decision] = {}
-    for item in items:
-        address = _address(item)
-        facts = _facts(
-            item,
-            settings[item.lane],
-            rules[item.lane],
-            recipient=recipients.get(address),
-            contacts=contacts.get(address, ()),
-            previous=_previous_of(item, previous, now),
-        )
-        decision = scheduling.decide(item=_subject(item), facts=facts, now=now)
-        decisions[item.key] = decision
-        if decision.verdict == "go" and address in contacts and facts.rules.cap:
-            contacts[address] = _with(contacts[address], Contact(now, item.pipeline_id, item.item_id))
-            reserved.add(address)
-    if reserved:
-        await store.update_contacts(db, recent={key: [_entry(c) for c in contacts[key]] for key in sorted(reserved)})
-    return decisions
+    for item in sorted([*items, *rivals], key=known.rank):
+        if isinstance(item, Waiting):
+            known.outrank(item, now)
+        else:
+            decisions[item.key] = known.decide(item, now).decision
+    await _reserve(db, known)
+    return decisions, known.people
+
+
+async def foresee_items(
+    db: Database,
+    *,
+    items: Sequence[tuple[Candidate, datetime]],
+    settings: Mapping[LaneKey, Settings],
+    now: datetime,
+    blocks: Mapping[LaneKey, Block] | None = None,
+    wished: Mapping[str, datetime] | None = None,
+) -> dict[str, Forecast]:
+    """What would be decided about each item at its own moment, by item id; nothing is locked and nothing written.
+
+    As in a claim, an item that would go takes a place of its address before the later ones, and so does what waits in
+    open lanes of the organization for the same addresses; what is held goes on when the hold ends. `blocks`: why nobody
+    claims from a lane at the moment. `wished`: when an item was to go, by item id; what closes its window then is told.
+    """
+    asked = {item.item_id: item for item, _ in items}
+    moments = {item.item_id: moment for item, moment in items}
+    last = max(moments.values(), default=now)
+    others = [
+        each
+        for each in await _waiting(db, list(asked.values()), settings, until=last)
+        if each.item_id not in asked and (each.is_open or lane_of(each) in settings)
+    ]
+    everywhere = await _with_lanes(db, others, settings)
+    known = await gather(db, [*asked.values(), *others], everywhere, now)
+    places = known.places_of(list(asked.values()))
+    known.keep_contacts(await store.list_contacts(db, addresses=sorted(places)) if places else {})
+    await known.learn(db, [*asked.values(), *others])
+    line: list[tuple[datetime, Rank, int, Candidate]] = [
+        (moments.get(item.item_id) or max(item.due_time, now), known.rank(item), 0, item)
+        for item in (*asked.values(), *others)
+    ]
+    heapq.heapify(line)
+    found: dict[str, Forecast] = {}
+    turns = 0
+    while line:
+        moment, rank, holds, item = heapq.heappop(line)
+        block = (blocks or {}).get(lane_of(item)) if item.item_id in asked else None
+        forecast = known.decide(item, moment, block)
+        if item.item_id in asked and item.item_id not in found:
+            wish = max((wished or {}).get(item.item_id, moment), now)
+            found[item.item_id] = forecast if wish >= moment else known.told(forecast, item, wished=wish)
+        until = forecast.decision.until
+        if until is not None and until > moment and holds < HOLDS_MAX and known.rules[lane_of(item)].keeps_places:
+            heapq.heappush(line, (until, rank, holds + 1, item))
+        turns += 1
+        if turns % ITEMS_A_TURN == 0:
+            await asyncio.sleep(0)
+    return found
 
 
 async def release_places(db: Database, *, items: Sequence[ItemKey]) -> None:
@@ -62,140 +111,49 @@ async def release_places(db: Database, *, items: Sequence[ItemKey]) -> None:
         await store.delete_contacts(db, items=items)
 
 
-def rules_of(settings: Settings, *, is_closed: bool = False) -> Rules:
-    """What a lane asks of every item."""
-    pipeline = settings.pipeline
-    return Rules(
-        start_time=pipeline.start_time,
-        end_time=pipeline.end_time,
-        is_active=settings.is_active,
-        is_closed=is_closed,
-        conditions=conditions.read(pipeline.conditions, "/conditions", Findings()),
-        cap=timedelta(
-            days=pipeline.frequency_cap_days,
-            hours=pipeline.frequency_cap_hours,
-            minutes=pipeline.frequency_cap_minutes,
-        ),
-        if_capped=pipeline.if_capped,
-        window=scheduling.hours_of(pipeline.dispatch_start_time, pipeline.dispatch_end_time),
-        weekdays=frozenset(pipeline.weekdays) & windows.WEEKDAYS_ALL,
-        if_outside=pipeline.if_outside,
-    )
+# Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-async def _is_closed(db: Database, settings: Settings) -> bool:
-    """Whether the questionnaire has all the responses it takes."""
-    wanted = settings.responses_max
-    if wanted is None:
-        return False
-    count = await instances_store.count_responses(
-        db,
-        organization_id=settings.pipeline.organization_id,
-        questionnaire_id=settings.pipeline.questionnaire_id,
-        limit=wanted,
-    )
-    return count >= wanted
+async def _rivals(db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, Settings]) -> list[Waiting]:
+    """Due items in open lanes, for the same addresses as items that the policy counts."""
+    counted = [item for item in items if settings[lane_of(item)].is_counted]
+    if not counted:
+        return []
+    claimed, now = {item.item_id for item in items}, counted[0].database_now
+    found = await _of_the_same(db, counted, settings, until=now, limit=RIVALS_MAX)
+    oldest = now - timedelta(minutes=RIVAL_MINUTES_MAX)
+    return [each for each in found if each.is_open and each.due_time > oldest and each.item_id not in claimed]
 
 
-async def _recipients(
-    db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, Settings]
-) -> dict[AddressKey, Recipient]:
-    wanted = {(i.organization_id, settings[i.lane].pipeline.channel_id, i.address_key) for i in items}
-    found = await store.list_recipients(db, addresses=sorted(wanted))
-    return {(each.organization_id, each.address_key): each for each in found}  # the key's hash includes the channel
+async def _waiting(
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], *, until: datetime
+) -> list[Waiting]:
+    """What waits for the same addresses as items that a cap or the policy counts."""
+    counted = [item for item in items if settings[lane_of(item)].keeps_places]
+    return await _of_the_same(db, counted, settings, until=until, limit=WAITING_ITEMS_MAX) if counted else []
 
 
-async def _previous(db: Database, items: Sequence[Claimed]) -> dict[ItemKey, PreviousItem]:
-    wanted = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
-    found = await store.list_previous(db, items=wanted) if wanted else []
-    return {(each.organization_id, each.item_id): each for each in found}
+async def _of_the_same(
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], *, until: datetime, limit: int
+) -> list[Waiting]:
+    """What waits for these items' people, by every address that counts together with theirs."""
+    others = await knowing.others_of(db, items, settings)
+    keys = {address_of(item) for item in items} | {
+        knowing.key_of(place) for places in others.values() for place in places
+    }
+    return await store.list_waiting(db, addresses=sorted(keys), until=until, limit=limit)
 
 
-def _previous_of(item: Claimed, previous: Mapping[ItemKey, PreviousItem], now: datetime) -> Previous | None:
-    found = previous.get((item.organization_id, item.previous_item_id or ""))
-    if found is None:
-        return None
-    status = Item(found.status)
-    return Previous(
-        is_open=status not in ITEM_TERMINAL,
-        is_sent=status == Item.SENT,
-        is_answered=found.submitted_time is not None,
-        is_expired=_is_expired(found, now),
-    )
+async def _with_lanes(
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings]
+) -> Mapping[LaneKey, Settings]:
+    """The settings, and those of these items' lanes."""
+    missing = sorted({lane_of(item) for item in items} - settings.keys())
+    found = await lanes_store.list_settings(db, lanes=missing) if missing else []
+    return {**settings, **{each.key: each for each in found}}
 
 
-def _is_expired(found: PreviousItem, now: datetime) -> bool:
-    if found.created_time is None or found.valid_days is None:
-        return True  # its instance is gone
-    return instances.is_expired(_Lifetime(found.valid_days, found.sent_time, found.created_time), now)
-
-
-class _Lifetime:
-    """What `core.instances` asks of an instance."""
-
-    def __init__(self, valid_days: int, sent_time: datetime | None, created_time: datetime) -> None:
-        self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
-
-
-def _facts(
-    item: Claimed,
-    settings: Settings,
-    rules: Rules,
-    *,
-    recipient: Recipient | None,
-    contacts: Sequence[Contact],
-    previous: Previous | None,
-) -> Facts:
-    pipeline = settings.pipeline
-    zone_name = scheduling.zone_name_for(
-        pipeline=pipeline.time_zone,
-        zone_of_kind=pipeline.zone_of,
-        responder=recipient.time_zone if recipient else None,
-        phone=item.responder_channel_identifier if pipeline.channel_id == CHANNEL_SMS else None,
-        application=settings.application_zone,
-        organization=settings.organization_zone,
-    )
-    suppression = None
-    if recipient and recipient.suppression_reason and recipient.suppressed_time:
-        suppression = Suppression(recipient.suppression_reason, recipient.suppressed_time)
-    return Facts(
-        rules=rules,
-        zone_name=zone_name,
-        suppression=suppression,
-        metadata=_known(item) if rules.conditions else {},
-        contacts=contacts,
-        previous=previous,
-    )
-
-
-def _subject(item: Claimed) -> scheduling.Item:
-    return scheduling.Item(
-        item_id=item.item_id,
-        pipeline_id=item.pipeline_id,
-        not_after=item.not_after,
-        reason=item.reason,
-        is_reminder=item.previous_item_id is not None,
-    )
-
-
-def _known(item: Claimed) -> dict[str, object]:
-    return dict(instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {})))
-
-
-def _address(item: Claimed) -> AddressKey:
-    return item.organization_id, item.address_key
-
-
-def _contact(entry: Mapping[str, Any]) -> Contact:
-    return Contact(datetime.fromisoformat(entry["time"]), entry["pipeline_id"], entry["item_id"])
-
-
-def _entry(contact: Contact) -> dict[str, str]:
-    entry = {"time": contact.time.isoformat(), "pipeline_id": contact.pipeline_id, "item_id": contact.item_id}
-    return {**entry, "kind": "invitation"}
-
-
-def _with(contacts: Sequence[Contact], new: Contact) -> list[Contact]:
-    """The newest 32, with this one; an item has one place."""
-    others = [contact for contact in contacts if contact.item_id != new.item_id]
-    return [*others, replace(new)][-scheduling.CONTACTS_MAX :]
+async def _reserve(db: Database, known: Known) -> None:
+    if known.reserved:
+        recent = {key: [knowing.entry_of(each) for each in known.contacts[key]] for key in sorted(known.reserved)}
+        await store.update_contacts(db, recent=recent)

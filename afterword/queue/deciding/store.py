@@ -1,6 +1,6 @@
 """The SQL of what a decision knows: the address, who was asked lately, the message before this one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,18 +8,7 @@ from typing import Any
 from afterword.db import Database
 
 AddressKey = tuple[str, bytes]  # organization_id, address_key
-
-
-@dataclass(frozen=True, slots=True)
-class Recipient:
-    """What is known of an address: why it must not be written to, and its responder's clock."""
-
-    organization_id: str
-    channel_id: int
-    address_key: bytes
-    suppression_reason: str | None
-    suppressed_time: datetime | None
-    time_zone: str | None
+PlaceKey = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +24,24 @@ class PreviousItem:
     created_time: datetime | None
 
 
-async def list_recipients(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, addresses: Sequence[tuple[str, int, bytes]]
-) -> list[Recipient]:
-    """What is known of these addresses, triples of organization, channel and key; unknown ones are left out."""
-    rows = await db.fetch(
-        """select b.organization_id, b.channel_id, b.address_key, s.reason as suppression_reason,
-             s.created_time as suppressed_time, r.time_zone
-           from unnest($1::text[], $2::smallint[], $3::bytea[]) as b (organization_id, channel_id, address_key)
-           left join suppression s on s.organization_id = b.organization_id and s.channel_id = b.channel_id
-             and s.address_key = b.address_key and (s.expires_time is null or s.expires_time > now())
-           left join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
-             and d.address_key = b.address_key
-           left join responder r on r.organization_id = d.organization_id and r.responder_id = d.responder_id
-           where s.suppression_id is not null or r.time_zone is not null""",
-        [organization_id for organization_id, _, _ in addresses],
-        [channel_id for _, channel_id, _ in addresses],
-        [key for _, _, key in addresses],
-    )
-    return [Recipient(**row) for row in rows]
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A scheduled item, as decisions ask for one. `is_open`: somebody claims from its lane."""
+
+    organization_id: str
+    item_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    responder_channel_identifier: str
+    address_key: bytes
+    locale: str | None
+    metadata: dict[str, dict[str, str]]
+    due_time: datetime
+    not_after: datetime
+    reason: str | None
+    previous_item_id: str | None
+    source: str
+    is_open: bool
 
 
 async def list_previous(  # any tenant: a claimed batch serves many organizations
@@ -72,6 +60,110 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
     return [PreviousItem(**row) for row in rows]
 
 
+async def list_waiting(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, addresses: Collection[AddressKey], until: datetime, limit: int
+) -> list[Waiting]:
+    """What waits for these addresses and is due until then, the earliest first and at most `limit`."""
+    rows = await db.fetch(
+        """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.responder_channel_identifier,
+             q.address_key, q.locale, q.metadata, q.due_time, q.not_after, q.reason, q.previous_item_id, q.source,
+             not p.paused and p.deleted_time is null and a.paused_time is null
+               and (a.open_until is null or a.open_until <= now()) as is_open
+           from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
+           join queue_item q on q.organization_id = b.organization_id and q.address_key = b.address_key
+             and q.status::int = 1 and q.due_time <= $3 -- as the index of addresses is written
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           order by q.due_time, q.item_id limit $4""",
+        [organization_id for organization_id, _ in addresses],
+        [key for _, key in addresses],
+        until,
+        limit,
+    )
+    return [Waiting(**row) for row in rows]
+
+
+async def list_other_addresses(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, places: Sequence[PlaceKey]
+) -> dict[AddressKey, list[PlaceKey]]:
+    """The other addresses, of any channel, of the people behind these; people with one address lack."""
+    rows = await db.fetch(
+        """select b.organization_id, b.address_key, e.channel_id, e.address_key as other
+           from unnest($1::text[], $2::smallint[], $3::bytea[]) as b (organization_id, channel_id, address_key)
+           join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
+             and d.address_key = b.address_key
+           join responder_address e on e.organization_id = d.organization_id and e.responder_id = d.responder_id
+           where e.address_key <> d.address_key
+           order by 1, 2, 3, 4""",
+        *_columns(places),
+    )
+    found: dict[AddressKey, list[PlaceKey]] = {}
+    for row in rows:
+        key = row["organization_id"], row["address_key"]
+        found.setdefault(key, []).append((row["organization_id"], row["channel_id"], row["other"]))
+    return found
+
+
+async def list_sent(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, places: Sequence[PlaceKey], since: Sequence[datetime], until: Sequence[datetime], limit: int
+) -> dict[AddressKey, list[dict[str, Any]]]:
+    """What was sent to these addresses between two moments each, from the instances: as entries of `contact`."""
+    rows = await db.fetch(
+        """select b.organization_id, b.address_key, i.sent_time, q.pipeline_id, q.item_id
+           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[], $5::timestamptz[])
+             as b (organization_id, channel_id, address_key, since, until)
+           join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
+             and d.address_key = b.address_key
+           join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
+             and i.sent_time > b.since and i.sent_time < b.until
+           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+             and q.address_key = b.address_key
+           order by i.sent_time desc limit $6""",
+        *_columns(places),
+        list(since),
+        list(until),
+        limit,
+    )
+    found: dict[AddressKey, list[dict[str, Any]]] = {}
+    for row in rows:
+        entry = {"time": row["sent_time"].isoformat(), "pipeline_id": row["pipeline_id"], "item_id": row["item_id"]}
+        found.setdefault((row["organization_id"], row["address_key"]), []).append(entry)
+    return found
+
+
+async def list_responded(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, places: Sequence[PlaceKey], since: Sequence[datetime]
+) -> dict[AddressKey, datetime]:
+    """When the people behind these addresses answered last, if that was since then; to whatever they were asked."""
+    rows = await db.fetch(
+        """select b.organization_id, b.address_key, max(i.submitted_time) as responded_time
+           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[])
+             as b (organization_id, channel_id, address_key, since)
+           join responder_address d on d.organization_id = b.organization_id and d.channel_id = b.channel_id
+             and d.address_key = b.address_key
+           join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
+             and i.submitted_time > b.since and i.deleted_time is null
+           group by b.organization_id, b.address_key""",
+        *_columns(places),
+        list(since),
+    )
+    return {(row["organization_id"], row["address_key"]): row["responded_time"] for row in rows}
+
+
+async def list_titles(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, pipelines: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], str]:
+    """The titles of these pipelines, pairs of organization and pipeline; also of deleted ones."""
+    rows = await db.fetch(
+        """select p.organization_id, p.pipeline_id, p.title
+           from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
+           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id""",
+        [organization_id for organization_id, _ in pipelines],
+        [pipeline_id for _, pipeline_id in pipelines],
+    )
+    return {(row["organization_id"], row["pipeline_id"]): row["title"] for row in rows}
+
+
 async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> dict[AddressKey, list[dict[str, Any]]]:
     """Who was asked lately, locked in key order until the transaction ends: two batches cannot both be first."""
     ordered = sorted(set(addresses))
@@ -83,6 +175,20 @@ async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> di
            returning c.organization_id, c.address_key, c.recent""",
         [organization_id for organization_id, _ in ordered],
         [key for _, key in ordered],
+    )
+    return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
+
+
+async def list_contacts(  # any tenant: it mirrors claim_contacts, which serves many
+    db: Database, *, addresses: Sequence[AddressKey]
+) -> dict[AddressKey, list[dict[str, Any]]]:
+    """As claim_contacts, without a lock and without a trace."""
+    rows = await db.fetch(
+        """select c.organization_id, c.address_key, c.recent
+           from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
+           join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key""",
+        [organization_id for organization_id, _ in addresses],
+        [key for _, key in addresses],
     )
     return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
 
@@ -125,3 +231,7 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
         [organization_id for organization_id, _ in items],
         [item_id for _, item_id in items],
     )
+
+
+def _columns(places: Sequence[PlaceKey]) -> tuple[list[str], list[int], list[bytes]]:
+    return [each[0] for each in places], [each[1] for each in places], [each[2] for each in places]

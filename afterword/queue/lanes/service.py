@@ -5,9 +5,11 @@ from typing import Final
 
 from afterword.core import retries
 from afterword.core.lanes import AccountKey, LaneKey
+from afterword.core.scheduling import Block
 from afterword.db import Database
 from afterword.queue.lanes import store
 from afterword.queue.lanes.store import Lane, PausedAccount, Settings
+from afterword.queue.rates import service as rates
 
 LANES_KEPT_MAX: Final = 2_000
 PAUSED_ACCOUNTS_MAX: Final = 1_000
@@ -36,6 +38,25 @@ async def settings_of(db: Database, *, lanes: Sequence[LaneKey], cache: Settings
     if changed:
         cache.keep(await store.list_settings(db, lanes=changed))
     return {key: cache.kept[key] for key in stamps}
+
+
+async def block_of(db: Database, *, lane: LaneKey) -> Block | None:  # noqa: PLR0911  one line for each answer
+    """Why nobody claims from a lane at the moment, credits aside; None: its items go as they are due."""
+    gate = await store.get_gate(db, organization_id=lane[0], pipeline_id=lane[1])
+    if gate is None:
+        return None
+    if gate.paused:
+        return Block("paused", "the pipeline is paused")
+    if gate.paused_time is not None:
+        why = f": {gate.paused_reason}" if gate.paused_reason else ""
+        return Block("account_paused", f"the account that it is sent through waits for a person{why}")
+    if gate.is_guarded:
+        return Block("all_paused", "all sending is paused until the operator has looked")
+    if not gate.has_way:
+        return Block("no_account", "the organization has no account to send it by")
+    if gate.open_until is not None:
+        return Block("account_resting", "the provider does not answer", gate.open_until)
+    return None
 
 
 async def take_tokens(db: Database, *, claimed: Mapping[AccountKey, int]) -> None:
@@ -80,8 +101,13 @@ async def record_success(db: Database, *, account: AccountKey) -> None:
     await store.update_to_healthy(db, organization_id=account[0], account_id=account[1])
 
 
-async def slow_down(db: Database, *, account: AccountKey) -> None:
-    """The account was throttled: half its rate, at most once a second."""
+async def slow_down(db: Database, *, account: AccountKey, domain: str | None = None) -> None:
+    """The account was throttled: half its rate, at most once a second.
+
+    Where one recipient domain throttled it, that alone goes slower; unless several do at once, which then speaks of us.
+    """
+    if domain is not None and await rates.slow_down(db, account=account, domain=domain):
+        return
     await store.update_rate(
         db,
         organization_id=account[0],

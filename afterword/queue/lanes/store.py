@@ -1,13 +1,17 @@
 """The SQL of lanes (an organization's pipelines) and accounts (its logins at providers): open, due, rate, breaker."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
+from afterword.core.addresses import CHANNEL_SMS
 from afterword.core.lanes import AccountKey, LaneKey
 from afterword.db import Database
-from afterword.queue.pipelines.store import Pipeline
+from afterword.queue.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
+from afterword.queue.policies import store as policies_store
+from afterword.queue.policies.store import ContactPolicy
 
 REASON_CHARACTERS_MAX: Final = 500
 
@@ -26,7 +30,11 @@ class PausedAccount:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """An open lane with something due. `tokens`: None is no limit; `open_until`: set when the breaker wants a probe."""
+    """An open lane with something due, at `due_time` the first.
+
+    `tokens`: None is no limit; `open_until`: set when the breaker wants a probe. `settings_version`: of the account's
+    own settings, of which a worker makes a channel; None: it has none.
+    """
 
     organization_id: str
     pipeline_id: str
@@ -34,19 +42,24 @@ class Lane:
     priority: int
     slots_max: int
     tokens: int | None
+    has_domain_rates: bool
+    settings_version: int | None
     failures: int
     open_until: datetime | None
+    due_time: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The versions of all rows that a lane's settings are made of: equal stamps, equal settings."""
+    """The versions of all rows that a lane's settings are made of, and its credits: equal stamps, equal settings."""
 
     pipeline: int
     questionnaire: int
     organization: int
     application: int
+    policy: int
     published_version_id: str | None
+    has_credits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,7 @@ class Settings:
 
     stamp: Stamp
     pipeline: Pipeline
+    policy: ContactPolicy
     is_active: bool
     responses_max: int | None
     questionnaire_name: str
@@ -69,9 +83,41 @@ class Settings:
         return self.pipeline.organization_id, self.pipeline.pipeline_id
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the organization's policy has a say in what is sent."""
+        return self.policy.enabled and not self.pipeline.policy_exempt
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether what is sent is written down, because a cap or the policy counts it."""
+        pipeline = self.pipeline
+        cap = pipeline.frequency_cap_days, pipeline.frequency_cap_hours, pipeline.frequency_cap_minutes
+        return self.policy.enabled or any(cap)
+
+    @property
+    def zone_name(self) -> str:
+        """Whose days the texts count, whoever reads them."""
+        return self.pipeline.time_zone or self.application_zone or self.organization_zone
+
+    @property
     def account(self) -> AccountKey:
         """Names the account."""
         return self.pipeline.organization_id, self.pipeline.account_id
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What keeps workers from a lane: a pause of the pipeline, or of its account, whose breaker may be open.
+
+    `has_way`: the account has settings to send by, or its channel needs none. `is_guarded`: nothing is sent at all.
+    """
+
+    paused: bool
+    paused_time: datetime | None
+    paused_reason: str | None
+    open_until: datetime | None
+    has_way: bool = True
+    is_guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +140,18 @@ async def list_lanes(  # any tenant: the worker serves everyone
     channel_ids: Sequence[int],
     busy: Sequence[AccountKey],
     limit: int,
+    empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Lane]:
-    """Open lanes on these channels with something due, in key order behind `after` up to `until`, none of `busy`."""
+    """Open lanes with something due, in key order behind `after` up to `until`, none of `busy`.
+
+    Those on these channels, for which the worker has a way of its own, and others whose account has settings. A lane
+    without credits is closed: what is due in it waits as it is, and no row is rewritten for that.
+    `empty_until`: where to begin in a lane.
+    """
     rows = await db.fetch(
-        """select p.organization_id, p.pipeline_id, p.account_id, p.priority, a.slots_max, a.failures, a.open_until,
+        """select p.organization_id, p.pipeline_id, p.account_id, p.priority, a.slots_max, a.has_domain_rates,
+             due.due_time, a.failures, a.open_until,
+             case when a.settings is not null then a.version end as settings_version,
              case when a.rate is not null then floor(least(greatest(1, a.rate * 10),
                a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8))::int end as tokens
            from pipeline p
@@ -106,11 +160,21 @@ async def list_lanes(  # any tenant: the worker serves everyone
              select due_time from queue_item
              where organization_id = p.organization_id and pipeline_id = p.pipeline_id and status = 1
                and due_time <= now()
+               and due_time >= coalesce(
+                 ($8::jsonb ->> (p.organization_id || '/' || p.pipeline_id))::timestamptz, '-infinity')
              order by due_time, item_id limit 1) due
+           cross join lateral ( -- names `due` so that credits are looked at only where something is
+             select from questionnaire q
+             join application_credit c
+               on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
+             where q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+               and due.due_time is not null and (not q.credits_accountable or c.has_credits)
+             limit 1) paid
            where (p.organization_id, p.pipeline_id) > ($1, $2) and (p.organization_id, p.pipeline_id) <= ($3, $4)
+             and not exists (select from sending_guard where paused_time is not null)
              and not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
              and (a.rate is null or a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8 >= 1)
-             and p.channel_id = any ($5::smallint[])
+             and (p.channel_id = any ($5::smallint[]) or a.settings is not null)
              and p.organization_id || '/' || p.account_id <> all ($6::text[])
            order by p.organization_id, p.pipeline_id
            limit $7""",
@@ -119,8 +183,26 @@ async def list_lanes(  # any tenant: the worker serves everyone
         list(channel_ids),
         ["/".join(key) for key in busy],
         limit,
+        {"/".join(key): due_time for key, due_time in empty_until.items()},
     )
     return [Lane(**row) for row in rows]
+
+
+async def get_gate(db: Database, *, organization_id: str, pipeline_id: str) -> Gate | None:
+    """Whether anything keeps workers from a lane, its items and credits aside; None: there is no such lane."""
+    row = await db.fetch_row(
+        """select p.paused, a.paused_time, a.paused_reason,
+             case when a.open_until > now() then a.open_until end as open_until,
+             a.settings is not null or p.channel_id <> $3 as has_way,
+             exists (select from sending_guard where paused_time is not null) as is_guarded
+           from pipeline p
+           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           where p.organization_id = $1 and p.pipeline_id = $2""",
+        organization_id,
+        pipeline_id,
+        CHANNEL_SMS,
+    )
+    return None if row is None else Gate(**row)
 
 
 async def list_closed_lanes(  # any tenant: the worker serves everyone
@@ -131,14 +213,35 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
         """select p.organization_id, p.pipeline_id
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where (p.organization_id, p.pipeline_id) > ($1, $2)
-             and (p.paused or a.paused_time is not null or a.open_until > now())
+             and (p.paused or a.paused_time is not null or a.open_until > now()
+               or (p.channel_id = $4 and a.settings is null) -- no installation has a way of its own for SMS
+               or (q.credits_accountable and not (
+                 select c.has_credits from application_credit c
+                 where c.organization_id = q.organization_id and c.application_id = q.owner_application_id)))
            order by p.organization_id, p.pipeline_id
            limit $3""",
         *after,
         limit,
+        CHANNEL_SMS,
     )
     return [(row["organization_id"], row["pipeline_id"]) for row in rows]
+
+
+async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: str) -> bool:
+    """Whether what a pipeline sends will be paid; while it is not, the lane is closed."""
+    found = await db.fetch_value(
+        """select not q.credits_accountable or c.has_credits
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application_credit c
+             on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
+           where p.organization_id = $1 and p.pipeline_id = $2""",
+        organization_id,
+        pipeline_id,
+    )
+    return bool(found)
 
 
 async def list_stamps(  # any tenant: a claimed batch serves many organizations
@@ -146,21 +249,20 @@ async def list_stamps(  # any tenant: a claimed batch serves many organizations
 ) -> dict[LaneKey, Stamp]:
     """The versions of what each lane's settings are made of."""
     rows = await db.fetch(
-        """select p.organization_id, p.pipeline_id, p.version as pipeline, q.version as questionnaire,
-             o.version as organization, a.version as application, q.published_version_id
+        """select p.organization_id, p.pipeline_id, p.version, q.version as questionnaire_version,
+             o.version as organization_version, a.version as application_version,
+             coalesce(cp.version, 0) as policy_version, q.published_version_id,
+             not q.credits_accountable or c.has_credits as has_credits
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
-           join organization o on o.organization_id = p.organization_id""",
+           join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
+           join organization o on o.organization_id = p.organization_id
+           left join contact_policy cp on cp.organization_id = p.organization_id""",
         *_columns(lanes),
     )
-    return {
-        (row["organization_id"], row["pipeline_id"]): Stamp(
-            *(row[n] for n in ("pipeline", "questionnaire", "organization", "application", "published_version_id"))
-        )
-        for row in rows
-    }
+    return {(row["organization_id"], row["pipeline_id"]): _stamp(row, policy=row["policy_version"]) for row in rows}
 
 
 async def list_settings(  # any tenant: a claimed batch serves many organizations
@@ -168,19 +270,23 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
 ) -> list[Settings]:
     """The settings of these lanes."""
     rows = await db.fetch(
-        """select p.*, q.owner_application_id as application_id, q.version as questionnaire_version,
-             q.published_version_id, q.active and q.archived_time is null as is_active, q.responses_max,
-             q.display_name as questionnaire_name, a.time_zone as application_zone, a.version as application_version,
+        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id, q.version as questionnaire_version,
+             q.published_version_id, q.responses_max,
+             q.active and q.archived_time is null and p.deleted_time is null as is_active,
+             coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
+             a.version as application_version,
              o.time_zone as organization_zone, o.display_name as organization_name, o.postal_address,
-             o.version as organization_version
+             o.version as organization_version, not q.credits_accountable or c.has_credits as has_credits
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+           join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
            join organization o on o.organization_id = p.organization_id""",
         *_columns(lanes),
     )
-    return [_settings(row) for row in rows]
+    policies = await policies_store.list_policies(db, organization_ids={row["organization_id"] for row in rows})
+    return [_settings(row, policies[row["organization_id"]]) for row in rows]
 
 
 async def update_tokens(  # any tenant: a claimed batch serves many organizations
@@ -303,12 +409,13 @@ async def update_rate(
 ) -> None:
     """Halve the account's rate after a throttle, at most once in `pause_seconds`.
 
-    Without a ceiling the rate at which the account accepted in the last 10 seconds becomes one; it is read from the
-    newest `sample` events, which is exact over all workers.
+    Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
+    send in them. It is read from the newest `sample` events, which is exact over all workers.
     """
     await db.execute(
         """with accepted as (
-             select greatest($4::float8, count(*) / 10.0) as rate
+             select greatest($4::float8, count(*) / greatest(1, least(10,
+               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
              from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
              join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
              where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
@@ -359,15 +466,22 @@ def _columns(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [first for first, _ in keys], [second for _, second in keys]
 
 
-def _settings(row: Any) -> Settings:
+def _stamp(row: Any, *, policy: int) -> Stamp:
+    return Stamp(
+        row["version"],
+        row["questionnaire_version"],
+        row["organization_version"],
+        row["application_version"],
+        policy,
+        row["published_version_id"],
+        row["has_credits"],
+    )
+
+
+def _settings(row: Any, policy: ContactPolicy) -> Settings:
     return Settings(
-        stamp=Stamp(
-            row["version"],
-            row["questionnaire_version"],
-            row["organization_version"],
-            row["application_version"],
-            row["published_version_id"],
-        ),
+        stamp=_stamp(row, policy=policy.version),
+        policy=policy,
         pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),
         is_active=row["is_active"] and row["published_version_id"] is not None,
         responses_max=row["responses_max"],

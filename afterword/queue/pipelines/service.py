@@ -1,17 +1,29 @@
-"""What is done with pipelines: making one, with the account that it sends through."""
+"""What is done with pipelines: making one, with the account that it sends through, changing and deleting it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, time
-from typing import Any, Final, Required, TypedDict, Unpack
+from typing import Any, Final, Required, TypedDict, Unpack, cast
 
 from afterword import errors, ids
-from afterword.core import addresses, conditions, locales, messages, scheduling, times, windows
+from afterword.channels.http import check_url
+from afterword.core import addresses, conditions, locales, messages, metadata, scheduling, times, windows
+from afterword.core.access import Caller
+from afterword.core.conditions import METADATA_ONLY, Scope
+from afterword.core.metadata import Declared
+from afterword.core.networks import Network
 from afterword.core.reading import LOCALES_MAX, Findings, escape
+from afterword.core.windows import Hours
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.pipelines import store
 from afterword.queue.pipelines.store import Pipeline
+from afterword.queue.policies import store as policies_store
 
+PIPELINES_MAX: Final = 100  # of a questionnaire
 SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
 
 
@@ -52,6 +64,7 @@ class PipelineFields(TypedDict, total=False):
     if_outside: str
     if_capped: str
     policy_exempt: bool
+    on_holidays: str
     reminders: Sequence[Mapping[str, Any]]
     target_url: str | None
 
@@ -62,7 +75,7 @@ _DEFAULTS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("frequency_cap_minutes", "frequency_cap_hours", "frequency_cap_days"), 0),
     "messages": {}, "reminders": [], "weekdays": _WEEK, "zone_of": "recipient", "if_outside": "wait",
     "if_capped": "skip", "max_retry_attempts": 8, "not_after_days": 3, "priority": 5, "paused": False,
-    "policy_exempt": False,
+    "policy_exempt": False, "on_holidays": "wait",
 }  # fmt: skip
 
 
@@ -72,10 +85,17 @@ async def create_pipeline(
     organization_id: str,
     now: datetime,
     created_by: str | None = None,
+    caller: Caller | None = None,
+    networks: Sequence[Network] = (),
     **fields: Unpack[PipelineFields],
 ) -> Pipeline:
-    """Make a pipeline and, with the first on its channel, the organization's account there. Raises Invalid, Taken."""
-    _check(fields)
+    """Make a pipeline and, with the first on its channel, the organization's account there. Raises Invalid, Taken.
+
+    `caller` is who asked for it, None the operator.
+    """
+    declared = await _declared(db, organization_id, fields["questionnaire_id"])
+    scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
+    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks)
     account_id = await store.insert_account(
         db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
     )
@@ -92,44 +112,280 @@ async def create_pipeline(
             "created_time": now,
         },
     )
-    pipeline = await store.get_pipeline(
+    pipeline = await _read(
         db, organization_id=organization_id, questionnaire_id=fields["questionnaire_id"], pipeline_id=pipeline_id
     )
-    if pipeline is None:
-        raise AssertionError("the pipeline that was just inserted")
+    await _tell(db, pipeline, "created", now=now, caller=caller)
     return pipeline
 
 
-def _check(fields: PipelineFields) -> None:
-    wrong = [*_text_errors(fields), *_address_errors(fields)]
+async def add_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    fields: Mapping[str, Any],
+    now: datetime,
+    networks: Sequence[Network] = (),
+) -> Pipeline:
+    """Make a pipeline as a person or program wants it: with all that its channel needs, a template's fields behind.
+
+    Raises NotFound for the questionnaire, Invalid for what is wrong, for an unknown template and for one too many.
+    """
+    key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
+    if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
+        raise errors.NotFound("There is no such thing here.")
+    if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
+        raise errors.Invalid.of(FieldError("too_many", f"A questionnaire has at most {PIPELINES_MAX}.", pointer=""))
+    wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
+    _require(wanted, _needed_by(wanted["channel_id"]))
+    given = cast("PipelineFields", {**wanted, "questionnaire_id": questionnaire_id})
+    return await create_pipeline(
+        db,
+        organization_id=caller.organization_id,
+        now=now,
+        created_by=caller.actor_id,
+        caller=caller,
+        networks=networks,
+        **given,
+    )
+
+
+async def change_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    changes: Mapping[str, Any],
+    check_version: Callable[[int], None],
+    now: datetime,
+    networks: Sequence[Network] = (),
+) -> Pipeline:
+    """Write what the changes name, if that is anything new; the sender goes by it from its next look on.
+
+    Raises NotFound, Stale (by `check_version`), Invalid.
+    """
+    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    check_version(before.version)
+    current = _editable(before)
+    wanted = {**current, **changes}
+    if wanted == current:
+        return before
+    _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
+    whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": questionnaire_id}
+    # Conditions that stay are not measured by what is declared now: the names may have changed since.
+    is_new = changes.get("conditions") not in (None, current["conditions"])
+    declared = await _declared(db, caller.organization_id, questionnaire_id)
+    scope = conditions.scope_of(declared) if is_new else METADATA_ONLY
+    quiet = await _quiet(db, caller.organization_id, whole)
+    _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, kept=_texts_of(current))
+    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
+    after = await _read(db, **key, questionnaire_id=questionnaire_id)
+    if before.paused != after.paused:
+        await _tell(db, after, "paused" if after.paused else "resumed", now=now, caller=caller)
+    if {**wanted, "paused": before.paused} != current:
+        await _tell(db, after, "updated", now=now, caller=caller)
+    return after
+
+
+async def delete_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    check_version: Callable[[int], None],
+    now: datetime,
+) -> None:
+    """Hide a pipeline whose items have all come to their end; they stay. Raises NotFound, Stale, InUse."""
+    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    check_version(before.version)
+    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    if await store.count_open_items(db, **key, limit=1):
+        raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
+    await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
+    deleted = replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
+    await _tell(db, deleted, "deleted", now=now, caller=caller)
+
+
+class InUse(errors.Conflict):
+    """Something still waits in it."""
+
+    code_default = "in_use"
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+_EDITABLE: Final = tuple(
+    name
+    for name in PipelineFields.__annotations__
+    if name not in {"questionnaire_id", "channel_id", "slug", "template_pipeline_id"}
+)
+_NEEDED: Final[Mapping[int, Sequence[str]]] = {
+    addresses.CHANNEL_EMAIL: ("message_subject", "message_body"),
+    addresses.CHANNEL_SMS: ("message_body",),
+    addresses.CHANNEL_WEBHOOK: ("target_url",),
+}
+
+
+def _needed_by(channel_id: int) -> Sequence[str]:
+    return _NEEDED.get(channel_id, ())
+
+
+def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
+    missing = [name for name in names if not wanted.get(name)]
+    if missing:
+        wrong = [FieldError("required", "This channel needs it.", pointer=f"/{name}") for name in missing]
+        raise errors.Invalid.of(*wrong)
+
+
+async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
+    """What a new pipeline takes over from its template: all but its name."""
+    if template_pipeline_id is None:
+        return {}
+    template = await store.get_template(
+        db,
+        organization_id=caller.organization_id,
+        pipeline_id=template_pipeline_id,
+        application_ids=caller.application_ids,
+    )
+    if template is None:
+        message = "There is no such pipeline."
+        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/template_pipeline_id"))
+    return _editable(template)
+
+
+def _editable(pipeline: Pipeline) -> dict[str, Any]:
+    return {name: getattr(pipeline, name) for name in _EDITABLE}
+
+
+async def _locked(db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str) -> Pipeline:
+    found = await store.get_pipeline_locked(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        application_ids=caller.application_ids,
+    )
+    if found is None:
+        raise errors.NotFound("There is no such thing here.")
+    return found
+
+
+async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str) -> Pipeline:
+    found = await store.get_pipeline(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
+    )
+    if found is None:
+        raise AssertionError("the pipeline that was just written")
+    return found
+
+
+async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, caller: Caller | None) -> None:
+    event = NewEvent(
+        organization_id=pipeline.organization_id,
+        event_id=ids.ordered(now),
+        type=f"pipeline.{kind}",
+        subject_id=pipeline.pipeline_id,
+        subject_version=pipeline.version,
+        questionnaire_id=pipeline.questionnaire_id,
+        actor_kind="worker" if caller is None else caller.actor_kind,
+        actor_id=caller and caller.actor_id,
+        data=pipeline.as_event,
+    )
+    await events.record(db, events=[event])
+
+
+async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
+    """What a pipeline's conditions and texts may speak of: the metadata that the questionnaire's application knows."""
+    return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+
+
+async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) -> Hours | None:
+    """The organization's quiet hours, where there is a window that they might swallow."""
+    if _window_of(fields) is None:
+        return None
+    return (await policies_store.get_policy(db, organization_id=organization_id)).quiet
+
+
+def _window_of(fields: Mapping[str, Any]) -> Hours | None:
+    return scheduling.hours_of(fields.get("dispatch_start_time"), fields.get("dispatch_end_time"))
+
+
+def _check(
+    fields: PipelineFields,
+    scope: Scope,
+    declared: Declared,
+    quiet: Hours | None,
+    *,
+    networks: Sequence[Network],
+    kept: Collection[str | None] = frozenset(),
+) -> None:
+    """Raise Invalid with all that is wrong. Texts that are `kept` are not measured by what is declared now."""
+    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *_time_errors(fields)]
+    target_url = fields.get("target_url")
+    if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
+        wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
     zone = fields.get("time_zone")
     if zone is not None:
         try:
             times.zone_of(zone)
         except ValueError as error:
             wrong.append(FieldError("unknown_value", str(error), pointer="/time_zone"))
-    window = scheduling.hours_of(fields.get("dispatch_start_time"), fields.get("dispatch_end_time"))
-    if not windows.leaves_time(window=window, weekdays=frozenset(fields.get("weekdays", _WEEK)), quiet=None):
+    weekdays, window = frozenset(fields.get("weekdays", _WEEK)), _window_of(fields)
+    if not windows.leaves_time(window=window, weekdays=weekdays, quiet=None):
         wrong.append(FieldError("out_of_range", "These settings leave no time of a week.", pointer="/weekdays"))
+    elif not windows.leaves_time(window=window, weekdays=weekdays, quiet=quiet):
+        text = "The quiet hours of the contact policy leave nothing of this window."
+        wrong.append(FieldError("out_of_range", text, pointer="/dispatch_start_time"))
     findings = Findings(strict=True)
-    conditions.read(fields.get("conditions"), "/conditions", findings)
+    conditions.read(fields.get("conditions"), "/conditions", findings, scope)
     wrong.extend(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors)
     if wrong:
         raise errors.Invalid.of(*wrong)
 
 
-def _text_errors(fields: PipelineFields) -> Iterator[FieldError]:
-    """What is wrong with the authored texts: their lengths and variables, in every language."""
-    body_max = SMS_CHARACTERS_MAX if fields["channel_id"] == addresses.CHANNEL_SMS else messages.TEXT_CHARACTERS_MAX
-    yield from _text_errors_at("/message_subject", fields.get("message_subject"), messages.SUBJECT_CHARACTERS_MAX)
-    yield from _text_errors_at("/message_body", fields.get("message_body"), body_max)
-    yield from _translation_errors("/messages", fields.get("messages", {}), body_max)
+def _time_errors(fields: PipelineFields) -> Iterator[FieldError]:
+    start, end = fields.get("start_time"), fields.get("end_time")
+    if start is not None and end is not None and start >= end:
+        yield FieldError("out_of_range", "A pipeline ends after it has started.", pointer="/end_time")
+    opening, closing = fields.get("dispatch_start_time"), fields.get("dispatch_end_time")
+    if (opening is None) != (closing is None):
+        missing = "dispatch_start_time" if opening is None else "dispatch_end_time"
+        yield FieldError("required", "A daily window has a start and an end.", pointer=f"/{missing}")
+
+
+def _text_errors(fields: PipelineFields, declared: Declared, kept: Collection[str | None]) -> Iterator[FieldError]:
+    """What is wrong with the authored texts: their lengths and variables, in every language, reminders alike."""
+    names = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(declared, kind)}
+    is_sms = fields["channel_id"] == addresses.CHANNEL_SMS
+    limits = {
+        "subject": messages.SUBJECT_CHARACTERS_MAX,
+        "body": SMS_CHARACTERS_MAX if is_sms else messages.TEXT_CHARACTERS_MAX,
+    }
+
+    def wrong_at(pointer: str, text: str | None, member: str) -> Iterator[FieldError]:
+        if text is None:
+            return
+        if not text:
+            yield FieldError("too_short", "At least 1 character.", pointer=pointer)
+        known = None if text in kept else names
+        for problem in messages.check(text, characters_max=limits[member], declared=known):
+            yield FieldError(problem.code, problem.message, pointer=pointer)
+
+    yield from wrong_at("/message_subject", fields.get("message_subject"), "subject")
+    yield from wrong_at("/message_body", fields.get("message_body"), "body")
+    yield from _translation_errors("/messages", fields.get("messages", {}), wrong_at)
     for place, reminder in enumerate(fields.get("reminders", ())):
-        yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), body_max)
+        yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), wrong_at)
 
 
 def _translation_errors(
-    pointer: str, by_locale: Mapping[str, Mapping[str, str]], body_characters_max: int
+    pointer: str,
+    by_locale: Mapping[str, Mapping[str, str]],
+    wrong_at: Callable[[str, str | None, str], Iterator[FieldError]],
 ) -> Iterator[FieldError]:
     if len(by_locale) > LOCALES_MAX:
         yield FieldError("too_many", f"At most {LOCALES_MAX} languages.", pointer=pointer)
@@ -142,17 +398,15 @@ def _translation_errors(
             yield FieldError("invalid_locale", str(error), pointer=place)
         if texts.get("body") is None:
             yield FieldError("required", "A body is required.", pointer=f"{place}/body")
-        yield from _text_errors_at(f"{place}/subject", texts.get("subject"), messages.SUBJECT_CHARACTERS_MAX)
-        yield from _text_errors_at(f"{place}/body", texts.get("body"), body_characters_max)
+        for member in ("subject", "body"):
+            yield from wrong_at(f"{place}/{member}", texts.get(member), member)
 
 
-def _text_errors_at(pointer: str, text: str | None, characters_max: int) -> Iterator[FieldError]:
-    if text is None:
-        return
-    if not text:
-        yield FieldError("too_short", "At least 1 character.", pointer=pointer)
-    for problem in messages.check(text, characters_max=characters_max):
-        yield FieldError(problem.code, problem.message, pointer=pointer)
+def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
+    """All authored texts, and the address that they go to where it is a webhook's."""
+    groups = [fields["messages"], *(reminder.get("messages", {}) for reminder in fields["reminders"])]
+    translated = [text for by_locale in groups for texts in by_locale.values() for text in texts.values()]
+    return frozenset({fields["message_subject"], fields["message_body"], fields["target_url"], *translated})
 
 
 def _address_errors(fields: PipelineFields) -> Iterator[FieldError]:

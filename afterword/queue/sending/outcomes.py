@@ -1,21 +1,24 @@
 """What an outcome makes of an item: its next status, its texts, when it is due again. Pure: `now` and jitter come in.
 
-Every status passes `core.statuses.advance`, so that no outcome makes a move which the drawing does not have.
+Every status passes a move of `core.statuses`, so that no outcome does what the table does not have.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
+import msgspec
+
 from afterword import ids
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core import retries
+from afterword.core import retries, statuses
 from afterword.core.scheduling import RESULT_CHARACTERS_MAX, Decision
-from afterword.core.statuses import Item, advance
+from afterword.core.statuses import Item, Move
 from afterword.queue.sending.store import Claimed, Overdue, Settlement
 
 REPLY_CHARACTERS_MAX: Final = 500
 REASON_UNKNOWN: Final = "outcome_unknown"
+REASON_LOST: Final = "worker_lost"
 REASON_THROTTLED: Final = "throttled"
 CONNECTION_WAIT_SECONDS: Final = 10
 
@@ -40,7 +43,7 @@ def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> 
         case Retry():
             return _uncounted(item, outcome, waits, now)
         case Unknown():
-            return _unknown(item, outcome.reason, waits, now)
+            return _unknown(item, statuses.UNKNOWN, outcome.reason, waits, now)
         case _:
             assert_never(outcome)
 
@@ -49,7 +52,7 @@ def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> S
     """A throttle or a fault of ours before the beginning: back, without an attempt."""
     return _of(
         item,
-        advance(Item.CLAIMED, Item.SCHEDULED),
+        statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED),
         reason=_reason(outcome),
         result=f"Held: {outcome.reason}",
         due_time=_uncounted_due(item, outcome, waits, now),
@@ -57,17 +60,31 @@ def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> S
     )
 
 
+def overdrawn(item: Claimed, domain: str, *, wait: timedelta) -> Settlement:
+    """The recipient's domain takes few messages at the moment: back, without an attempt, until its turn."""
+    now = item.database_now
+    return _of(
+        item,
+        statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED),
+        reason=REASON_THROTTLED,
+        result=f"Held: {domain} takes few messages at the moment",
+        due_time=min(now + wait, max(item.not_after, now)),
+        counted=0,
+    )
+
+
 def handed_back(item: Claimed) -> Settlement:
     """Back as it was, unnoticed: the worker stops."""
-    return _of(item, advance(Item.CLAIMED, Item.SCHEDULED), counted=0)
+    return _of(item, statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED), counted=0)
 
 
 def decided(item: Claimed, decision: Decision) -> Settlement:
     """A held item goes back until its time, a skipped one has come to its end."""
     is_skip = decision.verdict == "skip"
+    move, to = (statuses.SKIP, Item.IGNORED) if is_skip else (statuses.HOLD, Item.SCHEDULED)
     return _of(
         item,
-        advance(Item.CLAIMED, Item.IGNORED if is_skip else Item.SCHEDULED),
+        move.step(Item.CLAIMED, to),
         reason=decision.reason,
         result=decision.text,
         due_time=decision.until,
@@ -78,21 +95,40 @@ def decided(item: Claimed, decision: Decision) -> Settlement:
     )
 
 
-def given_up(item: Claimed, cause: str, *, waits: Waits, now: datetime) -> Settlement:
-    """It could not be made ready for sending: later again, or failed when its attempts are used up."""
-    return _again(item, Item.CLAIMED, cause, _backoff(item, waits), now, reason="error", outcome=None)
+def given_up(item: Claimed, cause: str, *, waits: Waits, now: datetime, is_deadly: bool = False) -> Settlement:
+    """It could not be made ready for sending: later again, or failed when its attempts are used up.
+
+    `is_deadly`: it took a process with it, so every further try is made in a process of its own.
+    """
+    reason = REASON_LOST if is_deadly else "error"
+    return _again(item, statuses.GIVE_UP, cause, _backoff(item, waits), now, reason=reason)
+
+
+def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> Settlement:
+    """The same end of an attempt when an earlier one turned out accepted meanwhile: nothing more is sent."""
+    move = statuses.KNOWN if isinstance(item, Claimed) else statuses.REAP_SENDING
+    return msgspec.structs.replace(
+        settlement,
+        status=move.step(Item.SENDING, Item.SENT),
+        reason=None,
+        result=None,
+        due_time=None,
+        counted=1,
+        event_id=ids.ordered(now),
+        type="queue_item.sent",
+    )
 
 
 def rescued(item: Overdue, *, waits: Waits) -> Settlement:
     """The reaper's verdict: what had begun has an unknown outcome, what had not is due again or used up."""
     now = item.database_now
     if item.status == Item.SENDING:
-        return _unknown(item, "the worker was lost", waits, now)
+        return _unknown(item, statuses.REAP_SENDING, "the worker was lost", waits, now)
     used_up = item.attempts >= item.attempts_max
     return _of(
         item,
-        advance(Item.CLAIMED, Item.FAILED if used_up else Item.SCHEDULED),
-        reason="worker_lost",
+        statuses.REAP_CLAIMED.step(Item.CLAIMED, Item.FAILED if used_up else Item.SCHEDULED),
+        reason=REASON_LOST,
         result=f"Worker lost {item.attempts} times before sending" if used_up else "Retry: the worker was lost",
         due_time=None if used_up else now,
         event_id=ids.ordered(now),
@@ -103,7 +139,7 @@ def rescued(item: Overdue, *, waits: Waits) -> Settlement:
 def _sent(item: Claimed, outcome: Sent, now: datetime) -> Settlement:
     return _of(
         item,
-        advance(Item.SENDING, Item.SENT),
+        statuses.ACCEPTED.step(Item.SENDING, Item.SENT),
         outcome="accepted",
         reply_code=outcome.reply_code,
         reply=outcome.reply,
@@ -116,7 +152,7 @@ def _sent(item: Claimed, outcome: Sent, now: datetime) -> Settlement:
 def _refused(item: Claimed, outcome: Refused, now: datetime) -> Settlement:
     return _of(
         item,
-        advance(Item.SENDING, Item.FAILED),
+        statuses.REFUSED.step(Item.SENDING, Item.FAILED),
         reason="refused",
         result=f"Failed: {outcome.reason}",
         outcome="refused",
@@ -131,7 +167,7 @@ def _retried(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Sett
     wait = max(_backoff(item, waits), retries.clamped(outcome.after_seconds) * waits.factor)
     return _again(
         item,
-        Item.SENDING,
+        statuses.RETRY,
         outcome.reason,
         wait,
         now,
@@ -146,7 +182,7 @@ def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Se
     """A throttle or a fault of ours after the beginning: only `not_after` bounds how often."""
     return _of(
         item,
-        advance(Item.SENDING, Item.SCHEDULED),
+        statuses.THROTTLED.step(Item.SENDING, Item.SCHEDULED),
         reason=_reason(outcome),
         result=f"Held: {outcome.reason}",
         due_time=_uncounted_due(item, outcome, waits, now),
@@ -157,12 +193,12 @@ def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Se
     )
 
 
-def _unknown(item: Claimed | Overdue, cause: str, waits: Waits, now: datetime) -> Settlement:
+def _unknown(item: Claimed | Overdue, move: Move, cause: str, waits: Waits, now: datetime) -> Settlement:
     """It may have arrived: again later where a repetition is allowed and possible, else uncertain or failed."""
     if item.resend_after_seconds is None:
         return _of(
             item,
-            advance(Item.SENDING, Item.UNCERTAIN),
+            move.step(Item.SENDING, Item.UNCERTAIN),
             reason=REASON_UNKNOWN,
             result=f"Outcome unknown, not sent again: {cause}",
             outcome="unknown",
@@ -171,19 +207,22 @@ def _unknown(item: Claimed | Overdue, cause: str, waits: Waits, now: datetime) -
             type="queue_item.failed",
         )
     wait = timedelta(seconds=item.resend_after_seconds) * waits.factor
+    if item.attempts > 1:  # a receiver that keeps silent is asked soon once, then as seldom as any other
+        wait = max(wait, _backoff(item, waits))
     text = f"outcome unknown: {cause}"
-    return _again(item, Item.SENDING, text, wait, now, reason=REASON_UNKNOWN, outcome="unknown", reply=cause)
+    return _again(item, move, text, wait, now, reason=REASON_UNKNOWN, outcome="unknown", reply=cause)
 
 
 def _again(
-    item: Claimed | Overdue, current: Item, cause: str, wait: timedelta, now: datetime, **fields: Any
+    item: Claimed | Overdue, move: Move, cause: str, wait: timedelta, now: datetime, **fields: Any
 ) -> Settlement:
     """Scheduled after the wait, or failed when attempts or time are used up."""
     used_up = retries.is_used_up(item.attempts, attempts_max=item.attempts_max) or now + wait >= item.not_after
+    [current] = move.sources
     times = "1 attempt" if item.attempts == 1 else f"{item.attempts} attempts"
     return _of(
         item,
-        advance(current, Item.FAILED if used_up else Item.SCHEDULED),
+        move.step(current, Item.FAILED if used_up else Item.SCHEDULED),
         result=f"Failed after {times}: {cause}" if used_up else f"Retry: {cause}",
         due_time=None if used_up else now + wait,
         event_id=ids.ordered(now),
@@ -207,7 +246,7 @@ def _reason(outcome: Retry) -> str:
     return REASON_THROTTLED if outcome.cause == "throttle" else outcome.cause
 
 
-def _backoff(item: Claimed, waits: Waits) -> timedelta:
+def _backoff(item: Claimed | Overdue, waits: Waits) -> timedelta:
     return retries.backoff(item.attempts, jitter=waits.jitter) * waits.factor
 
 

@@ -7,8 +7,12 @@ lease index, which it takes for empty.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
+
+import msgspec
 
 from afterword.core.lanes import LaneKey
 from afterword.db import Database, Row
@@ -17,8 +21,7 @@ ItemKey = tuple[str, str]  # organization_id, item_id
 HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(msgspec.Struct, frozen=True):
     """An item that this worker holds at one epoch, as it was when it was claimed."""
 
     organization_id: str
@@ -42,6 +45,9 @@ class Claimed:
     previous_item_id: str | None
     previous_questionnaire_instance_id: str | None
     questionnaire_instance_id: str | None
+    source: str
+    reminder_number: int | None
+    external_reference: str | None
     database_now: datetime
 
     @property
@@ -72,11 +78,16 @@ class Overdue:
     attempts_max: int
     resend_after_seconds: int | None
     not_after: datetime
+    questionnaire_instance_id: str | None
     database_now: datetime
 
+    @property
+    def key(self) -> ItemKey:
+        """Names the item."""
+        return self.organization_id, self.item_id
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
+
+class Settlement(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of an item. `type` is the event's, null: none; `counted` 0 gives the attempt back."""
 
     organization_id: str
@@ -107,19 +118,33 @@ class Settlement:
 
 
 async def claim_items(
-    db: Database, *, shares: Mapping[LaneKey, int], owner: UUID, lease_seconds: float
+    db: Database,
+    *,
+    shares: Mapping[LaneKey, int],
+    owner: UUID,
+    lease_seconds: float,
+    seq_min: int = 0,
+    empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Claimed]:
-    """Claim the oldest due items of each lane, at most its share."""
+    """Claim the oldest due items of each lane, at most its share; none while sending is paused.
+
+    `seq_min`: an event that the caller knows of. A database whose log ends before it is an older one. `empty_until`:
+    where to begin in a lane.
+    """
     rows = await db.fetch(
         """with lane as materialized (
-             select * from unnest($1::text[], $2::text[], $3::int[]) as l (organization_id, pipeline_id, share)),
+             select organization_id, pipeline_id, share, coalesce(since, '-infinity') as since
+             from unnest($1::text[], $2::text[], $3::int[], $7::timestamptz[])
+               as l (organization_id, pipeline_id, share, since)
+             where (select last_value from event_seq_seq) >= $6
+               and not exists (select from sending_guard where paused_time is not null)),
            due as materialized (
              select i.organization_id, i.item_id from lane l cross join lateral (
                select * from (
                  -- The constant limit: with the share alone the planner would sort every due row of the lane.
                  select organization_id, item_id from queue_item
                  where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
-                   and due_time <= now()
+                   and due_time <= now() and due_time >= l.since
                  order by due_time, item_id limit 200 for update skip locked) head
                limit l.share) i)
            update queue_item q
@@ -129,12 +154,16 @@ async def claim_items(
            returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
              q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
              q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
-             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, now() as database_now""",
+             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, q.source,
+             q.reminder_number, q.external_reference,
+             now() as database_now""",
         [organization_id for organization_id, _ in shares],
         [pipeline_id for _, pipeline_id in shares],
         list(shares.values()),
         owner,
         lease_seconds,
+        seq_min,
+        [empty_until.get(lane) for lane in shares],
     )
     return _claimed(rows)
 
@@ -145,7 +174,8 @@ async def claim_expired_items(
     """Claim items of these lanes whose time is over, whether the lane is open or not."""
     rows = await db.fetch(
         """with lane as materialized (
-             select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)),
+             select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)
+             where not exists (select from sending_guard where paused_time is not null)),
            due as materialized (
              select i.organization_id, i.item_id from lane l cross join lateral (
                select organization_id, item_id from queue_item
@@ -160,7 +190,9 @@ async def claim_expired_items(
            returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
              q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
              q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
-             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, now() as database_now""",
+             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, q.source,
+             q.reminder_number, q.external_reference,
+             now() as database_now""",
         [organization_id for organization_id, _ in lanes],
         [pipeline_id for _, pipeline_id in lanes],
         owner,
@@ -216,14 +248,26 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
 async def update_leases(  # any tenant: a worker's items are of many organizations
     db: Database, *, holds: Sequence[HoldKey], lease_seconds: float
 ) -> set[HoldKey]:
-    """Prolong the leases that still hold; the others are missing from the answer."""
+    """Prolong the leases that still hold; those that are lost are missing from the answer.
+
+    A row that somebody else has locked is left for the next time: it must not keep the others from being prolonged.
+    """
     rows = await db.fetch(
         """with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch))
-           update queue_item q set lease_until = now() + make_interval(secs => $4::float8)
-           from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
-             and q.status::int in (2, 3) and q.lease_until > now()
-           returning q.organization_id, q.item_id, q.epoch""",
+             select * from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)),
+           held as materialized (
+             select q.organization_id, q.item_id, q.epoch
+             from b join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
+               and q.epoch = b.epoch and q.status::int in (2, 3) and q.lease_until > now()),
+           free as materialized (
+             select q.organization_id, q.item_id, q.epoch
+             from held h join queue_item q on q.organization_id = h.organization_id and q.item_id = h.item_id
+               and q.epoch = h.epoch and q.status::int in (2, 3) and q.lease_until > now()
+             for no key update of q skip locked),
+           renewed as (
+             update queue_item q set lease_until = now() + make_interval(secs => $4::float8)
+             from free f where q.organization_id = f.organization_id and q.item_id = f.item_id and q.epoch = f.epoch)
+           select organization_id, item_id, epoch from held""",
         [organization_id for organization_id, _, _ in holds],
         [item_id for _, item_id, _ in holds],
         [epoch for _, _, epoch in holds],
@@ -235,31 +279,39 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
 async def update_items_to_sending(  # any tenant: a batch serves many
     db: Database,
     *,
-    begins: Sequence[tuple[HoldKey, str, str]],
+    begins: Sequence[tuple[HoldKey, str, str, int]],
     lease_seconds: float,
     margin_seconds: float,
 ) -> set[HoldKey]:
-    """Write down the intent to send (hold, instance, responder); those still ours, with their attempt open."""
+    """Write down the intent to send (hold, instance, responder, channel); those still ours, with their attempt open.
+
+    Not those whose address has been suppressed since they were claimed.
+    """
     rows = await db.fetch(
         """with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
-               as b (organization_id, item_id, epoch, instance_id, responder_id)),
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $8::smallint[])
+               as b (organization_id, item_id, epoch, instance_id, responder_id, channel_id)),
            moved as (
              update queue_item q
              set status = 3, lease_until = now() + make_interval(secs => $6::float8),
                questionnaire_instance_id = b.instance_id, responder_id = b.responder_id
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int = 2 and q.lease_until > now() + make_interval(secs => $7::float8)
+               and not exists (
+                 select from suppression s
+                 where s.organization_id = q.organization_id and s.channel_id = b.channel_id
+                   and s.address_key = q.address_key and (s.expires_time is null or s.expires_time > now()))
              returning q.organization_id, q.item_id, q.epoch, q.owner)
            insert into attempt (organization_id, item_id, epoch, owner) select * from moved
            returning organization_id, item_id, epoch""",
-        [hold[0] for hold, _, _ in begins],
-        [hold[1] for hold, _, _ in begins],
-        [hold[2] for hold, _, _ in begins],
-        [instance_id for _, instance_id, _ in begins],
-        [responder_id for _, _, responder_id in begins],
+        [hold[0] for hold, _, _, _ in begins],
+        [hold[1] for hold, _, _, _ in begins],
+        [hold[2] for hold, _, _, _ in begins],
+        [instance_id for _, instance_id, _, _ in begins],
+        [responder_id for _, _, responder_id, _ in begins],
         lease_seconds,
         margin_seconds,
+        [channel_id for _, _, _, channel_id in begins],
     )
     return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
 
@@ -335,59 +387,11 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
     return _keys(rows)
 
 
-async def settle_late_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
-    """A 250 after we were fenced: the unknown attempt is accepted after all, and its item, if open, is sent."""
-    rows = await db.fetch(
-        """with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::text[]) as b (organization_id, item_id, epoch, reply_code, reply, provider_reference, event_id)),
-           known as materialized (
-             select q.organization_id, q.item_id, q.status, b.event_id from b
-             join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
-             join attempt a on a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-             where a.outcome = 'unknown' for update of q),
-           closed as (
-             update attempt a
-             set outcome = 'accepted_late', reply_code = b.reply_code, reply = b.reply,
-               provider_reference = b.provider_reference
-             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-               and a.outcome = 'unknown'
-             returning a.organization_id, a.item_id, a.outcome),
-           counted as (
-             insert into attempt_total (outcome, shard, total)
-             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome
-             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
-           moved as (
-             update queue_item q
-             set status = 4, epoch = q.epoch + 1, owner = null, lease_until = null, reason = null, result = null,
-               dispatched_time = now(), version = q.version + 1, updated_time = now()
-             from known k join closed c on c.organization_id = k.organization_id and c.item_id = k.item_id
-             where q.organization_id = k.organization_id and q.item_id = k.item_id and q.deleted_time is null
-               and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
-             returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
-               k.status < 4 as is_terminal,
-               to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
-             select organization_id, event_id, 'queue_item.sent', questionnaire_id, item_id, version, is_terminal,
-               'worker', test, data
-             from moved)
-           select organization_id, item_id from moved""",
-        *_holds(settlements),
-        [s.reply_code for s in settlements],
-        [s.reply for s in settlements],
-        [s.provider_reference for s in settlements],
-        [s.event_id for s in settlements],
-    )
-    return _keys(rows)
-
-
 async def rescue_items(db: Database, *, limit: int) -> list[Overdue]:
     """Lock items whose lease ran out, the longest overdue first; another reaper's are left to it."""
     rows = await db.fetch(
         """select organization_id, item_id, epoch, status, attempts, attempts_max, resend_after_seconds, not_after,
-             now() as database_now
+             questionnaire_instance_id, now() as database_now
            from queue_item where status in (2, 3) and lease_until < now()
            order by lease_until limit $1 for update skip locked""",
         limit,
@@ -406,7 +410,7 @@ async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement
              update queue_item q
              set status = b.status, epoch = q.epoch + 1, reason = b.reason, result = b.result,
                due_time = coalesce(b.due_time, q.due_time), owner = null, lease_until = null, version = q.version + 1,
-               updated_time = now()
+               dispatched_time = case when b.status = 4 then now() end, updated_time = now()
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int in (2, 3)
              returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
@@ -438,12 +442,12 @@ async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement
     return _keys(rows)
 
 
-_CLAIMED: Final = tuple(Claimed.__dataclass_fields__)
+_values: Final = itemgetter(*Claimed.__struct_fields__)
 
 
 def _claimed(rows: Sequence[Row]) -> list[Claimed]:
     """The oldest first, as the lanes gave them: an update returns its rows in no order."""
-    items = [Claimed(*(row[name] for name in _CLAIMED)) for row in rows]
+    items = [Claimed(*_values(row)) for row in rows]
     return sorted(items, key=lambda item: (item.due_time, item.item_id))
 
 

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,9 @@ def cluster() -> Iterator[embedded.Server]:
 
 
 @pytest.fixture
-async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncGenerator[Rig]:
+async def rig(
+    cluster: embedded.Server, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> AsyncGenerator[Rig]:
     """An empty rig. The seed of its choices is printed; pytest shows it when the test fails."""
     seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().getrandbits(32))
     print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
@@ -45,6 +47,7 @@ async def rig(cluster: embedded.Server, tmp_path: Path) -> AsyncGenerator[Rig]:
         async with await db.open_pool(url, size_max=2) as pool:
             connection: Any = await asyncpg.connect(url)
             rig = Rig(cluster, url, pool, connection, tmp_path, random.Random(seed))  # noqa: S311
+            rig.record = record_property
             yield rig
             await rig.connection.close()
     finally:

@@ -6,12 +6,14 @@ pairs of RED at full size. Nothing in the product knows of this. `python -m test
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import asyncpg
 
 from afterword import db
+from afterword.queue.records import ITEM_COLUMNS
+from afterword.worker import claimer, sender
 
 VARIABLE: Final = "AFTERWORD_TEST_MUTANT"
 
@@ -42,9 +44,9 @@ def _statement(guard: str, instead: str) -> Callable[[], None]:
     """A mutant that changes a statement on its way to the database."""
 
     def broken(method: Any) -> Any:
-        async def send(self: Any, query: Any, *values: object) -> Any:
+        async def send(self: Any, query: Any, *values: object, **more: Any) -> Any:
             bare = flat(query)
-            return await method(self, bare.replace(guard, instead) if guard in bare else query, *values)
+            return await method(self, bare.replace(guard, instead) if guard in bare else query, *values, **more)
 
         return send
 
@@ -64,6 +66,25 @@ def _commits_are_not_waited_for() -> None:
     asyncpg.create_pool = create
 
 
+def _nobody_polls() -> None:
+    first_of: Any = sender.first_of
+
+    async def wait(*events: Any, seconds: float | None = None) -> None:
+        await first_of(*events)
+
+    sender.first_of = wait
+
+
+def _the_first_takes_all() -> None:
+    share_slots: Any = claimer.share_slots
+
+    def deal(turns: Sequence[Any], **free: Any) -> Any:
+        first = min((turn.organization_id for turn in turns), default="")
+        return share_slots([turn for turn in turns if turn.organization_id == first], **free)
+
+    claimer.share_slots = deal
+
+
 MUTANTS: Final[Mapping[str, Callable[[], None]]] = {
     "the reaper forgets to write unknown": _statement(
         "outcome = 'unknown', reply = 'lease lost'", "outcome = 'retry', reply = ''"
@@ -79,15 +100,25 @@ MUTANTS: Final[Mapping[str, Callable[[], None]]] = {
         "select organization_id, item_id, epoch from b",
     ),
     "handing back counts the attempt": _statement("attempts = q.attempts - 1 + b.counted", "attempts = q.attempts"),
+    "claims begin at the beginning": _statement(
+        "and due_time <= now() and due_time >= l.since", "and due_time <= now()"
+    ),
     "commits are not waited for": _commits_are_not_waited_for,
+    "nobody polls": _nobody_polls,
+    "the first organization takes all": _the_first_takes_all,
+    "all columns are asked for": _statement(flat(ITEM_COLUMNS), "*"),
 }
 RED: Final = (  # which mutant each test must notice
     ("test_crash.py::test_killed_workers", "the reaper forgets to write unknown"),
     ("test_crash.py::test_zombies", "begin is not fenced"),
     ("test_crash.py::test_recovery", "the reaper waits for locks"),
     ("test_database.py::test_database_restarts", "commits are not waited for"),
+    ("test_neighbours.py::test_one_item_a_second_beside_many", "the first organization takes all"),
     ("test_races.py::test_second_thoughts", "begin is not fenced"),
+    ("test_releases.py::test_newer_release_comes_and_goes", "all columns are asked for"),
     ("test_stop.py::test_stop_while_sending", "handing back counts the attempt"),
+    ("test_volume.py::test_old_snapshot", "claims begin at the beginning"),
+    ("test_wakeups.py::test_off", "nobody polls"),
 )
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Compares what the outside world received with what the database says of it: after every fault test, item by item."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 # accepted: the sink's file. acknowledged: what a client got a 201 for, or what was committed for it.
@@ -45,6 +47,9 @@ select
   coalesce(sum(unknown), 0)::int as unknown, count(*)::int as items, coalesce(sum(accepted), 0)::int as mails
 from i
 """
+_UNKNOWN: Final = (
+    "select finish_time, coalesce(reply, '') as reply from attempt where outcome in ('unknown', 'accepted_late')"
+)
 _COUNTS: Final = ("duplicated", "unknown", "items", "mails")  # what may be more than nothing
 
 
@@ -57,6 +62,14 @@ class Figures:
     items: int
     mails: int
     wrong: dict[str, int]
+    unknown_times: tuple[datetime, ...]
+    unknown_replies: Mapping[str, int]  # `lease lost` where a reaper took it
+
+    @property
+    def line(self) -> str:
+        """All of them in a sentence."""
+        wrong = ", ".join(f"{name} {count}" for name, count in self.wrong.items()) or "nothing lost or unexplained"
+        return f"{wrong}; {self.items} items, {self.mails} mails, {self.duplicated} twice of {self.unknown} unknown"
 
 
 async def reconcile(
@@ -70,4 +83,10 @@ async def reconcile(
         await connection.execute(f"create index on {table} (item_id)")
     row = dict(await connection.fetchrow(_FIGURES))
     counts = {name: row.pop(name) for name in _COUNTS}
-    return Figures(**counts, wrong={name: count for name, count in row.items() if count})
+    unknown = await connection.fetch(_UNKNOWN)
+    return Figures(
+        **counts,
+        wrong={name: count for name, count in row.items() if count},
+        unknown_times=tuple(each["finish_time"] for each in unknown),
+        unknown_replies=Counter(each["reply"] for each in unknown),
+    )

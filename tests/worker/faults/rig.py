@@ -8,28 +8,31 @@ import asyncio
 import contextlib
 import os
 import random
+import shutil
 import signal
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import asyncpg
+import pytest
 
 from afterword import db, embedded
 from afterword.queue import service as queue
 from afterword.queue.pipelines import service as pipelines
 from tests.channels.sink import Fault, Phase, Sink
-from tests.conftest import EMAIL, House, build_house
+from tests.conftest import EMAIL, FIGURE, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
 from tests.worker.faults import mutants
 from tests.worker.faults.reconciler import Figures, reconcile
-from tests.worker.faults.runner import LEASE_SECONDS, SLOTS, Orders
+from tests.worker.faults.runner import HEARTBEAT_SECONDS, LEASE_SECONDS, SLOTS, Orders
+from tests.worker.faults.witness import Witness
 
-__all__ = ["FULL", "LEASE_SECONDS", "SLOTS", "Crew", "Lossy", "Rig", "Web", "size"]
+__all__ = ["FULL", "LEASE_SECONDS", "SLOTS", "Crew", "Lossy", "Rig", "Web", "lack", "needs", "size"]
 
 FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 WORKERS: Final = 4
@@ -37,6 +40,21 @@ SECRET: Final = "k" * 32
 STOP_SECONDS_MAX: Final = 30.0
 UNLIMITED: Final = 1_000_000  # requests a minute
 BATCH: Final = 200
+GAP_SECONDS: Final = LEASE_SECONDS - 2 * HEARTBEAT_SECONDS  # of the machine, from which on leases may run out
+EXCUSE_SECONDS: Final = 2.0  # until a reaper has looked, behind the end of a lease
+SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"  # which users' PATH may lack
+
+
+def lack(what: str) -> NoReturn:
+    """Something that this test needs is not here: it is left out, but at full size that is a failure."""
+    if FULL:
+        pytest.fail(f"a nightly run needs {what}")
+    pytest.skip(f"needs {what}")
+
+
+def needs(program: str) -> str:
+    """Where a program is that the test cannot do without."""
+    return shutil.which(program) or shutil.which(program, path=SYSTEM_FOLDERS) or lack(program)
 
 
 def size(here: int, full: int) -> int:
@@ -44,7 +62,7 @@ def size(here: int, full: int) -> int:
     return full if FULL else here
 
 
-DRAIN_SECONDS_MAX: Final = size(60, 900)
+DRAIN_SECONDS_MAX: Final = size(180, 900)
 
 
 @dataclass
@@ -82,6 +100,13 @@ class Rig:
     public_url: str = "http://localhost:8080"
     crew: "Crew | None" = None
     target: Lossy | None = None
+    witnesses: list[Witness] = field(default_factory=list[Witness])
+    record: Callable[[str, object], None] | None = None
+
+    def tell(self, figure: str) -> None:
+        """What was measured, for the end of the run: `T02 claimed again after 2.1 s (at most 5)`."""
+        if self.record is not None:
+            self.record(FIGURE, figure)
 
     async def fill(self, *, organizations: int, lanes: int, items: int) -> None:
         """Organizations with so many pipelines each, and items that are due, dealt out among them all."""
@@ -92,9 +117,9 @@ class Rig:
                 await self.add_lane(house)
         await self.schedule(items)
 
-    async def schedule(self, items: int) -> None:
-        """More of them, through the product's own service."""
-        lanes = await self.lanes()
+    async def schedule(self, items: int, *, lanes: Sequence[tuple[House, str]] = ()) -> None:
+        """More of them, through the product's own service; dealt out among all lanes where none are named."""
+        lanes = lanes or await self.lanes()
         for first in range(0, items, BATCH):
             wanted = [self._new(lanes, number) for number in range(first, min(first + BATCH, items))]
             async with db.transaction(self.pool) as database:
@@ -146,6 +171,9 @@ class Rig:
             secret=SECRET,
         )
         self.crew = crew = Crew(self, replace(orders, **pace))
+        witness = Witness(self.database_url, gap_seconds=GAP_SECONDS)
+        self.witnesses.append(witness)
+        witness.start()
         try:
             for _ in range(count):
                 crew.start_one()
@@ -153,10 +181,11 @@ class Rig:
             await crew.stop()
         finally:
             crew.bury()
+            await witness.stop()
 
     @contextlib.asynccontextmanager
-    async def web(self, count: int = 1) -> AsyncGenerator[list["Web"]]:
-        """Web processes on the test's database."""
+    async def web(self, count: int = 1, **settings: object) -> AsyncGenerator[list["Web"]]:
+        """Web processes on the test's database, with these settings beside the rig's."""
         sites: list[Web] = []
         try:
             for number in range(count):
@@ -167,11 +196,12 @@ class Rig:
                     secret=SECRET,
                     token_requests_per_minute=UNLIMITED,
                     organization_requests_per_minute=UNLIMITED,
+                    **settings,
                 )
                 environment |= mutants.chosen()
                 log = self.folder / f"web-{number}.log"
                 child = processes.start(mutants.arguments("web"), env=environment, log=log, name="web")
-                sites.append(Web(child, f"http://localhost:{port}"))
+                sites.append(Web(child, f"http://localhost:{port}", environment, log))
             for site in sites:
                 await processes.ready(site.url, site.child)
             yield sites
@@ -233,7 +263,7 @@ class Rig:
         async def passed() -> bool:
             return sink.count >= goal or await self.nothing_open()
 
-        await self.until(passed, seconds=60, what=f"{goal:.0f} mails")
+        await self.until(passed, seconds=180, what=f"{goal:.0f} mails")
 
     async def until(self, condition: Any, *, seconds: float, what: str = "") -> None:
         """Wait for a condition; on failure the workers' logs help."""
@@ -253,19 +283,39 @@ class Rig:
         """Whether every item has come to its end."""
         return not await self.connection.fetchval("select exists(select from queue_item where status < 4)")
 
+    async def nothing_open_but_the_probes(self) -> bool:
+        """Whether every item of a lane that is not paused has come to its end."""
+        return not await self.connection.fetchval(
+            """select exists(select from queue_item i join pipeline p using (organization_id, pipeline_id)
+                             where i.status < 4 and not p.paused)"""
+        )
+
     async def states(self) -> dict[int, int]:
         """How many items there are by status."""
         rows = await self.connection.fetch("select status, count(*) as n from queue_item group by status order by 1")
         return {row["status"]: row["n"] for row in rows}
 
     async def reconcile(self, *, unknown_max: int) -> Figures:
-        """Assert that nothing was lost, doubled without a note, or told twice; and give the figures."""
+        """Assert that nothing was lost, doubled without a note, or told twice; and give the figures.
+
+        Unknown outcomes in moments in which the machine itself stood still are allowed beside `unknown_max`.
+        """
         assert self.target is not None
         figures = await self.count()
-        print(figures, f"hits={self.hits} lost_answers={self.target.lost_answers}")  # noqa: T201
+        self.tell(f"reconciler: {figures.line}; {self.hits} kills and pauses, {self.target.lost_answers} answers lost")
         assert {} == figures.wrong
-        assert figures.unknown <= unknown_max
+        excused = self.excused(figures)
+        assert figures.unknown <= unknown_max + excused, (dict(figures.unknown_replies), excused)
         return figures
+
+    def excused(self, figures: Figures) -> int:
+        """How many outcomes are unknown because the machine stood still."""
+        times, within = figures.unknown_times, LEASE_SECONDS + EXCUSE_SECONDS
+        gaps = [f"{(end - begin).total_seconds():.1f}" for each in self.witnesses for begin, end in each.gaps]
+        excused = sum(each.excused(times, within_seconds=within) for each in self.witnesses)
+        if gaps:
+            self.tell(f"reconciler: the machine stood still for {', '.join(gaps)} s; {excused} unknown for that")
+        return excused
 
     async def count(self) -> Figures:
         """The reconciler's figures, unjudged."""
@@ -290,6 +340,14 @@ class Web:
 
     child: Child
     url: str
+    environment: Mapping[str, str]
+    log: Path
+
+    async def again(self) -> "Web":
+        """Another process at the same address, when this one has ended."""
+        child = processes.start(mutants.arguments("web"), env=self.environment, log=self.log, name="web")
+        await processes.ready(self.url, child)
+        return replace(self, child=child)
 
 
 @dataclass
@@ -305,14 +363,15 @@ class Crew:
         """Those that live and were not stopped in their tracks."""
         return [child for child in self.children if child.is_alive and not child.is_paused]
 
-    def start_one(self, **pace: Any) -> Child:
-        """One more, with other numbers than the rest if wanted."""
+    def start_one(self, *, before: Sequence[str] = (), **pace: Any) -> Child:
+        """One more, with other numbers than the rest if wanted, in what `before` makes for it."""
         number = len(self.children)
         child = processes.start(
             ["-m", "tests.worker.faults.runner", replace(self.orders, **pace).text],
             env=processes.environment() | mutants.chosen(),
             log=self.rig.folder / f"worker-{number}.log",
             name=f"worker {number}",
+            before=before,
         )
         self.children.append(child)
         return child
@@ -341,7 +400,7 @@ class Crew:
             child.send(signal.SIGCONT)
             return None
 
-        found = await until(caught, seconds=30, what="a worker is caught with items")
+        found = await until(caught, seconds=60, what="a worker is caught with items")
         assert found is not None
         return found
 
@@ -369,7 +428,7 @@ class Crew:
             assert child.is_alive, child.tail()
             return child.told("run_id")
 
-        return await until(told, seconds=30, what=f"{child.name} works")
+        return await until(told, seconds=90, what=f"{child.name} works")
 
     async def ready(self) -> None:
         """Wait until all work."""
@@ -397,9 +456,9 @@ class Crew:
         return [f"\n{child.name}: {child.tail()}" for child in self.children]
 
 
-def start_cluster() -> tuple[embedded.Server, Path]:
+def start_cluster(more: Mapping[str, str] | None = None) -> tuple[embedded.Server, Path]:
     """A cluster with checksums and fsync, on a disk, in a folder that its user can reach."""
     folder = Path(tempfile.mkdtemp(prefix="afterword-faults-"))
     folder.chmod(0o711)
-    settings = {"max_connections": "300", "shared_buffers": "128MB"}
+    settings = {"max_connections": "300", "shared_buffers": "128MB", **(more or {})}
     return asyncio.run(embedded.start(folder, settings=settings)), folder

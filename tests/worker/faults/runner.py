@@ -4,24 +4,42 @@ It is the product's own `worker.run` with numbers that operators cannot set.
 """
 
 import asyncio
+import ctypes
 import json
+import os
+import random
+import resource
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+import structlog
 import uvloop
 
 from afterword import db, log
-from afterword.channels.base import EMAIL, Channel
+from afterword.channels.base import EMAIL, Begin, Channel, Message, Outcome
 from afterword.channels.email import EmailChannel
+from afterword.core.networks import networks_of
 from afterword.core.site import Site
-from afterword.worker import Pace, captured, run
+from afterword.queue import mail
+from afterword.wakeups import Ear
+from afterword.worker import Pace, apart, captured, loop, run
 from tests.worker.faults.mutants import mutate
 
 SLOTS = 4
 LEASE_SECONDS = 3.0
+HEARTBEAT_SECONDS = 0.75
 MAIL_FROM = "survey@rig.example"
+BLOCKS = "blocks the loop"
+HUNGRY_BYTES_MAX = 2_000_000_000
+BITE_BYTES = 64_000_000
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +53,24 @@ class Orders:
     slots: int = SLOTS
     dot_seconds: float = 2.0
     lease_seconds: float = LEASE_SECONDS
-    heartbeat_seconds: float = 0.75
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
     margin_seconds: float = 0.25
     poll_seconds: float = 0.05
     reap_seconds: float = 0.25
     backoff_factor: float = 0.0005
+    stuck_seconds: float = 300.0
+    has_poison: bool = False  # see `_poison`
+    blocking: float = 0.0  # the share of sends that block the loop, see `_Blocking`
+    block_seconds: float = 0.0
+    blocks_max: int = 1  # of one process, or a test would only wait
+    idle_seconds: int = db.IDLE_TRANSACTION_TIMEOUT_SECONDS  # until a transaction that says nothing is ended
+    apart_seconds: float = apart.SECONDS_MAX
+    hogs: bool = False  # and keep every thread of the process from running
+    statement_cache_size: int = 100
+    notify: bool = False
+    probe_seconds: float = 1.0  # between two probes of what it hears
+    networks: str = ""  # private ones that calls may go to
+    folder: str | None = None  # where it keeps what it remembers
 
     @property
     def text(self) -> str:
@@ -50,11 +81,14 @@ class Orders:
 async def main(orders: Orders) -> None:
     """Work until SIGTERM."""
     mutate()
+    if orders.has_poison:
+        _poison()
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 
     def channels(pool: db.Pool) -> Mapping[int, Channel]:
-        return {**captured(pool), EMAIL: EmailChannel(orders.smtp_url, orders.slots, orders.dot_seconds)}
+        email = EmailChannel(orders.smtp_url, orders.slots, orders.dot_seconds)
+        return {**captured(pool), EMAIL: _Blocking(email, orders) if orders.blocking else email}
 
     pace = Pace(
         slots=orders.slots,
@@ -64,15 +98,70 @@ async def main(orders: Orders) -> None:
         poll_seconds=orders.poll_seconds,
         reap_seconds=orders.reap_seconds,
         backoff_factor=orders.backoff_factor,
+        stuck_seconds=orders.stuck_seconds,
     )
+    db.IDLE_TRANSACTION_TIMEOUT_SECONDS = orders.idle_seconds
+    apart.run = partial(apart.run, seconds=orders.apart_seconds)  # pyright: ignore[reportAttributeAccessIssue]
+    ear: Any = partial(Ear, probe_seconds=orders.probe_seconds, answer_seconds=orders.probe_seconds)
+    loop.Ear = ear
     await run(
         database_url=orders.database_url,
-        site=Site(orders.public_url, orders.secret.encode()),
+        site=Site(orders.public_url, orders.secret.encode(), networks_of(orders.networks)),
         channels=channels,
         mail_from=MAIL_FROM,
         stop=stop,
         pace=pace,
+        statement_cache_size=orders.statement_cache_size,
+        notify=orders.notify,
+        folder=None if orders.folder is None else Path(orders.folder),
     )
+
+
+class _Blocking:
+    """A channel that now and then calls what it should await, and says so before."""
+
+    def __init__(self, channel: EmailChannel, orders: Orders) -> None:
+        self._channel = channel
+        self._orders = orders
+        self._draw = random.Random(orders.slots)  # noqa: S311
+        self._left = orders.blocks_max
+        self.channel_id = channel.channel_id
+        self.resend_after_seconds = channel.resend_after_seconds
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        async def block() -> None:
+            await begin()
+            if self._left and self._draw.random() < self._orders.blocking:
+                self._left -= 1
+                logger.info(BLOCKS)
+                if self._orders.hogs:  # a call into C that lets nobody else have the interpreter
+                    ctypes.PyDLL(None).usleep(ctypes.c_uint(int(self._orders.block_seconds * 1_000_000)))
+                else:
+                    time.sleep(self._orders.block_seconds)  # noqa: ASYNC251  that is the fault
+
+        return await self._channel.send(message, begin=block)
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+def _poison() -> None:
+    """Rendering for these recipients takes its process with it, or eats its memory, or never ends."""
+    compose = mail.compose
+
+    def poisoned(**values: Any) -> Message:
+        recipient: str = values["recipient"]
+        if recipient.startswith("deadly"):
+            os._exit(137)
+        if recipient.startswith("hungry"):
+            resource.setrlimit(resource.RLIMIT_AS, (HUNGRY_BYTES_MAX, HUNGRY_BYTES_MAX))
+            pieces = [bytearray(BITE_BYTES) for _ in range(HUNGRY_BYTES_MAX // BITE_BYTES + 1)]
+            raise AssertionError(len(pieces))
+        while recipient.startswith("endless"):
+            pass
+        return compose(**values)
+
+    mail.compose = poisoned
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests import machine
 from tests.channels.sink import Fault, Phase
 from tests.journeys.processes import Child
 from tests.worker.faults.rig import LEASE_SECONDS, SLOTS, Rig, size
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.faults
 @pytest.mark.parametrize(("lost", "retry"), [(0.0, 0.0), (0.005, 0.02)], ids=["good world", "bad world"])
 async def test_killed_workers(rig: Rig, lost: float, retry: float) -> None:
     """`kill -9` at random moments; in the bad world some answers are lost after the dot, and some are 4yz."""
-    items, kills = size(2_000, 20_000), size(6, 50)
+    items, kills = size(1_000, 20_000), size(5, 50)
     await rig.fill(organizations=size(4, 20), lanes=2, items=items)
     async with rig.sink(lost=lost, retry=retry, pause=0.01) as sink, rig.workers() as workers:
         for _ in range(kills):
@@ -38,7 +39,7 @@ async def test_zombies(rig: Rig) -> None:
                 await rig.gap(mails=items / (rounds * 25))
                 zombies.append(await workers.pause_with_items())
             for zombie in zombies:
-                await rig.until(workers.is_bereft(zombie), seconds=20, what=f"others took what {zombie.name} held")
+                await rig.until(workers.is_bereft(zombie), seconds=60, what=f"others took what {zombie.name} held")
                 workers.wake(zombie)
         await rig.drained()
     figures = await rig.reconcile(unknown_max=rig.hits * SLOTS)
@@ -98,10 +99,10 @@ async def test_recovery(rig: Rig) -> None:
             for victim in rig.draw.sample(dying, k=victims):
                 await watch.note(await crew.owner_of(victim))
                 crew.kill(victim)
-            await rig.until(watch.is_over, seconds=30, what="the survivor has claimed all of it")
+            await rig.until(watch.is_over, seconds=60, what="the survivor has claimed all of it")
         sink.release.set()
         await rig.drained()
     await rig.reconcile(unknown_max=victims * held)
-    print(f"claimed again after {max(watch.seconds):.2f} s at most; overdue by {watch.overdue:.2f} s at most")  # noqa: T201
-    assert max(watch.seconds) <= LEASE_SECONDS + 2
-    assert watch.overdue <= 5
+    rig.tell(f"T02 claimed again after {max(watch.seconds):.2f} s at most, overdue by {watch.overdue:.2f} s at most")
+    assert not machine.is_over(max(watch.seconds) - LEASE_SECONDS, limit=2)
+    assert not machine.is_over(watch.overdue, limit=5)

@@ -1,0 +1,1 @@
+"""People of an organization: whom it invited, in which role, for which applications."""

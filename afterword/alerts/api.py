@@ -1,0 +1,368 @@
+"""The HTTP door of alerts, their statuses, cases and comments: fields in, fields out."""
+
+import re
+from typing import Any, Final
+
+from afterword import errors
+from afterword.alerts.cases import service as cases
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.notifications import api as notifications_api
+from afterword.alerts.resources import (
+    Alert,
+    AlertComment,
+    AlertCommentRequest,
+    AlertCommentUpdate,
+    AlertInstance,
+    AlertInstanceUpdate,
+    AlertRequest,
+    AlertStatus,
+    AlertStatusDeletion,
+    AlertStatusRequest,
+    AlertStatusUpdate,
+    AlertUpdate,
+)
+from afterword.alerts.rules import service as rules
+from afterword.alerts.rules import store as rules_store
+from afterword.alerts.statuses import service as statuses
+from afterword.alerts.statuses import store as statuses_store
+from afterword.core.times import Moment
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.web.fields import UNSET
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Alerts")
+instance_routes = Routes(tag="Alert Instance")
+status_routes = Routes(tag="Alert Statuses")
+
+CASE: Final = "/alert/instance/{alert_instance_id}"
+COMMENT: Final = f"{CASE}/comment/{{comment_id}}"
+STATUS: Final = "/alert/status/{status_id}"
+CONDITIONS: Final = (
+    "The conditions are checked against the published questions and the declared metadata; those of trigger "
+    "`schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release: "
+    "`chat_urls` takes only the empty list."
+)
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
+
+
+# alerts --------------------------------------------------------------------------------------------------------------
+@routes.get(
+    "/alert",
+    scope="Alert.Read",
+    answer=Alert,
+    shape="envelope",
+    listing=rules_store.ALERTS,
+    summary="Get all alerts",
+)
+async def list_alerts(call: Call[None], db: Database) -> Answer:
+    rows = await rules_store.list_alerts(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda alert: Alert.of(alert, zone)))
+
+
+@routes.post(
+    "/alert",
+    scope="Alert.Create",
+    body=AlertRequest,
+    answer=Alert,
+    summary="Create new alert",
+    description=CONDITIONS,
+)
+async def create_alert(call: Call[AlertRequest], db: Database) -> Answer:
+    alert = await rules.create(db, caller=call.caller, columns=_alert_columns(call.body), now=call.now)
+    return Answer(Alert.of(alert, call.zone), version=alert.version, location=f"/alert/{alert.alert_id}")
+
+
+@routes.get("/alert/{alert_id}", scope="Alert.Read", answer=Alert, summary="Get Alert")
+async def get_alert(call: Call[None], db: Database) -> Answer:
+    alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
+    return Answer(Alert.of(alert, call.zone), version=alert.version)
+
+
+@routes.patch(
+    "/alert/{alert_id}",
+    scope="Alert.Update",
+    body=AlertUpdate,
+    answer=Alert,
+    summary="Update Alert",
+    description=CONDITIONS,
+)
+async def update_alert(call: Call[AlertUpdate], db: Database) -> Answer:
+    alert = await rules.update(
+        db,
+        caller=call.caller,
+        alert_id=call.ids["alert_id"],
+        changes=_alert_columns(call.body),
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(Alert.of(alert, call.zone), version=alert.version)
+
+
+@routes.delete(
+    "/alert/{alert_id}",
+    scope="Alert.Delete",
+    summary="Delete Alert",
+    description="It opens no more cases; those that it opened stay.",
+)
+async def delete_alert(call: Call[None], db: Database) -> Answer:
+    await rules.delete(db, caller=call.caller, alert_id=call.ids["alert_id"], now=call.now, expect=call.check_version)
+    return Answer()
+
+
+# alert instances -----------------------------------------------------------------------------------------------------
+@instance_routes.get(
+    "/alert/instance",
+    scope="Alert Instance.Read",
+    answer=AlertInstance,
+    shape="envelope",
+    listing=cases_store.CASES,
+    summary="Get all alert instances",
+)
+async def list_alert_instances(call: Call[None], db: Database) -> Answer:
+    rows = await cases_store.list_cases(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda case: AlertInstance.of(case, zone)))
+
+
+@instance_routes.get(
+    "/alert/{alert_id}/instance",
+    scope="Alert Instance.Read",
+    answer=AlertInstance,
+    shape="envelope",
+    listing=cases_store.CASES,
+    summary="Get Alert Instance List by alert id",
+)
+async def list_instances_of_alert(call: Call[None], db: Database) -> Answer:
+    alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
+    rows = await cases_store.list_cases_of_alert(
+        db,
+        organization_id=alert.organization_id,
+        alert_id=alert.alert_id,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda case: AlertInstance.of(case, zone)))
+
+
+@instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
+async def get_alert_instance(call: Call[None], db: Database) -> Answer:
+    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    return Answer(AlertInstance.of(case, call.zone), version=case.version)
+
+
+@instance_routes.patch(
+    CASE,
+    scope="Alert Instance.Update",
+    body=AlertInstanceUpdate,
+    answer=AlertInstance,
+    summary="Update Alert Instance",
+    description="A closing status sets `resolved_time` and `resolved_by`; any other opens the case again.",
+)
+async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> Answer:
+    changes = call.body.named()
+    if isinstance(changes.get("due_time"), Moment):
+        changes["due_time"] = changes["due_time"].instant
+    case = await cases.update(
+        db,
+        caller=call.caller,
+        alert_instance_id=call.ids["alert_instance_id"],
+        changes=changes,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(AlertInstance.of(case, call.zone), version=case.version)
+
+
+# comments ------------------------------------------------------------------------------------------------------------
+@instance_routes.get(
+    f"{CASE}/comment",
+    scope="Alert Instance.Read",
+    answer=AlertComment,
+    shape="envelope",
+    listing=cases_store.COMMENTS,
+    summary="Get all comments of an alert instance",
+)
+async def list_alert_comments(call: Call[None], db: Database) -> Answer:
+    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
+    rows = await cases_store.list_comments(
+        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda comment: AlertComment.of(comment, zone)))
+
+
+@instance_routes.post(
+    f"{CASE}/comment",
+    scope="Alert Instance.Update",
+    body=AlertCommentRequest,
+    answer=AlertComment,
+    summary="Create new comment",
+)
+async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> Answer:
+    comment = await cases.comment(
+        db,
+        caller=call.caller,
+        alert_instance_id=call.ids["alert_instance_id"],
+        body=call.body.body,
+        now=call.now,
+    )
+    return Answer(AlertComment.of(comment, call.zone), version=comment.version)
+
+
+@instance_routes.patch(
+    COMMENT,
+    scope="Alert Instance.Update",
+    body=AlertCommentUpdate,
+    answer=AlertComment,
+    summary="Update comment",
+    description="Only whoever wrote it may.",
+)
+async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> Answer:
+    comment = await cases.update_comment(
+        db,
+        caller=call.caller,
+        alert_instance_id=call.ids["alert_instance_id"],
+        comment_id=call.ids["comment_id"],
+        body=None if call.body.body is UNSET else call.body.body,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(AlertComment.of(comment, call.zone), version=comment.version)
+
+
+@instance_routes.delete(
+    COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only whoever wrote it may."
+)
+async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
+    await cases.delete_comment(
+        db,
+        caller=call.caller,
+        alert_instance_id=call.ids["alert_instance_id"],
+        comment_id=call.ids["comment_id"],
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer()
+
+
+# statuses ------------------------------------------------------------------------------------------------------------
+@status_routes.get(
+    "/alert/status",
+    scope="Alert Status.Read",
+    answer=AlertStatus,
+    shape="array",
+    listing=statuses_store.STATUSES,
+    summary="Get all alert statuses",
+    description="1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
+)
+async def list_alert_statuses(call: Call[None], db: Database) -> Answer:
+    rows = await statuses_store.list_statuses(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda status: AlertStatus.of(status, zone)))
+
+
+@status_routes.post(
+    "/alert/status",
+    scope="Alert Status.Create",
+    body=AlertStatusRequest,
+    answer=AlertStatus,
+    summary="Create new alert status",
+)
+async def create_alert_status(call: Call[AlertStatusRequest], db: Database) -> Answer:
+    status = await statuses.create(db, caller=call.caller, columns=call.body.named(), now=call.now)
+    return Answer(
+        AlertStatus.of(status, call.zone), version=status.version, location=f"/alert/status/{status.status_id}"
+    )
+
+
+@status_routes.get(
+    STATUS, scope="Alert Status.Read", answer=AlertStatus, summary="Get Alert Status", texts=("status_id",)
+)
+async def get_alert_status(call: Call[None], db: Database) -> Answer:
+    status = await statuses.get(db, caller=call.caller, status_id=_status_id(call))
+    return Answer(AlertStatus.of(status, call.zone), version=status.version)
+
+
+@status_routes.patch(
+    STATUS,
+    scope="Alert Status.Update",
+    body=AlertStatusUpdate,
+    answer=AlertStatus,
+    summary="Update Alert Status",
+    texts=("status_id",),
+    refusals=("system_status", "in_use"),
+)
+async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> Answer:
+    status = await statuses.update(
+        db,
+        caller=call.caller,
+        status_id=_status_id(call),
+        changes=call.body.named(),
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(AlertStatus.of(status, call.zone), version=status.version)
+
+
+@status_routes.delete(
+    STATUS,
+    scope="Alert Status.Delete",
+    summary="Delete Alert Status",
+    description="While alerts or cases have it, `move_to` says which status they get.",
+    query=AlertStatusDeletion,
+    texts=("status_id",),
+    refusals=("system_status", "in_use"),
+)
+async def delete_alert_status(call: Call[None], db: Database) -> Answer:
+    query: AlertStatusDeletion = call.query
+    await statuses.delete(
+        db,
+        caller=call.caller,
+        status_id=_status_id(call),
+        move_to=None if query.move_to is UNSET else query.move_to,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer()
+
+
+routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]
+
+
+def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
+    """The columns that a body names; lists of ids without repeats."""
+    columns = body.named()
+    if columns.pop("chat_urls", None):
+        message = "This release delivers to no chat; leave the list empty."
+        raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/chat_urls"))
+    for name in ("questionnaire_ids", "subscriber_user_ids"):
+        if name in columns:
+            columns[name] = list(dict.fromkeys(columns[name]))
+    return columns
+
+
+def _status_id(call: Call[Any]) -> int:
+    """The number in the path."""
+    text = call.ids["status_id"]
+    if not _NUMBER.match(text):
+        raise errors.NotFound("There is no such alert status.")
+    return int(text)

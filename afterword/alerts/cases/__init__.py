@@ -1,0 +1,1 @@
+"""Alert instances: the cases that alerts open, and the comments on them."""

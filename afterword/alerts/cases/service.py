@@ -1,0 +1,299 @@
+"""What happens to alert instances: they open, repeat, are worked on, are done; and what is written about them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NoReturn
+
+from afterword import errors, ids
+from afterword.alerts.cases import news, store
+from afterword.alerts.cases.store import Case, Comment
+from afterword.alerts.rules import service as rules
+from afterword.alerts.rules import store as rules_store
+from afterword.alerts.statuses import store as statuses_store
+from afterword.alerts.statuses.store import Status
+from afterword.core.access import Caller
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+
+STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
+
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+
+class TooManyToMove(errors.Conflict):
+    """More cases have the status than one request moves."""
+
+    code_default = "in_use"
+
+
+async def get(db: Database, *, caller: Caller, alert_instance_id: str) -> Case:
+    """The case as the caller may see it; raises NotFound."""
+    case = await store.get_case(
+        db,
+        organization_id=caller.organization_id,
+        alert_instance_id=alert_instance_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    return case or _refuse_unknown()
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> Case:
+    """Change status, assignee, severity or due time, as far as they are named.
+
+    A closing status sets `resolved_time` and `resolved_by`, any other takes them away. Raises NotFound, Invalid
+    (`unknown_id`), and what `expect` raises.
+    """
+    before = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=expect)
+    wanted = {name: changes.get(name, getattr(before, name)) for name in _SETTABLE}
+    resolved_time, resolved_by = before.resolved_time, before.resolved_by
+    application_id = await store.get_application_id(
+        db, organization_id=before.organization_id, alert_id=before.alert_id
+    )
+    if wanted["status_id"] != before.status_id:
+        status = await _status(db, before, wanted["status_id"], application_id=application_id or "")
+        if not status.closing:
+            resolved_time = resolved_by = None
+        elif resolved_time is None:
+            resolved_time, resolved_by = now, caller.actor_id
+    if wanted["assigned_user_id"] not in {None, before.assigned_user_id}:
+        await _require_user(db, before, wanted["assigned_user_id"], application_id=application_id or "")
+    after = await store.update_case(
+        db,
+        organization_id=before.organization_id,
+        alert_instance_id=alert_instance_id,
+        **wanted,
+        resolved_time=resolved_time,
+        resolved_by=resolved_by,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    if after is None:
+        return before
+    await _count(db, changed=[(after, before.resolved_time is not None)])
+    await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
+    return after
+
+
+async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> None:
+    """Add new cases, count them with their alerts and tell of them."""
+    if not cases:
+        return
+    await store.insert_cases(db, cases=cases)
+    counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
+    await rules.count(db, counts=counts, triggered_time=now)
+    await events.record(db, events=[news.event(case, "created", now=now) for case in cases])
+
+
+async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: datetime) -> None:
+    """Count repeats on open cases (organization, case) that the caller has locked, and tell of them."""
+    if not repeats:
+        return
+    wanted = [(organization_id, case_id, more) for (organization_id, case_id), more in sorted(repeats.items())]
+    cases = await store.update_repeated(db, repeats=wanted, now=now)
+    await rules.count(db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now)
+    await events.record(db, events=[news.event(case, "repeated", now=now) for case in cases])
+
+
+async def note_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime) -> None:
+    """Say in the open cases of responses (organization, instance, item) which item follows them up; the first stays."""
+    if recoveries:
+        await store.update_recovered(db, recoveries=recoveries, now=now)
+
+
+async def blank(db: Database, *, responses: Sequence[tuple[str, str]], people: Sequence[tuple[str, str]]) -> None:
+    """Take out of cases what deleted responses answered; of erased people also what was written about them.
+
+    The cases themselves stay: that there was something to do, and that it was done, is no secret of the person.
+    """
+    if responses or people:
+        await store.update_matched_to_blank(db, responses=responses, people=people)
+    if people:
+        await store.delete_comments_on(db, people=people)
+
+
+async def is_status_used(db: Database, *, organization_id: str, status_id: int) -> bool:
+    """Whether a case has this status."""
+    return bool(await store.count_status_uses(db, organization_id=organization_id, status_id=status_id, limit=1))
+
+
+async def move_status(db: Database, *, caller: Caller, status: Status, target: Status, now: datetime) -> None:
+    """Give the cases that have one status another, and tell of each. Raises TooManyToMove."""
+    key: dict[str, Any] = {"organization_id": status.organization_id, "status_id": status.status_id}
+    if await store.count_status_uses(db, **key, limit=STATUS_MOVES_MAX + 1) > STATUS_MOVES_MAX:
+        raise TooManyToMove(f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first.")
+    moved = await store.update_status_to(
+        db,
+        **key,
+        move_to=target.status_id,
+        is_closing=target.closing,
+        limit=STATUS_MOVES_MAX,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    await _count(db, changed=moved)
+    told = [
+        news.event(case, kind, now=now, caller=caller)
+        for case, was_resolved in moved
+        for kind in ("status_changed", *_crossing(case, was_resolved=was_resolved))
+    ]
+    await events.record(db, events=told)
+
+
+# comments ------------------------------------------------------------------------------------------------------------
+
+
+async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
+    """Write about a case. Raises NotFound."""
+    case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
+    written = Comment(
+        organization_id=case.organization_id,
+        comment_id=ids.ordered(now),
+        alert_instance_id=alert_instance_id,
+        author_id=caller.actor_id,
+        user_id=caller.user_id,
+        body=body,
+        version=1,
+        created_time=now,
+        updated_time=now,
+    )
+    await store.insert_comment(db, comment=written)
+    after = await _count_comment(db, case, more=1, now=now)
+    told = news.event(after, "commented", now=now, caller=caller, comment_id=written.comment_id)
+    await events.record(db, events=[told])
+    return written
+
+
+async def update_comment(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    comment_id: str,
+    body: str | None,
+    now: datetime,
+    expect: Expect | None = None,
+) -> Comment:
+    """Change one's own words. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    before = await _own_comment(
+        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
+    )
+    if body is None:
+        return before
+    after = await store.update_comment(
+        db,
+        organization_id=before.organization_id,
+        alert_instance_id=alert_instance_id,
+        comment_id=comment_id,
+        body=body,
+        now=now,
+    )
+    return after or before
+
+
+async def delete_comment(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_instance_id: str,
+    comment_id: str,
+    now: datetime,
+    expect: Expect | None = None,
+) -> None:
+    """Take one's own words back. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    written = await _own_comment(
+        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
+    )
+    key = {"organization_id": written.organization_id, "alert_instance_id": alert_instance_id}
+    if not await store.delete_comment(db, **key, comment_id=comment_id):
+        raise errors.NotFound("There is no such comment.")
+    await store.update_comments_count(db, **key, more=-1, now=now)
+
+
+_SETTABLE: Final = ("status_id", "assigned_user_id", "severity", "due_time")
+
+
+async def _locked(db: Database, *, caller: Caller, alert_instance_id: str, expect: Expect | None) -> Case:
+    await get(db, caller=caller, alert_instance_id=alert_instance_id)
+    case = await store.get_case_locked(db, organization_id=caller.organization_id, alert_instance_id=alert_instance_id)
+    if case is None:
+        _refuse_unknown()
+    if expect is not None:
+        expect(case.version)
+    return case
+
+
+async def _status(db: Database, case: Case, status_id: int, *, application_id: str) -> Status:
+    status = await statuses_store.get_status(
+        db, organization_id=case.organization_id, status_id=status_id, application_ids=[application_id]
+    )
+    if status is None:
+        raise errors.Invalid.of(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
+    return status
+
+
+async def _require_user(db: Database, case: Case, user_id: str, *, application_id: str) -> None:
+    known = await rules_store.list_user_ids(
+        db, organization_id=case.organization_id, application_id=application_id, among=[user_id]
+    )
+    if not known:
+        message = "There is no such user, or this case is not one that the user may see."
+        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/assigned_user_id"))
+
+
+async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
+    """Keep the alerts' numbers of open cases; each case after the change, and whether it was resolved before."""
+    counts = [
+        (case.organization_id, case.alert_id, 1 if case.resolved_time is None else -1)
+        for case, was_resolved in changed
+        if _crossing(case, was_resolved=was_resolved)
+    ]
+    await rules.count(db, counts=counts)
+
+
+def _crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
+    """The event of a case that became done, or open again."""
+    if (case.resolved_time is not None) == was_resolved:
+        return ()
+    return ("reopened",) if was_resolved else ("resolved",)
+
+
+async def _count_comment(db: Database, case: Case, *, more: int, now: datetime) -> Case:
+    after = await store.update_comments_count(
+        db,
+        organization_id=case.organization_id,
+        alert_instance_id=case.alert_instance_id,
+        more=more,
+        now=now,
+    )
+    return after or _refuse_unknown()
+
+
+async def _own_comment(
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: Expect | None
+) -> Comment:
+    # The case is locked, so its comments wait for each other.
+    case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
+    written = await store.get_comment(
+        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
+    )
+    if written is None:
+        raise errors.NotFound("There is no such comment.")
+    if written.author_id != caller.actor_id:
+        raise errors.Forbidden("Somebody else wrote this; only they can change it.")
+    if expect is not None:
+        expect(written.version)
+    return written
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such alert instance.")

@@ -1,0 +1,481 @@
+"""SQL of alert instances, the cases that alerts open, and of the comments on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+CASES = Listing(
+    columns={
+        "alert_instance_id": Column("alert_instance_id", "id"),
+        "alert_id": Column("alert_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id", nullable=True),
+        "instance_id": Column("instance_id", "id", nullable=True),
+        "responder_id": Column("responder_id", "id", nullable=True),
+        "status_id": Column("status_id", "integer"),
+        "assigned_user_id": Column("assigned_user_id", "id", nullable=True),
+        "severity": Column("severity"),
+        "due_time": Column("due_time", "time", nullable=True),
+        "occurrences": Column("occurrences", "integer"),
+        "comments_count": Column("comments_count", "integer"),
+        "resolved_time": Column("resolved_time", "time", nullable=True),
+        "resolved_by": Column("resolved_by", "id", nullable=True),
+        "recovery_item_id": Column("recovery_item_id", "id", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="alert_instance_id",
+)
+COMMENTS = Listing(
+    columns={
+        "comment_id": Column("comment_id", "id"),
+        "alert_instance_id": Column("alert_instance_id", "id"),
+        "user_id": Column("user_id", "id", nullable=True),
+        "body": Column("body"),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+    },
+    order=(("created_time", "desc"),),
+    id="comment_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """An alert instance: something to look into, what it is about and how far it has come."""
+
+    organization_id: str
+    alert_instance_id: str
+    alert_id: str
+    questionnaire_id: str | None
+    instance_id: str | None
+    responder_id: str | None
+    status_id: int
+    assigned_user_id: str | None
+    severity: str
+    due_time: datetime | None
+    occurrences: int
+    matched: list[dict[str, Any]]
+    comments_count: int
+    resolved_time: datetime | None
+    resolved_by: str | None
+    recovery_item_id: str | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    updated_by: str | None
+
+
+_CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, alert_id, questionnaire_id,
+  instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
+  resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by"""
+_CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """What somebody wrote about a case."""
+
+    organization_id: str
+    comment_id: str
+    alert_instance_id: str
+    author_id: str
+    user_id: str | None
+    body: str
+    version: int
+    created_time: datetime
+    updated_time: datetime
+
+
+_COMMENT_COLUMNS: Final[LiteralString] = """organization_id, comment_id, alert_instance_id, author_id, user_id,
+  body, version, created_time, updated_time"""
+
+
+# cases -----------------------------------------------------------------------------------------------------------
+async def get_case(
+    db: Database,
+    *,
+    organization_id: str,
+    alert_instance_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> Case | None:
+    """The case, unless its alert belongs to another application than these (none: any). Of test data there is none."""
+    row = await db.fetch_row(
+        f"""select {_CASE_COLUMNS_I} from alert_instance i
+           where i.organization_id = $1 and i.alert_instance_id = $2 and not $4
+             and (cardinality($3::text[]) = 0 or exists (
+               select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
+                 and a.application_id = any($3)))""",
+        organization_id,
+        alert_instance_id,
+        list(application_ids),
+        test_only,
+    )
+    return _case(row) if row else None
+
+
+async def get_case_locked(db: Database, *, organization_id: str, alert_instance_id: str) -> Case | None:
+    """The case, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"""select {_CASE_COLUMNS} from alert_instance
+           where organization_id = $1 and alert_instance_id = $2 for no key update""",
+        organization_id,
+        alert_instance_id,
+    )
+    return _case(row) if row else None
+
+
+async def get_application_id(db: Database, *, organization_id: str, alert_id: str) -> str | None:
+    """The application of a case's alert, also of one that was removed since."""
+    return await db.fetch_value(
+        "select application_id from alert where organization_id = $1 and alert_id = $2", organization_id, alert_id
+    )
+
+
+async def list_cases(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
+) -> Rows[Case]:
+    """A page of the organization's cases, of these applications (none: all). Of test data there is none."""
+    rows = await db.fetch_list(
+        f"""select {_CASE_COLUMNS_I} from alert_instance i
+           where i.organization_id = $1 and not $3
+             and (cardinality($2::text[]) = 0 or exists (
+               select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
+                 and a.application_id = any($2)))""",
+        organization_id,
+        list(application_ids),
+        test_only,
+        page=page,
+    )
+    return rows.map(_case)
+
+
+async def list_cases_of_alert(
+    db: Database, *, organization_id: str, alert_id: str, test_only: bool, page: Page
+) -> Rows[Case]:
+    """A page of one alert's cases. Of test data there is none."""
+    rows = await db.fetch_list(
+        f"select {_CASE_COLUMNS} from alert_instance where organization_id = $1 and alert_id = $2 and not $3",
+        organization_id,
+        alert_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_case)
+
+
+async def list_open_cases(  # any tenant: a batch of events serves many organizations
+    db: Database, *, wanted: Sequence[tuple[str, str, str | None]], since: datetime
+) -> list[Case]:
+    """The newest open case of each alert and responder (organization, alert, responder) since a time, locked.
+
+    Without a responder: the newest open one that has none.
+    """
+    rows = await db.fetch(
+        f"""select {_CASE_COLUMNS_I} from alert_instance i
+           where (i.organization_id, i.alert_instance_id) in (
+             select w.organization_id, newest.alert_instance_id
+             from (select distinct * from unnest($1::text[], $2::text[], $3::text[])
+                     as w (organization_id, alert_id, responder_id)) w
+               cross join lateral (
+                 (select c.alert_instance_id from alert_instance c
+                  where c.organization_id = w.organization_id and c.alert_id = w.alert_id
+                    and c.responder_id = w.responder_id and c.resolved_time is null and c.created_time >= $4
+                  order by c.created_time desc limit 1)
+                 union all -- "is not distinct from" finds no index
+                 (select c.alert_instance_id from alert_instance c
+                  where w.responder_id is null and c.organization_id = w.organization_id and c.alert_id = w.alert_id
+                    and c.responder_id is null and c.resolved_time is null and c.created_time >= $4
+                  order by c.created_time desc limit 1)) newest)
+             and i.resolved_time is null
+           order by i.organization_id, i.alert_instance_id for no key update of i""",
+        [organization_id for organization_id, _, _ in wanted],
+        [alert_id for _, alert_id, _ in wanted],
+        [responder_id for _, _, responder_id in wanted],
+        since,
+    )
+    return [_case(row) for row in rows]
+
+
+async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
+    """How many cases have this status; counting stops at `limit`."""
+    return await db.fetch_value(
+        """select count(*) from (
+             select from alert_instance where organization_id = $1 and status_id = $2 limit $3) used""",
+        organization_id,
+        status_id,
+        limit,
+    )
+
+
+async def insert_cases(  # any tenant: a batch of events serves many organizations
+    db: Database, *, cases: Sequence[Case]
+) -> None:
+    """Add them as they are. Raises Dangling where an alert, status or user went meanwhile."""
+    await db.execute(
+        """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
+             responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, created_time,
+             updated_time)
+           select organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
+             assigned_user_id, severity, due_time, matched->'leaves', resolved_time, created_time, created_time
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::integer[],
+                       $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[], $12::timestamptz[],
+                       $13::timestamptz[])
+             as n (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
+                   assigned_user_id, severity, due_time, matched, resolved_time, created_time)""",
+        [case.organization_id for case in cases],
+        [case.alert_instance_id for case in cases],
+        [case.alert_id for case in cases],
+        [case.questionnaire_id for case in cases],
+        [case.instance_id for case in cases],
+        [case.responder_id for case in cases],
+        [case.status_id for case in cases],
+        [case.assigned_user_id for case in cases],
+        [case.severity for case in cases],
+        [case.due_time for case in cases],
+        [{"leaves": case.matched} for case in cases],  # a list in a list would be a dimension of the array
+        [case.resolved_time for case in cases],
+        [case.created_time for case in cases],
+    )
+
+
+async def update_repeated(  # any tenant: a batch of events serves many organizations
+    db: Database, *, repeats: Sequence[tuple[str, str, int]], now: datetime
+) -> list[Case]:
+    """Count repeats (organization, case, how many) on cases that the caller has locked; the rows after it."""
+    rows = await db.fetch(
+        f"""update alert_instance i
+           set occurrences = i.occurrences + b.more, version = i.version + 1,
+             updated_time = greatest(i.updated_time, $4)
+           from unnest($1::text[], $2::text[], $3::integer[]) as b (organization_id, alert_instance_id, more)
+           where i.organization_id = b.organization_id and i.alert_instance_id = b.alert_instance_id
+           returning {_CASE_COLUMNS_I}""",
+        [organization_id for organization_id, _, _ in repeats],
+        [alert_instance_id for _, alert_instance_id, _ in repeats],
+        [more for _, _, more in repeats],
+        now,
+    )
+    return [_case(row) for row in rows]
+
+
+async def update_case(
+    db: Database,
+    *,
+    organization_id: str,
+    alert_instance_id: str,
+    status_id: int,
+    assigned_user_id: str | None,
+    severity: str,
+    due_time: datetime | None,
+    resolved_time: datetime | None,
+    resolved_by: str | None,
+    now: datetime,
+    updated_by: str,
+) -> Case | None:
+    """Write what a client may set of a case that the caller has locked; None when that changes nothing."""
+    row = await db.fetch_row(
+        f"""update alert_instance
+           set status_id = $3, assigned_user_id = $4, severity = $5, due_time = $6, resolved_time = $7,
+             resolved_by = $8, version = version + 1, updated_time = greatest(updated_time, $9), updated_by = $10
+           where organization_id = $1 and alert_instance_id = $2
+             and (status_id, assigned_user_id, severity, due_time) is distinct from ($3, $4, $5, $6)
+           returning {_CASE_COLUMNS}""",
+        organization_id,
+        alert_instance_id,
+        status_id,
+        assigned_user_id,
+        severity,
+        due_time,
+        resolved_time,
+        resolved_by,
+        now,
+        updated_by,
+    )
+    return _case(row) if row else None
+
+
+async def update_status_to(
+    db: Database,
+    *,
+    organization_id: str,
+    status_id: int,
+    move_to: int,
+    is_closing: bool,
+    limit: int,
+    now: datetime,
+    updated_by: str,
+) -> list[tuple[Case, bool]]:
+    """Give at most `limit` cases that have one status another; each after the change, and whether it was resolved."""
+    rows = await db.fetch(
+        f"""with before as materialized (
+             select alert_instance_id, resolved_time is not null as was_resolved from alert_instance
+             where organization_id = $1 and status_id = $2
+             order by alert_instance_id limit $5 for no key update)
+           update alert_instance i
+           set status_id = $3, version = i.version + 1, updated_time = greatest(i.updated_time, $6), updated_by = $7,
+             resolved_time = case when $4 then coalesce(i.resolved_time, $6) end,
+             resolved_by = case when $4 then case when i.resolved_time is null then $7 else i.resolved_by end end
+           from before b where i.organization_id = $1 and i.alert_instance_id = b.alert_instance_id
+           returning {_CASE_COLUMNS_I}, b.was_resolved""",
+        organization_id,
+        status_id,
+        move_to,
+        is_closing,
+        limit,
+        now,
+        updated_by,
+    )
+    return [(_case(row), row["was_resolved"]) for row in rows]
+
+
+async def update_recovered(  # any tenant: a batch of events serves many organizations
+    db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime
+) -> int:
+    """Write the item (organization, instance, item) into the open cases of a response that have none; how many."""
+    return await db.execute(
+        """update alert_instance i
+           set recovery_item_id = b.item_id, version = i.version + 1, updated_time = greatest(i.updated_time, $4)
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, instance_id, item_id)
+           where i.organization_id = b.organization_id and i.instance_id = b.instance_id
+             and i.recovery_item_id is null and i.resolved_time is null""",
+        [organization_id for organization_id, _, _ in recoveries],
+        [instance_id for _, instance_id, _ in recoveries],
+        [item_id for _, _, item_id in recoveries],
+        now,
+    )
+
+
+async def update_matched_to_blank(  # any tenant: a batch of events serves many organizations
+    db: Database, *, responses: Sequence[tuple[str, str]], people: Sequence[tuple[str, str]]
+) -> int:
+    """Take what was answered out of the cases of these responses and people, pairs with their organization."""
+    return await db.execute(
+        """update alert_instance i
+           set matched = (select coalesce(jsonb_agg(leaf || '{"actual": null}'), '[]')
+                          from jsonb_array_elements(i.matched) leaf),
+             version = i.version + 1
+           where (i.organization_id, i.alert_instance_id) in (
+             select c.organization_id, c.alert_instance_id
+             from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
+               join alert_instance c on c.organization_id = b.organization_id and c.instance_id = b.instance_id
+             union
+             select c.organization_id, c.alert_instance_id
+             from unnest($3::text[], $4::text[]) as b (organization_id, responder_id)
+               join alert_instance c on c.organization_id = b.organization_id and c.responder_id = b.responder_id)""",
+        [organization_id for organization_id, _ in responses],
+        [instance_id for _, instance_id in responses],
+        [organization_id for organization_id, _ in people],
+        [responder_id for _, responder_id in people],
+    )
+
+
+# comments --------------------------------------------------------------------------------------------------------
+async def get_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> Comment | None:
+    """A comment on this case, or None."""
+    row = await db.fetch_row(
+        f"""select {_COMMENT_COLUMNS} from alert_comment
+           where organization_id = $1 and alert_instance_id = $2 and comment_id = $3""",
+        organization_id,
+        alert_instance_id,
+        comment_id,
+    )
+    return Comment(**dict(row)) if row else None
+
+
+async def list_comments(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Comment]:
+    """A page of the comments on a case."""
+    rows = await db.fetch_list(
+        f"select {_COMMENT_COLUMNS} from alert_comment where organization_id = $1 and alert_instance_id = $2",
+        organization_id,
+        alert_instance_id,
+        page=page,
+    )
+    return rows.map(lambda row: Comment(**dict(row)))
+
+
+async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tenant: the comment names it
+    """Add it."""
+    await db.execute(
+        """insert into alert_comment (organization_id, comment_id, alert_instance_id, author_id, user_id, body,
+             created_time, updated_time) values ($1, $2, $3, $4, $5, $6, $7, $7)""",
+        comment.organization_id,
+        comment.comment_id,
+        comment.alert_instance_id,
+        comment.author_id,
+        comment.user_id,
+        comment.body,
+        comment.created_time,
+    )
+
+
+async def update_comment(
+    db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str, body: str, now: datetime
+) -> Comment | None:
+    """Write another text; None when it is the same, or the comment is gone."""
+    row = await db.fetch_row(
+        f"""update alert_comment set body = $4, version = version + 1, updated_time = greatest(updated_time, $5)
+           where organization_id = $1 and alert_instance_id = $2 and comment_id = $3 and body <> $4
+           returning {_COMMENT_COLUMNS}""",
+        organization_id,
+        alert_instance_id,
+        comment_id,
+        body,
+        now,
+    )
+    return Comment(**dict(row)) if row else None
+
+
+async def delete_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> int:
+    """Remove it."""
+    return await db.execute(
+        "delete from alert_comment where organization_id = $1 and alert_instance_id = $2 and comment_id = $3",
+        organization_id,
+        alert_instance_id,
+        comment_id,
+    )
+
+
+async def delete_comments_on(  # any tenant: a batch of events serves many organizations
+    db: Database, *, people: Sequence[tuple[str, str]]
+) -> int:
+    """Remove what was written about these people, pairs of organization and responder; the counts follow."""
+    return await db.execute(
+        """with gone as (
+             delete from alert_comment c
+             using alert_instance i, unnest($1::text[], $2::text[]) as b (organization_id, responder_id)
+             where i.organization_id = b.organization_id and i.responder_id = b.responder_id
+               and c.organization_id = i.organization_id and c.alert_instance_id = i.alert_instance_id
+             returning c.organization_id, c.alert_instance_id)
+           update alert_instance i set comments_count = 0, version = i.version + 1
+           from (select distinct * from gone) g
+           where i.organization_id = g.organization_id and i.alert_instance_id = g.alert_instance_id""",
+        [organization_id for organization_id, _ in people],
+        [responder_id for _, responder_id in people],
+    )
+
+
+async def update_comments_count(
+    db: Database, *, organization_id: str, alert_instance_id: str, more: int, now: datetime
+) -> Case | None:
+    """Count a comment more or fewer; the case after it."""
+    row = await db.fetch_row(
+        f"""update alert_instance
+           set comments_count = comments_count + $3, version = version + 1, updated_time = greatest(updated_time, $4)
+           where organization_id = $1 and alert_instance_id = $2 returning {_CASE_COLUMNS}""",
+        organization_id,
+        alert_instance_id,
+        more,
+        now,
+    )
+    return _case(row) if row else None
+
+
+def _case(row: Row) -> Case:
+    return Case(**{name: row[name] for name in Case.__dataclass_fields__})

@@ -1,0 +1,1 @@
+"""The mails that carry notices to users: gathered, claimed, sent by the worker, settled."""

@@ -1,0 +1,52 @@
+"""Composes the mail that tells a user what happened: short, plain, with links and without anything confidential."""
+
+from datetime import datetime
+
+from afterword.alerts.mails.store import Mail
+from afterword.channels.base import EMAIL, Message
+from afterword.channels.mime import one_line
+from afterword.core.site import Site
+from afterword.texts import texts
+from afterword.web import html
+
+SUBJECT_CHARACTERS_MAX = 200
+
+
+def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
+    """The mail in the user's language. One notice stands in the subject, of several their number."""
+    words = texts("notices", mail.locale)
+    shown = [
+        {"title": one.title, "body": one.body, "url": f"{site.public_url}{one.link}" if one.link else ""}
+        for one in mail.notices
+    ]
+    several = words.plural("{n} notice", "{n} notices", mail.notices_count)
+    rest = mail.notices_count - len(shown)
+    more = words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else ""
+    why = words(
+        "You get this mail because you follow this in Afterword. Your notification settings say what is mailed."
+    )
+    subject = one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX]
+    lines = ["\n".join(filter(None, (one["title"], one["body"], one["url"]))) for one in shown]
+    return Message(
+        item_id=mail.mail_id,
+        organization_id=mail.organization_id,
+        channel_id=EMAIL,
+        recipient=recipient,
+        sender=sender,
+        sender_name=mail.organization_name,
+        reply_to=None,
+        subject=subject,
+        html=html.render(
+            "email/notices.html",
+            language=words.language,
+            direction=words.direction,
+            subject=subject,
+            notices=shown,
+            more=more,
+            why=why,
+        ),
+        text="\n\n".join(filter(None, (*lines, more, why))),
+        locale=mail.locale,
+        composed_time=now,
+        headers={"Content-Language": words.language},
+    )

@@ -1,0 +1,69 @@
+"""What happens to the mails that carry notices: gathered until they are due, claimed, tried again, ended."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from afterword import ids
+from afterword.alerts.mails import store
+from afterword.alerts.mails.store import Mail, NewMail, Settlement
+from afterword.core import notices, retries
+from afterword.db import Database
+
+SEND_SECONDS_MAX: Final = 60
+LEASE_SECONDS: Final = 180
+ATTEMPTS_MAX: Final = 8
+ERROR_CHARACTERS_MAX: Final = 500
+
+assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled long before somebody else may take it
+
+MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
+Outcome = Literal["sent", "refused", "retry"]
+
+
+async def gather(db: Database, *, wanted: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
+    """The mails that go to these users at these times, by the same keys; what is told until then joins them."""
+    mails = [
+        NewMail(
+            organization_id=organization_id,
+            mail_id=ids.ordered(now),
+            user_id=user_id,
+            due_time=due_time.astimezone(UTC),
+        )
+        for organization_id, user_id, due_time in sorted(set(wanted))
+    ]
+    return await store.insert_mails(db, mails=mails, now=now) if mails else {}
+
+
+async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
+    """Take due mails for `LEASE_SECONDS`; those of workers that are gone come back first."""
+    await store.rescue_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
+    return await store.claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
+
+
+async def settle(db: Database, *, outcomes: Sequence[tuple[Mail, Outcome, str]], now: datetime, jitter: float) -> None:
+    """Write what became of mails, and why where they were not sent; what may go later does, with growing waits."""
+    settlements = [_settlement(mail, outcome, reason, now=now, jitter=jitter) for mail, outcome, reason in outcomes]
+    await store.settle_mails(db, settlements=settlements, now=now)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove what ended long ago."""
+    return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
+
+
+def _settlement(mail: Mail, outcome: Outcome, reason: str, *, now: datetime, jitter: float) -> Settlement:
+    state, due_time = {"sent": "sent", "refused": "failed", "retry": "waiting"}[outcome], None
+    if outcome == "retry":
+        if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
+            state = "failed"
+        else:
+            due_time = now + retries.backoff(mail.attempts, jitter=jitter)
+    return Settlement(
+        organization_id=mail.organization_id,
+        mail_id=mail.mail_id,
+        epoch=mail.epoch,
+        state=state,
+        due_time=due_time,
+        error=None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX],
+    )

@@ -1,0 +1,160 @@
+"""SQL of the mails that carry notices: claimed under a lease, sent, settled by whoever holds the epoch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from afterword.db import Database
+
+NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMail:
+    """A mail that a user is owed at a time."""
+
+    organization_id: str
+    mail_id: str
+    user_id: str
+    due_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing that a mail tells."""
+
+    title: str
+    body: str
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """A claimed mail, with all that it is composed of. `email` is None for a user who is not active any more."""
+
+    organization_id: str
+    mail_id: str
+    epoch: int
+    attempts: int
+    email: str | None
+    locale: str
+    organization_name: str
+    notices: tuple[Notice, ...]
+    notices_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What became of a claimed mail: `sent`, `failed`, or `waiting` again until `due_time`."""
+
+    organization_id: str
+    mail_id: str
+    epoch: int
+    state: str
+    due_time: datetime | None = None
+    error: str | None = None
+
+
+async def insert_mails(  # any tenant: a batch of events serves many organizations
+    db: Database, *, mails: Sequence[NewMail], now: datetime
+) -> dict[tuple[str, str, datetime], str]:
+    """The ids of the mails of these users and times: the one that is there and was not tried yet, else a new one."""
+    rows = await db.fetch(
+        """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
+           select organization_id, mail_id, user_id, due_time, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as n (organization_id, mail_id, user_id, due_time)
+           order by organization_id, user_id, due_time
+           on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
+             do update set due_time = m.due_time
+           returning organization_id, user_id, due_time, mail_id""",
+        [mail.organization_id for mail in mails],
+        [mail.mail_id for mail in mails],
+        [mail.user_id for mail in mails],
+        [mail.due_time for mail in mails],
+        now,
+    )
+    return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
+
+
+async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
+    """Take due mails, the longest due first; each attempt counts when it begins."""
+    rows = await db.fetch(
+        """with due as materialized (
+             select organization_id, mail_id from notice_mail
+             where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked),
+           taken as (
+             update notice_mail m
+             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
+             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
+             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts)
+           select t.organization_id, t.mail_id, t.epoch, t.attempts,
+             case when u.active then u.email end as email, coalesce(u.locale, o.default_locale) as locale,
+             o.display_name as organization_name,
+             array(select jsonb_build_array(n.title, n.body, n.link) from notification n
+                   where n.organization_id = t.organization_id and n.mail_id = t.mail_id
+                   order by n.created_time, n.notification_id limit $4) as notices,
+             (select count(*) from notification n
+              where n.organization_id = t.organization_id and n.mail_id = t.mail_id) as notices_count
+           from taken t
+             join organization o on o.organization_id = t.organization_id
+             join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
+           order by t.due_time""",
+        now,
+        lease_until,
+        limit,
+        NOTICES_SHOWN_MAX,
+    )
+    return [Mail(**_values(row)) for row in rows]
+
+
+async def settle_mails(db: Database, *, settlements: Sequence[Settlement], now: datetime) -> int:
+    """Write what became of claimed mails; one that another holds by now is left alone."""
+    return await db.execute(
+        """update notice_mail m
+           set state = b.state, due_time = coalesce(b.due_time, m.due_time), error = b.error, lease_until = null,
+             finished_time = case when b.state <> 'waiting' then $7::timestamptz end
+           from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::timestamptz[], $6::text[])
+             as b (organization_id, mail_id, epoch, state, due_time, error)
+           where m.organization_id = b.organization_id and m.mail_id = b.mail_id and m.epoch = b.epoch
+             and m.state = 'claimed'""",
+        [one.organization_id for one in settlements],
+        [one.mail_id for one in settlements],
+        [one.epoch for one in settlements],
+        [one.state for one in settlements],
+        [one.due_time for one in settlements],
+        [one.error for one in settlements],
+        now,
+    )
+
+
+async def rescue_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
+    """Put back mails whose holder is gone; one that was tried often enough ends."""
+    return await db.execute(
+        """update notice_mail m
+           set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
+             finished_time = case when m.attempts >= $2 then $1::timestamptz end,
+             due_time = case when m.attempts >= $2 then m.due_time else $1 end, error = 'The worker was lost.'
+           where (m.organization_id, m.mail_id) in (
+             select organization_id, mail_id from notice_mail
+             where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
+        now,
+        attempts_max,
+        limit,
+    )
+
+
+async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
+    """Remove mails that ended before a time; how many rows."""
+    return await db.execute(
+        """delete from notice_mail where (organization_id, mail_id) in (
+             select organization_id, mail_id from notice_mail
+             where finished_time < $1 order by finished_time limit $2)""",
+        before,
+        limit,
+    )
+
+
+def _values(row: Any) -> dict[str, Any]:
+    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}

@@ -1,0 +1,183 @@
+"""The HTTP door of notifications: what the token's user was told, and what the user wants to hear."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.alerts.notifications import service, store
+from afterword.core.lists import Rows
+from afterword.core.times import format_optional, format_time
+from afterword.db import Database
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Notifications")
+
+DEFAULTS: Final = (
+    "A type that is not named is told on the web, and by mail only new alert instances, plans and disabled webhooks. "
+    "Types of single messages, responses and people (queue_item, questionnaire_instance, answer, responder, "
+    "suppression, tag) are told only to who names them."
+)
+
+Digest = Literal["none", "daily", "weekly"]
+
+
+class NotificationUpdate(fields.Request):
+    """Whether it was read."""
+
+    read: bool | UnsetType = UNSET
+
+
+class Notification(fields.Answer):
+    """One thing that a user was told. `link` is a page of the console."""
+
+    notification_id: fields.Id
+    user_id: fields.Id
+    event_id: fields.Id | None
+    type: str
+    title: str
+    body: str
+    link: str | None
+    read: bool
+    read_time: fields.DateTime | None
+    created_time: fields.DateTime
+
+    @classmethod
+    def of(cls, one: store.Notification, zone: tzinfo) -> "Notification":
+        """The record as the wire shows it, its times in the organization's zone."""
+        return cls(
+            notification_id=one.notification_id,
+            user_id=one.user_id,
+            event_id=one.event_id,
+            type=one.type,
+            title=one.title,
+            body=one.body,
+            link=one.link,
+            read=one.read_time is not None,
+            read_time=format_optional(one.read_time, zone=zone),
+            created_time=format_time(one.created_time, zone=zone),
+        )
+
+
+class NotificationWays(fields.Request):
+    """How a type of event is heard of."""
+
+    web: bool
+    email: bool
+
+
+class NotificationWatch(fields.Request):
+    """A thing that is followed."""
+
+    entity: Literal["organization", "application", "questionnaire", "alert", "user"]
+    entity_id: fields.Id
+
+
+Watches = Annotated[list[NotificationWatch], Meta(max_length=service.WATCHES_MAX)]
+
+
+class NotificationSubscriptionRequest(fields.Request):
+    """All that a user wants to hear; what is left out is as it was at the beginning."""
+
+    types: dict[str, NotificationWays] = msgspec.field(default_factory=dict[str, NotificationWays])
+    watches: Watches = msgspec.field(default_factory=list[NotificationWatch])
+    digest: Digest = "none"
+
+
+class NotificationSubscription(fields.Answer):
+    """What a user hears: of these types, about these things. A type that is not named has its default."""
+
+    user_id: fields.Id
+    types: dict[str, NotificationWays]
+    watches: list[NotificationWatch]
+    digest: Digest
+    updated_time: fields.DateTime
+
+    @classmethod
+    def of(
+        cls, subscription: store.Subscription, watches: list[store.Watch], zone: tzinfo
+    ) -> "NotificationSubscription":
+        """The record as the wire shows it, its times in the organization's zone."""
+        found: list[dict[str, Any]] = [{"entity": entity, "entity_id": entity_id} for entity, entity_id in watches]
+        digest: Any = subscription.digest
+        return cls(
+            user_id=subscription.user_id,
+            types={name: NotificationWays(**ways) for name, ways in subscription.types.items()},
+            watches=[NotificationWatch(**watch) for watch in found],
+            digest=digest,
+            updated_time=format_time(subscription.updated_time, zone=zone),
+        )
+
+
+@routes.get(
+    "/notification",
+    scope="Notification.Read",
+    answer=Notification,
+    shape="envelope",
+    listing=store.NOTIFICATIONS,
+    summary="Get all notifications",
+    description="Those of the token's user; a token of the organization has none.",
+)
+async def list_notifications(call: Call[None], db: Database) -> Answer:
+    if call.caller.user_id is None:
+        return Answer(Rows([], 0 if call.page.with_total else None))
+    rows = await store.list_notifications(
+        db, organization_id=call.caller.organization_id, user_id=call.caller.user_id, page=call.page
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda one: Notification.of(one, zone)))
+
+
+@routes.patch(
+    "/notification/{notification_id}",
+    scope="Notification.Update",
+    body=NotificationUpdate,
+    answer=Notification,
+    summary="Update Notification",
+)
+async def update_notification(call: Call[NotificationUpdate], db: Database) -> Answer:
+    one = await service.mark_read(
+        db,
+        caller=call.caller,
+        notification_id=call.ids["notification_id"],
+        read=None if call.body.read is UNSET else call.body.read,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(Notification.of(one, call.zone), version=one.version)
+
+
+@routes.get(
+    "/notification/subscription",
+    scope="Notification.Read",
+    answer=NotificationSubscription,
+    summary="Get Notification Subscription",
+    description=f"{DEFAULTS} Who has chosen nothing watches what they created.",
+)
+async def get_subscription(call: Call[None], db: Database) -> Answer:
+    subscription, watches = await service.get_subscription(db, caller=call.caller)
+    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)
+
+
+@routes.put(
+    "/notification/subscription",
+    scope="Notification.Update",
+    body=NotificationSubscriptionRequest,
+    answer=NotificationSubscription,
+    summary="Replace Notification Subscription",
+    description=f"All of it. {DEFAULTS}",
+)
+async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
+    subscription, watches = await service.subscribe(
+        db,
+        caller=call.caller,
+        types={name: {"web": ways.web, "email": ways.email} for name, ways in call.body.types.items()},
+        watches=[(watch.entity, watch.entity_id) for watch in call.body.watches],
+        digest=call.body.digest,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)

@@ -1,0 +1,228 @@
+"""What alerts, their statuses, cases and comments are on the wire."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.rules import store as rules_store
+from afterword.alerts.statuses import store as statuses_store
+from afterword.core.times import format_optional
+from afterword.instances.resources import LeafResult
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+
+Trigger = Literal["submitted", "completed", "schedule"]
+Severity = Literal["low", "normal", "high", "critical"]
+Color = Annotated[str, Meta(extra={"kind": "color"}, examples=["#1a6b72"])]
+StatusId = Annotated[int, Meta(ge=1, le=999_999_999)]
+Ids = Annotated[list[fields.Id], Meta(max_length=100)]
+ChatUrls = Annotated[list[fields.Url], Meta(max_length=10)]
+DueHours = Annotated[int, Meta(ge=1, le=720)]
+FoldHours = Annotated[int, Meta(ge=0, le=720)]
+Position = Annotated[int, Meta(ge=0, le=1_000_000)]
+Text5000 = Annotated[str, Meta(min_length=1, max_length=5000)]
+Description500 = Annotated[str, Meta(max_length=500)]
+
+
+class AlertRequest(fields.Request):
+    """A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response."""
+
+    application_id: fields.Id
+    title: fields.Text200
+    description: fields.Text2000 | None = None
+    questionnaire_ids: Ids = msgspec.field(default_factory=list[str])
+    trigger: Trigger = "completed"
+    conditions: dict[str, Any] | None = None
+    severity: Severity = "normal"
+    active: bool = True
+    status_id: StatusId = 1
+    assigned_user_id: fields.Id | None = None
+    due_hours: DueHours | None = None
+    fold_hours: FoldHours = 0
+    subscriber_user_ids: Ids = msgspec.field(default_factory=list[str])
+    chat_urls: ChatUrls = msgspec.field(default_factory=list[str])
+
+
+class AlertUpdate(fields.Request):
+    """What of a rule may change; cases that are there stay as they are."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    description: fields.Text2000 | UnsetType | None = UNSET
+    questionnaire_ids: Ids | UnsetType = UNSET
+    trigger: Trigger | UnsetType = UNSET
+    conditions: dict[str, Any] | UnsetType | None = UNSET
+    severity: Severity | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    status_id: StatusId | UnsetType = UNSET
+    assigned_user_id: fields.Id | UnsetType | None = UNSET
+    due_hours: DueHours | UnsetType | None = UNSET
+    fold_hours: FoldHours | UnsetType = UNSET
+    subscriber_user_ids: Ids | UnsetType = UNSET
+    chat_urls: ChatUrls | UnsetType = UNSET
+
+
+class Alert(fields.Answer):
+    """A rule over responses, or over figures, and what the cases that it opens begin with."""
+
+    alert_id: fields.Id
+    organization_id: fields.Id
+    application_id: fields.Id
+    title: str
+    description: str | None
+    questionnaire_ids: list[fields.Id]
+    trigger: Trigger
+    conditions: dict[str, Any] | None
+    severity: Severity
+    active: bool
+    status_id: int
+    assigned_user_id: fields.Id | None
+    due_hours: int | None
+    fold_hours: int
+    subscriber_user_ids: list[fields.Id]
+    chat_urls: list[str]
+    open_count: int
+    last_triggered_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, alert: rules_store.Alert, zone: tzinfo) -> "Alert":
+        """The record as the wire shows it, its times in the organization's zone."""
+        shown: dict[str, Any] = {name: getattr(alert, name) for name in _shown(cls) if name != "chat_urls"}
+        return cls(**shown, **_times(alert, zone), chat_urls=[])
+
+
+class AlertStatusRequest(fields.Request):
+    """A new status of the organization, or of one application."""
+
+    title: fields.Text100
+    color: Color
+    description: Description500 | None = None
+    closing: bool = False
+    application_id: fields.Id | None = None
+    position: Position = 0
+
+
+class AlertStatusUpdate(fields.Request):
+    """What of an own status may change; `closing` only while nothing has it."""
+
+    title: fields.Text100 | UnsetType = UNSET
+    color: Color | UnsetType = UNSET
+    description: Description500 | UnsetType | None = UNSET
+    closing: bool | UnsetType = UNSET
+    position: Position | UnsetType = UNSET
+
+
+class AlertStatusDeletion(fields.Request):
+    """Which status everything with the deleted one gets."""
+
+    move_to: StatusId | UnsetType = UNSET
+
+
+class AlertStatus(fields.Answer):
+    """How far a case has come. `closing`: a case in it is done. `system`: the product's own, which stays as it is."""
+
+    status_id: int
+    title: str
+    description: str | None
+    color: str
+    closing: bool
+    application_id: fields.Id | None
+    position: int
+    system: bool
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, status: statuses_store.Status, zone: tzinfo) -> "AlertStatus":
+        """The record as the wire shows it, its times in the organization's zone."""
+        shown: dict[str, Any] = {name: getattr(status, name) for name in _shown(cls)}
+        return cls(**shown, **_times(status, zone))
+
+
+class AlertInstanceUpdate(fields.Request):
+    """What of a case may change."""
+
+    status_id: StatusId | UnsetType = UNSET
+    assigned_user_id: fields.Id | UnsetType | None = UNSET
+    severity: Severity | UnsetType = UNSET
+    due_time: fields.Moment | UnsetType | None = UNSET
+
+
+class AlertInstance(fields.Answer):
+    """A case that an alert opened. The response that it is about is null where a daily figure opened it."""
+
+    alert_instance_id: fields.Id
+    alert_id: fields.Id
+    questionnaire_id: fields.Id | None
+    instance_id: fields.Id | None
+    responder_id: fields.Id | None
+    status_id: int
+    assigned_user_id: fields.Id | None
+    severity: Severity
+    due_time: fields.DateTime | None
+    occurrences: int
+    matched: list[LeafResult]
+    comments_count: int
+    resolved_time: fields.DateTime | None
+    resolved_by: fields.Id | None
+    recovery_item_id: fields.Id | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, case: cases_store.Case, zone: tzinfo) -> "AlertInstance":
+        """The record as the wire shows it, its times in the organization's zone."""
+        shown: dict[str, Any] = {name: getattr(case, name) for name in _shown(cls)}
+        shown["matched"] = [LeafResult(**leaf) for leaf in case.matched]
+        return cls(**shown, **_times(case, zone))
+
+
+class AlertCommentRequest(fields.Request):
+    """A comment on a case."""
+
+    body: Text5000
+
+
+class AlertCommentUpdate(fields.Request):
+    """Another text of one's own comment."""
+
+    body: Text5000 | UnsetType = UNSET
+
+
+class AlertComment(fields.Answer):
+    """What somebody wrote about a case; `user_id` is null for a token of the organization."""
+
+    comment_id: fields.Id
+    alert_instance_id: fields.Id
+    user_id: fields.Id | None
+    body: str
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+
+    @classmethod
+    def of(cls, comment: cases_store.Comment, zone: tzinfo) -> "AlertComment":
+        """The record as the wire shows it, its times in the organization's zone."""
+        shown: dict[str, Any] = {name: getattr(comment, name) for name in _shown(cls)}
+        return cls(**shown, **_times(comment, zone))
+
+
+_TIMES: Final = ("created_time", "updated_time", "due_time", "resolved_time", "last_triggered_time")
+
+
+def _shown(struct: type[msgspec.Struct]) -> list[str]:
+    """The members that are shown as they are stored."""
+    return [name for name in struct.__struct_fields__ if name not in _TIMES]
+
+
+def _times(record: Any, zone: tzinfo) -> dict[str, Any]:
+    """The times of a record as texts."""
+    return {name: format_optional(getattr(record, name), zone=zone) for name in _TIMES if hasattr(record, name)}

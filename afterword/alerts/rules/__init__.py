@@ -1,0 +1,1 @@
+"""Alert rules: over which responses they look, and what they open."""

@@ -1,0 +1,224 @@
+"""What is done with alerts: make, change and remove a rule; count the cases that it has open."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword import errors, ids
+from afterword.accounts import store as accounts_store
+from afterword.alerts.rules import store
+from afterword.alerts.rules.store import Alert
+from afterword.alerts.statuses import store as statuses_store
+from afterword.core import alerts as core_alerts
+from afterword.core import conditions
+from afterword.core.access import Caller
+from afterword.core.conditions import Kind, Node, Scope
+from afterword.core.reading import Findings
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
+
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+EVALUATION_HOURS: Final = 24  # between two looks at the figures of a daily alert
+_CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
+
+
+async def get(db: Database, *, caller: Caller, alert_id: str) -> Alert:
+    """The alert as the caller may see it; raises NotFound."""
+    alert = await store.get_alert(
+        db, organization_id=caller.organization_id, alert_id=alert_id, application_ids=caller.application_ids
+    )
+    if alert is None:
+        raise _unknown()
+    return alert
+
+
+async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
+    """Make a rule. Raises Invalid: ids that are not there, conditions that cannot be asked of these questionnaires."""
+    wrong = await _application_errors(db, caller=caller, application_id=columns["application_id"])
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
+    return await store.insert_alert(
+        db,
+        organization_id=caller.organization_id,
+        alert_id=ids.ordered(now),
+        columns=columns,
+        now=now,
+        by=caller.actor_id,
+    )
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    alert_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> Alert:
+    """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
+    before = await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
+    columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
+    changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
+    await _check(db, organization_id=caller.organization_id, columns=columns, changed=changed)
+    after = await store.update_alert(
+        db, organization_id=caller.organization_id, alert_id=alert_id, changes=changes, now=now, by=caller.actor_id
+    )
+    return after or before
+
+
+async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: Expect | None = None) -> None:
+    """Remove the rule; the cases that it opened stay. Raises NotFound, and what `expect` raises."""
+    await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
+    await store.delete_alert(db, organization_id=caller.organization_id, alert_id=alert_id, now=now, by=caller.actor_id)
+
+
+async def count(
+    db: Database, *, counts: Sequence[tuple[str, str, int]], triggered_time: datetime | None = None
+) -> None:
+    """Keep the number of open cases: triples of organization, alert and how many more (or fewer)."""
+    if counts:
+        await store.settle_counts(db, counts=counts, triggered_time=triggered_time)
+
+
+async def is_status_used(db: Database, *, organization_id: str, status_id: int) -> bool:
+    """Whether an alert gives this status to new cases."""
+    return bool(await store.count_status_uses(db, organization_id=organization_id, status_id=status_id, limit=1))
+
+
+async def move_status(
+    db: Database, *, organization_id: str, status_id: int, move_to: int, deleted_only: bool = False
+) -> None:
+    """Give the alerts that have one status another."""
+    await store.update_status_to(
+        db, organization_id=organization_id, status_id=status_id, move_to=move_to, deleted_only=deleted_only
+    )
+
+
+async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
+    """Daily alerts whose figures are to be looked at now, and then again in `EVALUATION_HOURS`; others skip them."""
+    before = now - timedelta(hours=EVALUATION_HOURS)
+    return await store.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
+
+
+def read_conditions(document: object) -> Node | None:
+    """The tree of conditions that were checked when they were saved."""
+    return conditions.read(document, "", Findings(), _EVERYTHING)
+
+
+# Checks --------------------------------------------------------------------------------------------------------------
+
+_COLUMNS: Final = (
+    "application_id", "title", "description", "questionnaire_ids", "trigger", "conditions", "severity", "active",
+    "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids",
+)  # fmt: skip
+
+
+class _Ids(dict[str, Kind]):
+    """Has every question."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+# What was allowed once is allowed: a question that left its questionnaire since is simply never answered.
+_EVERYTHING: Final = Scope(questions=_Ids(), tags=True, metrics=True)
+
+
+async def _locked(db: Database, *, caller: Caller, alert_id: str, expect: Expect | None) -> Alert:
+    await get(db, caller=caller, alert_id=alert_id)
+    alert = await store.get_alert_locked(db, organization_id=caller.organization_id, alert_id=alert_id)
+    if alert is None:
+        raise _unknown()
+    if expect is not None:
+        expect(alert.version)
+    return alert
+
+
+async def _check(db: Database, *, organization_id: str, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
+    """Look up what is named by an id, and the conditions, as far as they are new. Raises Invalid."""
+    wrong: list[FieldError] = []
+    place = {"organization_id": organization_id, "application_id": columns["application_id"]}
+    if "questionnaire_ids" in changed:
+        known = await store.list_questionnaire_ids(db, **place, among=columns["questionnaire_ids"])
+        wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
+    users = [*columns["subscriber_user_ids"], *filter(None, [columns["assigned_user_id"]])]
+    if users and changed & {"subscriber_user_ids", "assigned_user_id"}:
+        known = await store.list_user_ids(db, **place, among=users)
+        if "subscriber_user_ids" in changed:
+            wrong += _unknown_ids("subscriber_user_ids", columns["subscriber_user_ids"], known, "user")
+        if "assigned_user_id" in changed and columns["assigned_user_id"] not in {None, *known}:
+            wrong.append(FieldError("unknown_id", "There is no such user.", pointer="/assigned_user_id"))
+    if "status_id" in changed:
+        status = await statuses_store.get_status(
+            db, organization_id=organization_id, status_id=columns["status_id"],
+            application_ids=[columns["application_id"]],
+        )  # fmt: skip
+        if status is None:
+            wrong.append(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
+    if changed & _CONDITION_COLUMNS and not wrong:
+        wrong += await _condition_errors(db, organization_id=organization_id, columns=columns)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
+    """What the conditions ask that these questionnaires, this application or this trigger cannot answer."""
+    document, is_daily = columns["conditions"], columns["trigger"] == "schedule"
+    if document is None:
+        message = "A daily alert needs conditions: there is no response that it could stand for."
+        return [FieldError("required", message, pointer="/conditions")] if is_daily else []
+    findings = Findings(strict=True)
+    scope = await _scope(db, organization_id=organization_id, columns=columns)
+    node = conditions.read(document, "/conditions", findings, scope)
+    wrong = [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
+    if not wrong and is_daily:
+        leaves = core_alerts.leaves_of(node)
+        if not leaves or not all(leaf.subject.startswith(core_alerts.METRIC) for leaf in leaves):
+            message = "A daily alert compares figures (metric:…), at least one, and nothing else."
+            wrong.append(FieldError("unknown_value", message, pointer="/conditions"))
+    return wrong
+
+
+async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Scope:
+    """The questions of the questionnaires that ask what the conditions name, and what the application declares."""
+    version_ids = await store.list_question_versions(
+        db,
+        organization_id=organization_id,
+        application_id=columns["application_id"],
+        questionnaire_ids=columns["questionnaire_ids"],
+        question_ids=sorted(core_alerts.question_ids_in(columns["conditions"])),
+    )
+    kinds: dict[str, Kind] = {"\0": "any"}  # no id: with no question at all every id would pass as that of a metric
+    for version_id in version_ids:
+        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
+        for question in version.definition.questions():
+            kinds |= question.kinds
+    declared = await metadata.declared(db, organization_id=organization_id, application_id=columns["application_id"])
+    is_daily = columns["trigger"] == "schedule"
+    return Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=not is_daily, metrics=is_daily)
+
+
+async def _application_errors(db: Database, *, caller: Caller, application_id: str) -> list[FieldError]:
+    application = await accounts_store.get_application(
+        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    )
+    if application is not None:
+        return []
+    return [FieldError("unknown_id", "There is no such application.", pointer="/application_id")]
+
+
+def _unknown_ids(name: str, given: Sequence[str], known: set[str], what: str) -> list[FieldError]:
+    return [
+        FieldError("unknown_id", f"There is no such {what} in this application.", pointer=f"/{name}/{place}")
+        for place, one in enumerate(given)
+        if one not in known
+    ]
+
+
+def _unknown() -> errors.NotFound:
+    return errors.NotFound("There is no such alert.")

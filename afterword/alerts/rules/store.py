@@ -1,0 +1,329 @@
+"""SQL of alerts: the rules. A deleted one is as if absent; its cases stay."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+ALERTS = Listing(
+    columns={
+        "alert_id": Column("alert_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "application_id": Column("application_id", "id"),
+        "title": Column("title"),
+        "description": Column("description", nullable=True),
+        "trigger": Column("trigger"),
+        "severity": Column("severity"),
+        "active": Column("active", "boolean"),
+        "status_id": Column("status_id", "integer"),
+        "assigned_user_id": Column("assigned_user_id", "id", nullable=True),
+        "due_hours": Column("due_hours", "integer", nullable=True),
+        "fold_hours": Column("fold_hours", "integer"),
+        "last_triggered_time": Column("last_triggered_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="alert_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """A rule: which responses open a case, and what that case is at its beginning."""
+
+    organization_id: str
+    alert_id: str
+    application_id: str
+    title: str
+    description: str | None
+    questionnaire_ids: list[str]
+    trigger: str
+    conditions: dict[str, Any] | None
+    severity: str
+    active: bool
+    status_id: int
+    assigned_user_id: str | None
+    due_hours: int | None
+    fold_hours: int
+    subscriber_user_ids: list[str]
+    open_count: int
+    last_triggered_time: datetime | None
+    since_time: datetime
+    evaluated_time: datetime | None
+    deleted_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, alert_id, application_id, title, description,
+  questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours,
+  subscriber_user_ids, open_count, last_triggered_time, since_time, evaluated_time, deleted_time, version,
+  created_time, updated_time, created_by, updated_by"""
+_COLUMNS_A: Final = qualified(_COLUMNS, "a")
+_COLUMNS_T: Final = qualified(_COLUMNS, "t")
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """An alert that looks at a questionnaire's responses, and whether its new cases are closed from the beginning."""
+
+    questionnaire_id: str
+    alert: Alert
+    opens_closed: bool
+
+
+async def get_alert(
+    db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = ()
+) -> Alert | None:
+    """The alert, unless it belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from alert
+           where organization_id = $1 and alert_id = $2 and deleted_time is null
+             and (cardinality($3::text[]) = 0 or application_id = any($3))""",
+        organization_id,
+        alert_id,
+        list(application_ids),
+    )
+    return _alert(row) if row else None
+
+
+async def get_alert_locked(db: Database, *, organization_id: str, alert_id: str) -> Alert | None:
+    """The alert, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from alert
+           where organization_id = $1 and alert_id = $2 and deleted_time is null for no key update""",
+        organization_id,
+        alert_id,
+    )
+    return _alert(row) if row else None
+
+
+async def list_alerts(db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page) -> Rows[Alert]:
+    """A page of the organization's alerts, of these applications (none: all)."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from alert
+           where organization_id = $1 and deleted_time is null
+             and (cardinality($2::text[]) = 0 or application_id = any($2))""",
+        organization_id,
+        list(application_ids),
+        page=page,
+    )
+    return rows.map(_alert)
+
+
+async def list_active_alerts(  # any tenant: a batch of events serves many organizations
+    db: Database, *, questionnaires: Sequence[tuple[str, str]]
+) -> list[Watching]:
+    """The active alerts that look at responses of these questionnaires, pairs of organization and questionnaire."""
+    rows = await db.fetch(
+        f"""select q.questionnaire_id as of_questionnaire_id, s.closing as status_closing, {_COLUMNS_A}
+           from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
+             join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
+             join alert a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+             join alert_status s on s.organization_id = a.organization_id and s.status_id = a.status_id
+           where a.active and a.deleted_time is null and a.trigger <> 'schedule'
+             and (cardinality(a.questionnaire_ids) = 0 or q.questionnaire_id = any(a.questionnaire_ids))
+           order by a.organization_id, a.alert_id""",
+        [organization_id for organization_id, _ in questionnaires],
+        [questionnaire_id for _, questionnaire_id in questionnaires],
+    )
+    return [Watching(row["of_questionnaire_id"], _alert(row), row["status_closing"]) for row in rows]
+
+
+async def list_question_versions(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    questionnaire_ids: Sequence[str],
+    question_ids: Sequence[str],
+) -> list[str]:
+    """The published versions, of these questionnaires (none: all of the application), that ask one of the questions."""
+    rows = await db.fetch(
+        """select v.version_id
+           from questionnaire q
+             join questionnaire_version v on v.organization_id = q.organization_id
+               and v.version_id = q.published_version_id
+           where q.organization_id = $1 and q.owner_application_id = $2
+             and (cardinality($3::text[]) = 0 or q.questionnaire_id = any($3))
+             and exists (
+               select from jsonb_path_query(v.definition, '$.groups[*].questions[*].question_id') i
+               where i #>> '{}' = any($4::text[]))""",
+        organization_id,
+        application_id,
+        list(questionnaire_ids),
+        list(question_ids),
+    )
+    return [row["version_id"] for row in rows]
+
+
+async def list_questionnaire_ids(
+    db: Database, *, organization_id: str, application_id: str, among: Sequence[str]
+) -> set[str]:
+    """Those of `among` that are questionnaires of this application."""
+    rows = await db.fetch(
+        """select questionnaire_id from questionnaire
+           where organization_id = $1 and owner_application_id = $2 and questionnaire_id = any($3::text[])""",
+        organization_id,
+        application_id,
+        list(among),
+    )
+    return {row["questionnaire_id"] for row in rows}
+
+
+async def list_user_ids(db: Database, *, organization_id: str, application_id: str, among: Sequence[str]) -> set[str]:
+    """Those of `among` that are active users of this organization and may see the application."""
+    rows = await db.fetch(
+        """select user_id from organization_user
+           where organization_id = $1 and user_id = any($3::text[]) and active
+             and (cardinality(application_ids) = 0 or $2 = any(application_ids))""",
+        organization_id,
+        application_id,
+        list(among),
+    )
+    return {row["user_id"] for row in rows}
+
+
+async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
+    """How many alerts give this status to new cases; counting stops at `limit`."""
+    return await db.fetch_value(
+        """select count(*) from (
+             select from alert where organization_id = $1 and status_id = $2 and deleted_time is null limit $3) used""",
+        organization_id,
+        status_id,
+        limit,
+    )
+
+
+async def insert_alert(
+    db: Database, *, organization_id: str, alert_id: str, columns: Mapping[str, Any], now: datetime, by: str
+) -> Alert:
+    """Add one. Raises Dangling for an application, status or user that is not the organization's."""
+    row = await db.fetch_row(
+        f"""insert into alert (organization_id, alert_id, application_id, title, description, questionnaire_ids,
+             trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours,
+             subscriber_user_ids, created_time, updated_time, created_by, updated_by)
+           select $1, $2, s.application_id, s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions,
+             s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids,
+             $4, $4, $5, $5
+           from jsonb_populate_record(null::alert, $3::jsonb) s returning {_COLUMNS}""",
+        organization_id,
+        alert_id,
+        dict(columns),
+        now,
+        by,
+    )
+    assert row is not None  # noqa: S101  it was just inserted
+    return _alert(row)
+
+
+async def update_alert(
+    db: Database, *, organization_id: str, alert_id: str, changes: Mapping[str, Any], now: datetime, by: str
+) -> Alert | None:
+    """Write the columns that are named, in one statement; None when that changes nothing."""
+    row = await db.fetch_row(
+        f"""update alert t
+           set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids,
+             trigger = s.trigger, conditions = s.conditions, severity = s.severity, active = s.active,
+             status_id = s.status_id, assigned_user_id = s.assigned_user_id, due_hours = s.due_hours,
+             fold_hours = s.fold_hours, subscriber_user_ids = s.subscriber_user_ids, version = t.version + 1,
+             updated_time = greatest(t.updated_time, $4), updated_by = $5
+           from alert o, jsonb_populate_record(o, $3::jsonb) s
+           where t.organization_id = $1 and t.alert_id = $2 and o.organization_id = $1 and o.alert_id = $2
+             and (t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active,
+                  t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids)
+               is distinct from (s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity,
+                  s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids)
+           returning {_COLUMNS_T}""",
+        organization_id,
+        alert_id,
+        dict(changes),
+        now,
+        by,
+    )
+    return _alert(row) if row else None
+
+
+async def update_status_to(
+    db: Database, *, organization_id: str, status_id: int, move_to: int, deleted_only: bool
+) -> int:
+    """Give the alerts that have one status another; deleted ones alone if asked."""
+    return await db.execute(
+        """update alert set status_id = $3, version = version + 1
+           where organization_id = $1 and status_id = $2 and (deleted_time is not null or not $4)""",
+        organization_id,
+        status_id,
+        move_to,
+        deleted_only,
+    )
+
+
+async def delete_alert(db: Database, *, organization_id: str, alert_id: str, now: datetime, by: str) -> int:
+    """Hide it from everything; it opens no more cases."""
+    return await db.execute(
+        """update alert
+           set deleted_time = $3, active = false, version = version + 1, updated_time = greatest(updated_time, $3),
+             updated_by = $4
+           where organization_id = $1 and alert_id = $2 and deleted_time is null""",
+        organization_id,
+        alert_id,
+        now,
+        by,
+    )
+
+
+async def settle_counts(
+    db: Database, *, counts: Sequence[tuple[str, str, int]], triggered_time: datetime | None
+) -> None:
+    """Add to the open cases of alerts (organization, alert, how many more), in key order; and when they triggered."""
+    # Locked in key order before any is written: two batches that count for the same alerts wait, and do not deadlock.
+    await db.execute(
+        """with b as materialized (
+             select organization_id, alert_id, sum(more)::integer as more
+             from unnest($1::text[], $2::text[], $3::integer[]) as b (organization_id, alert_id, more) group by 1, 2),
+           held as materialized (
+             select a.organization_id, a.alert_id, b.more from alert a
+               join b on b.organization_id = a.organization_id and b.alert_id = a.alert_id
+             order by a.organization_id, a.alert_id for no key update of a)
+           update alert a
+           set open_count = a.open_count + h.more, version = a.version + 1,
+             last_triggered_time = greatest(a.last_triggered_time, $4)
+           from held h where a.organization_id = h.organization_id and a.alert_id = h.alert_id""",
+        [organization_id for organization_id, _, _ in counts],
+        [alert_id for _, alert_id, _ in counts],
+        [more for _, _, more in counts],
+        triggered_time,
+    )
+
+
+async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
+    db: Database, *, before: datetime, now: datetime, limit: int
+) -> list[Alert]:
+    """Active alerts of the daily schedule that were last looked at before a time, marked as looked at now."""
+    rows = await db.fetch(
+        f"""with due as materialized (
+             select organization_id, alert_id from alert
+             where active and deleted_time is null and trigger = 'schedule'
+               and (evaluated_time is null or evaluated_time < $1)
+             order by evaluated_time nulls first limit $3 for no key update skip locked)
+           update alert a set evaluated_time = $2 from due
+           where a.organization_id = due.organization_id and a.alert_id = due.alert_id returning {_COLUMNS_A}""",
+        before,
+        now,
+        limit,
+    )
+    return [_alert(row) for row in rows]
+
+
+def _alert(row: Row) -> Alert:
+    return Alert(**{name: row[name] for name in Alert.__dataclass_fields__})

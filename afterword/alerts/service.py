@@ -1,0 +1,291 @@
+"""What opens cases: responses, as the event log tells of them, and figures, as a daily job brings them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import ids
+from afterword.alerts import store
+from afterword.alerts.cases import service as cases
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.cases.store import Case
+from afterword.alerts.rules import service as rules
+from afterword.alerts.rules import store as rules_store
+from afterword.alerts.rules.store import Alert, Watching
+from afterword.alerts.statuses import store as statuses_store
+from afterword.alerts.store import Occurrence
+from afterword.core import alerts as core_alerts
+from afterword.core.alerts import TRIGGERS, Figures, Match, Metric
+from afterword.core.conditions import Facts
+from afterword.db import Database
+from afterword.events import service as events
+from afterword.events.service import Event
+from afterword.instances import facts as instance_facts
+from afterword.instances import service as instances
+
+READER: Final = "alerts"
+COMPLETED: Final = "questionnaire_instance.completed"
+UPDATED: Final = "questionnaire_instance.updated"
+DELETED: Final = "questionnaire_instance.deleted"
+ERASED: Final = "responder.erased"
+QUEUED: Final = "sequence.queued"
+EVENT_TYPES: Final = frozenset({*TRIGGERS, DELETED, ERASED, QUEUED})
+
+ResponseKey = tuple[str, str]  # organization_id, instance_id
+
+
+@dataclass(slots=True)
+class _Response:
+    """A response that events of a batch tell of."""
+
+    organization_id: str
+    instance_id: str
+    questionnaire_id: str
+    responder_id: str | None
+    triggers: set[str] = field(default_factory=set[str])
+    last_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """A response that an alert matched."""
+
+    response: _Response
+    watching: Watching
+    match: Match
+
+
+async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
+    """Read the next `limit` events of the log, open the cases that they call for, and mark completions as processed.
+
+    How many events were passed; fewer than `limit` means that there are no more. In one transaction with the reader's
+    cursor, so each response counts once for an alert, whatever stops in between. Test responses open nothing.
+    """
+    return await events.handle_next(
+        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda told: _handle(db, told, now=now)
+    )
+
+
+async def _handle(db: Database, told: Sequence[Event], *, now: datetime) -> None:
+    responses = _responses_of(told)
+    if responses:
+        await _raise(db, responses=responses, now=now)
+    await cases.note_recoveries(
+        db,
+        recoveries=[
+            (event.organization_id, event.data["instance_id"], event.data["item_id"])
+            for event in told
+            if event.type == QUEUED and event.data["kind"] == "recovery"
+        ],
+        now=now,
+    )
+    await cases.blank(
+        db,
+        responses=[_subject(event) for event in told if event.type == DELETED],
+        people=[_subject(event) for event in told if event.type == ERASED],
+    )
+    completed: defaultdict[str, list[str]] = defaultdict(list)
+    for event in told:
+        if event.type == COMPLETED and event.subject_id is not None:
+            completed[event.organization_id].append(event.subject_id)
+    for organization_id, instance_ids in completed.items():
+        await instances.mark_processed(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
+
+
+async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
+    """Alerts with the trigger `schedule` that are due for their daily look, which counts as done with our commit.
+
+    Give each its figures with `raise_scheduled` in the same transaction.
+    """
+    return await rules.claim_scheduled(db, now=now, limit=limit)
+
+
+def metrics_of(alert: Alert) -> list[Metric]:
+    """The figures that a daily alert compares: subject (`metric:nps:{question_id}`) and window in days."""
+    return core_alerts.metrics_of(rules.read_conditions(alert.conditions))
+
+
+async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: datetime) -> bool:
+    """Compare the day's figures; whether a case was opened or counts once more. At most once a day.
+
+    `figures`: a value for each of `metrics_of(alert)`; None or absent is missing (below the minimum base), which no
+    comparison matches but `is_empty`, `not_equal` and `not_contains`.
+    """
+    node = rules.read_conditions(alert.conditions)
+    if node is None:
+        return False
+    match = core_alerts.judge_figures(node, figures)
+    cause = now.date().isoformat()
+    key = (alert.organization_id, alert.alert_id, cause)
+    if not match.holds or await store.list_occurrences(db, wanted=[key]):
+        return False
+    open_case = await _open_case_of(db, alert=alert, now=now)
+    if open_case is None:
+        status = await statuses_store.get_status(db, organization_id=alert.organization_id, status_id=alert.status_id)
+        new = _case(alert, response=None, match=match, opens_closed=status is not None and status.closing, now=now)
+        await cases.open_cases(db, cases=[new], now=now)
+        case_id = new.alert_instance_id
+    else:
+        case_id = open_case.alert_instance_id
+        await cases.repeat(db, repeats={(alert.organization_id, case_id): 1}, now=now)
+    await store.insert_occurrences(db, occurrences=[Occurrence(*key, case_id)], now=now)
+    return True
+
+
+# Responses -----------------------------------------------------------------------------------------------------------
+
+
+def _responses_of(told: Sequence[Event]) -> dict[ResponseKey, _Response]:
+    """The responses to look at, each once, in the order in which they were first told of."""
+    found: dict[ResponseKey, _Response] = {}
+    for event in told:
+        triggers = TRIGGERS.get(event.type)
+        is_edit_before_the_end = event.type == UPDATED and not event.data.get("finalized")
+        if triggers is None or event.test or is_edit_before_the_end:
+            continue
+        if event.subject_id is None or event.questionnaire_id is None:
+            continue
+        key = event.organization_id, event.subject_id
+        response = found.setdefault(
+            key, _Response(*key, event.questionnaire_id, responder_id=event.data.get("responder_id"))
+        )
+        response.triggers |= triggers
+        response.last_time = _time_of(event)
+    return found
+
+
+def _time_of(event: Event) -> datetime:
+    """When it happened; an edit as old as the response that it edits: new alerts do not reach back."""
+    completed = event.data.get("completed_time") if event.type == UPDATED else None
+    return datetime.fromisoformat(completed) if isinstance(completed, str) else event.created_time
+
+
+async def _raise(db: Database, *, responses: Mapping[ResponseKey, _Response], now: datetime) -> None:
+    """Judge the responses by all alerts that look at them, and open a case, or count on an open one, for each match."""
+    wanted = await _candidates(db, responses=responses)
+    facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
+    alerts = {watching.alert.alert_id: watching.alert for _, watching in wanted}
+    nodes = {alert_id: rules.read_conditions(alert.conditions) for alert_id, alert in alerts.items()}
+    matched: list[_Matched] = []
+    for response, watching in wanted:
+        known = facts.get((response.organization_id, response.instance_id))
+        if known is None:
+            continue  # deleted since
+        match = core_alerts.judge(nodes[watching.alert.alert_id], known)
+        if match.holds:
+            matched.append(_Matched(response, watching, match))
+    if matched:
+        await _open_or_repeat(db, matched=matched, now=now)
+
+
+async def _candidates(db: Database, *, responses: Mapping[ResponseKey, _Response]) -> list[tuple[_Response, Watching]]:
+    """Which alerts have to look at which responses: in force when it happened, and not matched by it before."""
+    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses.values()}
+    looking: defaultdict[tuple[str, str], list[Watching]] = defaultdict(list)
+    for watching in await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires)):
+        looking[watching.alert.organization_id, watching.questionnaire_id].append(watching)
+    wanted = [
+        (response, watching)
+        for response in responses.values()
+        for watching in looking[response.organization_id, response.questionnaire_id]
+        if watching.alert.trigger in response.triggers
+        and (response.last_time is None or watching.alert.since_time <= response.last_time)
+    ]
+    if not wanted:
+        return []
+    keys = [(response.organization_id, watching.alert.alert_id, response.instance_id) for response, watching in wanted]
+    there = await store.list_occurrences(db, wanted=keys)
+    return [pair for pair, key in zip(wanted, keys, strict=True) if key not in there]
+
+
+async def _facts(db: Database, *, keys: set[ResponseKey]) -> dict[ResponseKey, Facts]:
+    by_organization: defaultdict[str, list[str]] = defaultdict(list)
+    for organization_id, instance_id in sorted(keys):
+        by_organization[organization_id].append(instance_id)
+    found: dict[ResponseKey, Facts] = {}
+    for organization_id, instance_ids in by_organization.items():
+        facts = await instance_facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids)
+        found |= {(organization_id, instance_id): one for instance_id, one in facts.items()}
+    return found
+
+
+async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
+    """A repeat for the same responder counts on the open case, as long as its alert folds; all else is a new case."""
+    open_cases = await _foldable(db, matched=matched, now=now)
+    new: list[Case] = []
+    repeats: Counter[tuple[str, str]] = Counter()
+    occurrences: list[Occurrence] = []
+    for one in matched:
+        alert, response = one.watching.alert, one.response
+        key = alert.organization_id, alert.alert_id, response.responder_id
+        case = open_cases.get(key)
+        if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
+            repeats[case.organization_id, case.alert_instance_id] += 1
+        else:
+            case = _case(alert, response=response, match=one.match, opens_closed=one.watching.opens_closed, now=now)
+            new.append(case)
+            if case.resolved_time is None:
+                open_cases[key] = case
+        occurrences.append(
+            Occurrence(alert.organization_id, alert.alert_id, response.instance_id, case.alert_instance_id)
+        )
+    await cases.open_cases(db, cases=new, now=now)
+    await cases.repeat(db, repeats=repeats, now=now)
+    await store.insert_occurrences(db, occurrences=occurrences, now=now)
+
+
+async def _foldable(
+    db: Database, *, matched: Sequence[_Matched], now: datetime
+) -> dict[tuple[str, str, str | None], Case]:
+    """The newest open case of each folding alert and responder, locked."""
+    folding = [
+        (one.watching.alert.organization_id, one.watching.alert.alert_id, one.response.responder_id)
+        for one in matched
+        if one.watching.alert.fold_hours
+    ]
+    if not folding:
+        return {}
+    hours = max(one.watching.alert.fold_hours for one in matched)
+    found = await cases_store.list_open_cases(db, wanted=folding, since=now - timedelta(hours=hours))
+    return {(case.organization_id, case.alert_id, case.responder_id): case for case in found}
+
+
+async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | None:
+    """The open case that a daily alert's match counts on."""
+    since = now - timedelta(hours=alert.fold_hours)
+    if not alert.fold_hours:
+        return None
+    found = await cases_store.list_open_cases(db, wanted=[(alert.organization_id, alert.alert_id, None)], since=since)
+    return found[0] if found else None
+
+
+def _case(alert: Alert, *, response: _Response | None, match: Match, opens_closed: bool, now: datetime) -> Case:
+    """A new case, as its alert wants it to begin."""
+    return Case(
+        organization_id=alert.organization_id,
+        alert_instance_id=ids.ordered(now),
+        alert_id=alert.alert_id,
+        questionnaire_id=response.questionnaire_id if response else None,
+        instance_id=response.instance_id if response else None,
+        responder_id=response.responder_id if response else None,
+        status_id=alert.status_id,
+        assigned_user_id=alert.assigned_user_id,
+        severity=alert.severity,
+        due_time=core_alerts.due_time(now, due_hours=alert.due_hours),
+        occurrences=1,
+        matched=core_alerts.documents(match.leaves),
+        comments_count=0,
+        resolved_time=now if opens_closed else None,
+        resolved_by=None,
+        recovery_item_id=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        updated_by=None,
+    )
+
+
+def _subject(event: Event) -> tuple[str, str]:
+    return event.organization_id, event.subject_id or ""

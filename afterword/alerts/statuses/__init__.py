@@ -1,0 +1,1 @@
+"""Alert statuses: the product's own four and those of an organization."""

@@ -1,0 +1,166 @@
+"""SQL of alert statuses: the product's four, which every organization has, and its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+STATUSES = Listing(
+    columns={
+        "status_id": Column("status_id", "integer"),
+        "title": Column("title"),
+        "description": Column("description", nullable=True),
+        "color": Column("color"),
+        "closing": Column("closing", "boolean"),
+        "application_id": Column("application_id", "id", nullable=True),
+        "position": Column("position", "integer"),
+        "system": Column("system", "boolean"),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("position", "asc"),),
+    id="status_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What a case can be in. `closing`: a case in it is done."""
+
+    organization_id: str
+    status_id: int
+    title: str
+    description: str | None
+    color: str
+    closing: bool
+    application_id: str | None
+    position: int
+    system: bool
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, status_id, title, description, color, closing, application_id,
+  position, version, created_time, updated_time, created_by, updated_by"""
+_COLUMNS_T: Final = qualified(_COLUMNS, "t")
+
+
+async def get_status(
+    db: Database, *, organization_id: str, status_id: int, application_ids: Sequence[str] = ()
+) -> Status | None:
+    """The status, unless it belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
+           where organization_id = $1 and status_id = $2
+             and (application_id is null or cardinality($3::text[]) = 0 or application_id = any($3))""",
+        organization_id,
+        status_id,
+        list(application_ids),
+    )
+    return _status(row) if row else None
+
+
+async def get_status_locked(db: Database, *, organization_id: str, status_id: int) -> Status | None:
+    """The status, locked until the transaction ends: nothing begins to use it meanwhile."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
+           where organization_id = $1 and status_id = $2 for update""",
+        organization_id,
+        status_id,
+    )
+    return _status(row) if row else None
+
+
+async def list_statuses(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
+) -> Rows[Status]:
+    """A page of the organization's statuses: those for all, and those of these applications (none: any)."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
+           where organization_id = $1
+             and (application_id is null or cardinality($2::text[]) = 0 or application_id = any($2))""",
+        organization_id,
+        list(application_ids),
+        page=page,
+    )
+    return rows.map(_status)
+
+
+async def count_statuses(db: Database, *, organization_id: str) -> int:
+    """How many own ones an organization has."""
+    return await db.fetch_value(
+        "select count(*) from alert_status where organization_id = $1 and status_id >= 100", organization_id
+    )
+
+
+async def claim_number(db: Database, *, organization_id: str) -> int:
+    """The next number, given once; whoever wants the one after it waits until we commit."""
+    return await db.fetch_value(
+        """insert into alert_status_number as n (organization_id, last_status_id) values ($1, 100)
+           on conflict (organization_id) do update set last_status_id = n.last_status_id + 1
+           returning last_status_id""",
+        organization_id,
+    )
+
+
+async def insert_status(
+    db: Database, *, organization_id: str, status_id: int, columns: Mapping[str, Any], now: datetime, by: str
+) -> Status:
+    """Add an own one. Raises Dangling for an application that is not the organization's."""
+    row = await db.fetch_row(
+        f"""insert into alert_status (organization_id, status_id, title, description, color, closing, application_id,
+             position, created_time, updated_time, created_by, updated_by)
+           select $1, $2, s.title, s.description, s.color, s.closing, s.application_id, s.position, $4, $4, $5, $5
+           from jsonb_populate_record(null::alert_status, $3::jsonb) s
+           returning {_COLUMNS}, status_id < 100 as system""",
+        organization_id,
+        status_id,
+        dict(columns),
+        now,
+        by,
+    )
+    assert row is not None  # noqa: S101  it was just inserted
+    return _status(row)
+
+
+async def update_status(
+    db: Database, *, organization_id: str, status_id: int, changes: Mapping[str, Any], now: datetime, by: str
+) -> Status | None:
+    """Write the columns that are named, in one statement; None when that changes nothing."""
+    row = await db.fetch_row(
+        f"""update alert_status t
+           set title = s.title, description = s.description, color = s.color, closing = s.closing,
+             position = s.position, version = t.version + 1, updated_time = greatest(t.updated_time, $4),
+             updated_by = $5
+           from alert_status o, jsonb_populate_record(o, $3::jsonb) s
+           where t.organization_id = $1 and t.status_id = $2 and o.organization_id = $1 and o.status_id = $2
+             and (t.title, t.description, t.color, t.closing, t.position)
+               is distinct from (s.title, s.description, s.color, s.closing, s.position)
+           returning {_COLUMNS_T}, t.status_id < 100 as system""",
+        organization_id,
+        status_id,
+        dict(changes),
+        now,
+        by,
+    )
+    return _status(row) if row else None
+
+
+async def delete_status(db: Database, *, organization_id: str, status_id: int) -> int:
+    """Remove it. Raises Dangling while something has it."""
+    return await db.execute(
+        "delete from alert_status where organization_id = $1 and status_id = $2", organization_id, status_id
+    )
+
+
+def _status(row: Row) -> Status:
+    return Status(**dict(row))

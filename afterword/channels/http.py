@@ -1,0 +1,353 @@
+"""Calls to addresses that strangers typed: judged by the address that is connected to, never by its name.
+
+A name is resolved here, every address it has must be open to us, and the connection goes to exactly the judged one,
+with TLS verified for the name. No redirects, no proxies of the environment, no connection used twice (one that is
+about to close could not tell whether it took a request), and a limit on time, size and answers.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx2
+
+from afterword.core.networks import Address, Network, is_allowed, is_open
+
+ANSWER_BYTES_MAX: Final = 64 * 1024
+SECONDS_DEFAULT: Final = 15.0
+LAST_LOOK_SECONDS: Final = 0.5
+RESOLVE_SECONDS_MAX: Final = 5.0
+CONNECT_SECONDS_MAX: Final = 5.0  # an address; the next one of the same name is tried after it
+ADDRESSES_TRIED_MAX: Final = 3
+RESOLVERS: Final = 16
+URL_CHARACTERS_MAX: Final = 2048
+PORTS: Final = {"https": 443, "http": 80}
+USER_AGENT: Final = "Afterword"
+_OURS: Final = frozenset({"content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive"})
+_SENDING: Final = "http11.send_request_headers.started"  # a trace event of httpx2: connected, and nothing sent yet
+
+BeforeSending = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: names of headers in lower case, the body cut at 64 KB and never unpacked."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class NotSent(Exception):
+    """Nothing left the house: no such name, nobody there, no trust. `reason` is a sentence without secrets."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Blocked(NotSent):
+    """The address is not one that we may call."""
+
+
+class Untrusted(NotSent):
+    """Somebody answered, but not with a certificate of that name."""
+
+
+class NoAnswer(Exception):
+    """It left, or began to, and no complete answer came: it may have been taken."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A URL taken apart once, by the parser whose reading is also the one that is called."""
+
+    url: httpx2.URL
+    scheme: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is to be said, and where."""
+
+    method: str
+    place: _Place
+    headers: Mapping[str, str]
+    content: bytes
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far a call has come, and how long it may take from there.
+
+    A process that stood still comes to its timers before it reads: what arrived meanwhile counts, so after its time a
+    call has a last look. Without it every call under way would be of unknown outcome.
+    """
+
+    before_sending: BeforeSending | None
+    limit: asyncio.Timeout
+    seconds: float
+    has_left: bool = field(default=False)
+    fault: BaseException | None = None
+    _timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """Its time begins."""
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self.seconds, lambda: self.limit.reschedule(loop.time() + LAST_LOOK_SECONDS))
+
+    def end(self) -> None:
+        """Its time does not matter any more, or not for now."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    async def trace(self, name: str, _info: Mapping[str, Any]) -> None:
+        if name != _SENDING or self.has_left:
+            return
+        if self.before_sending is not None:
+            self.end()  # the caller's own step has its own limits
+            self.limit.reschedule(None)
+            try:
+                await self.before_sending()
+            except BaseException as fault:
+                self.fault = fault
+                raise
+            self.begin()
+        self.has_left = True
+
+
+class Caller:
+    """Makes guarded calls, many at once. `trust` replaces the system's authorities, for tests."""
+
+    def __init__(self, *, allowed: Sequence[Network] = (), trust: ssl.SSLContext | None = None) -> None:
+        self._allowed = tuple(allowed)
+        self._trust = trust
+        self._preparing = asyncio.Lock()
+        # Of its own: a name server that never answers must not hold up what else the process does in threads.
+        self._resolvers = ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
+
+    @property
+    def allowed(self) -> tuple[Network, ...]:
+        """The private networks that it may call."""
+        return self._allowed
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        content: bytes,
+        seconds: float = SECONDS_DEFAULT,
+        before_sending: BeforeSending | None = None,
+    ) -> Answer:
+        """One call; raises NotSent, Blocked or NoAnswer.
+
+        `before_sending` is awaited once the connection stands and before the first byte; what it raises passes
+        through, with nothing sent. `seconds` bound the way there, and the way back, each as a whole.
+        """
+        place = _place_of(url)
+        if place is None:
+            raise Blocked("The address is not a web address that can be called.")
+        _check_headers(method, headers)
+        call = _Call(method, place, headers, content)
+        limit = asyncio.timeout(None)
+        progress = _Progress(before_sending, limit, seconds)
+        try:
+            async with limit:
+                progress.begin()
+                return await self._call(call, progress)
+        except (NotSent, NoAnswer):
+            raise
+        except (httpx2.HTTPError, OSError, ValueError) as error:  # TimeoutError is an OSError
+            if error is progress.fault:
+                raise
+            if limit.expired():
+                raise _late(progress) from error
+            raise _meaning(progress, error) from error
+        finally:
+            progress.end()
+
+    async def close(self) -> None:
+        """Let go of the threads that look names up. No connection stays open between calls."""
+        self._resolvers.shutdown(wait=False, cancel_futures=True)
+
+    async def _trusted(self) -> ssl.SSLContext:
+        async with self._preparing:  # authorities take tens of ms to load: once, however many begin together
+            if self._trust is None:
+                self._trust = await asyncio.to_thread(ssl.create_default_context, ssl.Purpose.SERVER_AUTH)
+        return self._trust
+
+    async def _call(self, call: _Call, progress: _Progress) -> Answer:
+        addresses = await self._judged(call.place)
+        transport = httpx2.AsyncHTTPTransport(
+            verify=await self._trusted(),
+            trust_env=False,
+            http2=False,
+            retries=0,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
+        )
+        async with transport:
+            for address in addresses[:-1]:
+                try:
+                    return await _exchange(transport, _request(call, address, progress))
+                except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                    continue
+            return await _exchange(transport, _request(call, addresses[-1], progress))
+
+    async def _judged(self, place: _Place) -> list[Address]:
+        """The addresses of the place, of which every one may be called; raises Blocked or NotSent."""
+        addresses = await _resolve(place, self._resolvers)
+        for address in addresses:
+            if not is_open(address, self._allowed):
+                raise Blocked(f"{place.host} has an address that may not be called.")
+            if place.scheme == "http" and not is_allowed(address, self._allowed):
+                raise Blocked("Calls go over https, except into the networks that the operators allowed.")
+        return addresses[:ADDRESSES_TRIED_MAX]
+
+
+def check_url(url: str, allowed: Sequence[Network]) -> str | None:
+    """A sentence that refuses this address before it is saved; null where it may be tried.
+
+    A name is not resolved here: what it means is decided whenever it is called.
+    """
+    place = _place_of(url)
+    if place is None:
+        return "It must be a web address, such as https://example.com/hook, without a name, a password or a fragment."
+    address = _literal(place.host)
+    if place.scheme == "http" and not (is_allowed(address, allowed) if address is not None else allowed):
+        return "It must begin with https://."
+    if address is not None:
+        return None if is_open(address, allowed) else "Its address is not one of the open internet."
+    labels = place.host.rstrip(".").split(".")
+    if labels[-1] == "localhost" or (len(labels) == 1 and not allowed):
+        return None if allowed else "Its name must be one of the open internet."
+    if labels[-1].isdecimal() or labels[-1].startswith("0x"):
+        return "Its host must be a name, or an address in its usual form."
+    return None
+
+
+def host_of(url: str) -> str | None:
+    """Whom an address calls, with its port where it names one; null where it cannot be called."""
+    place = _place_of(url)
+    return None if place is None else place.url.netloc.decode("ascii")
+
+
+def _place_of(url: str) -> _Place | None:
+    if len(url) > URL_CHARACTERS_MAX or "\\" in url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parsed = httpx2.URL(url)
+        host = parsed.raw_host.decode("ascii")
+        port = PORTS.get(parsed.scheme, 0) if parsed.port is None else parsed.port
+    except (httpx2.InvalidURL, ValueError, TypeError):
+        return None
+    if parsed.scheme not in PORTS or not host or parsed.userinfo or "@" in parsed.netloc.decode() or parsed.fragment:
+        return None
+    return _Place(parsed, parsed.scheme, host, port) if 1 <= port <= 65_535 else None  # noqa: PLR2004
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+async def _resolve(place: _Place, resolvers: Executor) -> list[Address]:
+    address = _literal(place.host)
+    if address is not None:
+        return [address]
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS_MAX):
+            found = await loop.run_in_executor(resolvers, _look_up, place.host, place.port)
+    except (OSError, UnicodeError) as error:  # TimeoutError is one
+        raise NotSent(f"{place.host} could not be found.") from error
+    addresses = list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
+    if not addresses:
+        raise NotSent(f"{place.host} has no address.")
+    return addresses
+
+
+def _look_up(host: str, port: int) -> list[Any]:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+def _check_headers(method: str, headers: Mapping[str, str]) -> None:
+    """What the protocol would refuse only after it began, and then as if something had left."""
+    for text in (method, *headers):
+        if not text or not text.isascii() or not all(c.isalnum() or c in "-_" for c in text):
+            raise NotSent("The request has a header that cannot be sent.")
+    for value in headers.values():
+        if not value.isascii() or not value.isprintable():
+            raise NotSent("The request has a header that cannot be sent.")
+
+
+def _request(call: _Call, address: Address, progress: _Progress) -> httpx2.Request:
+    """The request to the judged address: the name stands in Host and in the TLS handshake alone."""
+    own = {
+        "host": call.place.url.netloc.decode("ascii"),
+        "connection": "close",
+        "accept-encoding": "identity",
+    }
+    given = {name.lower(): value for name, value in call.headers.items() if name.lower() not in _OURS}
+    return httpx2.Request(
+        call.method,
+        call.place.url.copy_with(host=str(address)),
+        headers={"user-agent": USER_AGENT, **given, **own},
+        content=call.content,
+        extensions={
+            "sni_hostname": call.place.host.strip("[]").rstrip("."),
+            "trace": progress.trace,
+            "timeout": {"connect": CONNECT_SECONDS_MAX},
+        },
+    )
+
+
+async def _exchange(transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> Answer:
+    response = await transport.handle_async_request(request)
+    try:
+        body = bytearray()
+        async for part in response.aiter_raw():
+            body += part
+            if len(body) >= ANSWER_BYTES_MAX:
+                break
+    finally:
+        await response.aclose()
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, bytes(body[:ANSWER_BYTES_MAX]))
+
+
+def _late(progress: _Progress) -> NotSent | NoAnswer:
+    if progress.has_left:
+        return NoAnswer(f"No complete answer within {progress.seconds:g} seconds.")
+    return NotSent(f"No connection within {progress.seconds:g} seconds.")
+
+
+def _meaning(progress: _Progress, error: Exception) -> NotSent | NoAnswer:
+    if progress.has_left:
+        return NoAnswer("The connection broke before the answer was complete.")
+    untrusted = _verification_error(error)
+    if untrusted is not None:
+        return Untrusted(f"The certificate was not verified: {untrusted.verify_message}.")
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | OSError):
+        return NotSent("Nobody took the connection.")
+    return NotSent("The request could not be made.")
+
+
+def _verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error

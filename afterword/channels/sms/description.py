@@ -1,0 +1,184 @@
+"""The description of an HTTP gateway: how it is asked, what its answers mean, how its receipts read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
+
+import msgspec
+
+PLACEHOLDERS: Final = ("to", "to_digits", "from", "text", "id", "status_url", "encoding", "segments")
+_STATUS: Final = re.compile(r"[1-5][0-9]{2}\Z")
+VALUES_MAX: Final = 100
+DEPTH_MAX: Final = 8
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]{1,32})\}")
+
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4000)]
+Short = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Words = Annotated[list[Short], msgspec.Meta(max_length=VALUES_MAX)]
+Meaning = Literal["sent", "retry", "throttle", "refused", "no_address", "account", "unknown"]
+State = Literal["accepted", "delivered", "failed", "no_address"]
+
+
+class AnswerForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an answer means beyond its status. Paths go into JSON: `messages.0.id`."""
+
+    reference: Short | None = None
+    status: Short | None = None
+    meanings: Annotated[dict[Short, Meaning], msgspec.Meta(max_length=VALUES_MAX)] = {}
+    statuses: Annotated[dict[str, Meaning], msgspec.Meta(max_length=VALUES_MAX)] = {}
+    reason: Short | None = None
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a receipt proves whose it is: a secret in a header, or an HMAC of the body in it."""
+
+    header: Short
+    secret: Annotated[str, msgspec.Meta(min_length=8, max_length=500)]
+    hmac: Literal["sha1", "sha256", "sha512"] | None = None
+    encoding: Literal["hex", "base64"] = "hex"
+    prefix: Annotated[str, msgspec.Meta(max_length=100)] = ""
+
+
+class ReceiptForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where a delivery receipt says what. `list` leads to a list of them; the other paths start in each of it."""
+
+    form: Literal["json", "form", "query"] = "json"
+    list: Short | None = None
+    status: Short
+    states: Annotated[dict[Short, State], msgspec.Meta(min_length=1, max_length=VALUES_MAX)]
+    id: Short | None = None
+    reference: Short | None = None
+    recipient: Short | None = None
+    code: Short | None = None
+    text: Short | None = None
+    signature: Signature
+
+
+class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A gateway as its operator describes it; `check` says what msgspec cannot."""
+
+    url: Text
+    method: Literal["POST", "PUT", "GET"] = "POST"
+    sender: Annotated[str, msgspec.Meta(max_length=20)] = ""
+    headers: Annotated[dict[Short, Text], msgspec.Meta(max_length=30)] = {}
+    form: Literal["json", "form", "none"] = "json"
+    body: dict[str, Any] = {}
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=120)] = 15.0
+    idempotent: bool = False
+    status_url: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    answer: AnswerForm = AnswerForm()
+    receipt: ReceiptForm | None = None
+
+
+def check(gateway: Gateway) -> str | None:
+    """The first thing that is wrong with it, or null."""
+    try:
+        texts = [text for text in (gateway.url, *gateway.headers.values(), *_texts(gateway.body)) if _is_text(text)]
+    except ValueError as error:
+        return str(error)
+    used = {name for text in texts for name in _PLACEHOLDER.findall(text)}
+    return next(_wrong(gateway, used), None)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
+    yield from _wrong_headers(gateway)
+    for name in sorted(used - set(PLACEHOLDERS)):
+        yield f"There is no placeholder {{{name}}}. There are: {', '.join(PLACEHOLDERS)}."
+    if "{" in gateway.url.partition("://")[2].partition("/")[0]:
+        yield "The host of the url is fixed: placeholders stand behind it."
+    if "text" not in used or not used & {"to", "to_digits"}:
+        yield "The request must carry {text}, and {to} or {to_digits}."
+    if (gateway.form == "none") != (not gateway.body):
+        yield 'A gateway has a body, or form = "none" and everything in its url.'
+    if gateway.form == "form" and any(isinstance(value, dict | list) for value in gateway.body.values()):
+        yield "The fields of a form are plain values."
+    if gateway.idempotent and "id" not in used:
+        yield "A gateway that is idempotent must be told the {id}."
+    yield from _wrong_answers(gateway)
+
+
+def _wrong_headers(gateway: Gateway) -> Iterator[str]:
+    """What would be found out only when it is sent, and then be taken for a gateway that is not there."""
+    if not all(_HEADER_NAME.match(name) for name in gateway.headers):
+        yield "The name of a header has letters, digits and - alone."
+    texts = [text.replace("{from}", gateway.sender) for text in gateway.headers.values()]
+    if not all(text.isascii() and text.isprintable() for text in texts):
+        yield "A header has characters that cannot be sent."
+    if any("{text}" in text for text in texts):
+        yield "The {text} stands in the url or the body; a header does not take every character."
+
+
+def _wrong_answers(gateway: Gateway) -> Iterator[str]:
+    if gateway.answer.meanings and gateway.answer.status is None:
+        yield "answer.meanings need answer.status, the path of what they are meanings of."
+    if any(not _STATUS.match(status) for status in gateway.answer.statuses):
+        yield "answer.statuses are numbers of three digits."
+    if gateway.receipt is not None and gateway.receipt.id is None and gateway.receipt.reference is None:
+        yield "A receipt must tell its message: receipt.id or receipt.reference."
+    if gateway.receipt is not None and gateway.receipt.form == "query" and gateway.receipt.signature.hmac is not None:
+        yield "A receipt in the query has no body for an HMAC to sign: leave receipt.signature.hmac out."
+
+
+def filled(value: Any, values: Mapping[str, str], *, is_url: bool = False) -> Any:
+    """A template with its placeholders; in one pass, so that what was filled in is never read again."""
+    match value:
+        case str():
+            return _PLACEHOLDER.sub(lambda match: _escaped(values[match[1]], is_url=is_url), value)
+        case dict():
+            return {name: filled(one, values) for name, one in value.items()}
+        case list():
+            return [filled(one, values) for one in value]
+        case _:
+            return value
+
+
+def found(document: Any, path: str | None) -> str | None:
+    """What stands at a path such as `messages.0.id`, as a text; null where nothing plain does."""
+    value = reached(document, path)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int() | float():
+            return str(value)
+        case _:
+            return None
+
+
+def reached(document: Any, path: str | None) -> Any:
+    """The value at a path, of any kind; null where it leads nowhere."""
+    if path is None:
+        return None
+    value: Any = document
+    for step in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, Sequence) and not isinstance(value, str) and step.isdecimal() and len(step) < 6:  # noqa: PLR2004
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return value
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[Any]:
+    if depth > DEPTH_MAX:
+        raise ValueError(f"The body is nested deeper than {DEPTH_MAX}.")
+    match value:
+        case dict():
+            for one in value.values():
+                yield from _texts(one, depth + 1)
+        case list():
+            for one in value:
+                yield from _texts(one, depth + 1)
+        case _:
+            yield value
+
+
+def _escaped(value: str, *, is_url: bool) -> str:
+    return quote(value, safe="") if is_url else value

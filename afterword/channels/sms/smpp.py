@@ -1,0 +1,282 @@
+"""SMS by SMPP 3.4, for those whose carrier speaks it. Needs the extra `smpp`, which is imported when it is used.
+
+One bound session an account and worker process, opened with the first message. Delivery receipts come back over it.
+"""
+
+import asyncio
+import contextlib
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import msgspec
+import structlog
+
+from afterword.channels.base import SMS, Begin, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.reports import Kind, Report, worded
+from afterword.core import segments
+
+if TYPE_CHECKING:
+    import smpp34
+
+MISSING: Final = "SMPP needs the extra “smpp”: pip install 'afterword[smpp]'."
+CONNECT_SECONDS: Final = 10.0
+ANSWER_SECONDS: Final = 30.0  # of each part
+UNBIND_SECONDS: Final = 5.0
+INBOUND_MAX: Final = 1_000
+DATA_CODING: Final[Mapping[segments.Encoding, int]] = {"gsm7": 0x00, "ucs2": 0x08}
+WITH_HEADER: Final = 0x40  # esm_class: the message begins with a user data header
+RECEIPT_MASK: Final = 0x3C
+RECEIPT: Final = 0x04
+OCTETS_MAX: Final = 254  # of a short_message; what is longer goes as payload
+
+# command_status (SMPP 3.4, 5.1.3) of an answer that refuses; others are refusals of this message.
+THROTTLED: Final = frozenset({0x14, 0x58})
+OURS: Final = frozenset({0x04, 0x0A, 0x0D, 0x0E, 0x0F, 0x15, 0x48, 0x49, 0x53})
+LATER: Final = frozenset({0x08, 0x45, 0x64, 0xFF})
+# The texts and numbers of a receipt's state (appendix B and 5.2.28).
+STATES: Final[Mapping[str, Kind]] = {
+    "ENROUTE": "accepted", "ACCEPTD": "accepted", "DELIVRD": "delivered", "EXPIRED": "failed", "DELETED": "failed",
+    "UNDELIV": "failed", "REJECTD": "failed",
+}  # fmt: skip
+NUMBERS: Final = ("", "ENROUTE", "DELIVRD", "EXPIRED", "DELETED", "UNDELIV", "ACCEPTD", "", "REJECTD")
+_MEMBER: Final = re.compile(r"\b(id|stat|err):([A-Za-z0-9_.:-]{1,65})")
+
+Reporter = Callable[[Sequence[Report]], Awaitable[None]]
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A login at an SMSC. `long`: how a message of several parts travels."""
+
+    host: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)] = 2775
+    system_id: Annotated[str, msgspec.Meta(min_length=1, max_length=15)]
+    password: Annotated[str, msgspec.Meta(max_length=100)]
+    system_type: Annotated[str, msgspec.Meta(max_length=12)] = ""
+    tls: bool = False
+    sender: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
+    long: Literal["udh", "payload"] = "udh"
+    receipts: bool = True
+    no_address: Annotated[list[str], msgspec.Meta(max_length=100)] = []  # codes of a receipt: nobody has that number
+
+
+class SmppChannel:
+    """One login. Nothing is repeated after an unknown outcome: SMPP has no identity that an SMSC must honour."""
+
+    channel_id = SMS
+    resend_after_seconds: int | None = None
+
+    def __init__(
+        self, account: Account, *, slots: int, report: Reporter, answer_seconds: float = ANSWER_SECONDS
+    ) -> None:
+        """Raises ValueError with a sentence where the extra is missing."""
+        self._smpp = library()
+        self._account = account
+        self._slots = slots
+        self._report = report
+        self._answer_seconds = answer_seconds
+        self._binding = asyncio.Lock()
+        self._client: smpp34.Client | None = None
+        self._session: smpp34.Smsc | None = None
+        self._reader: asyncio.Task[None] | None = None
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        """Hand over all parts; `begin()` is awaited once a session is bound."""
+        try:
+            session = await self._bound()
+        except (self._smpp.SmppError, OSError) as error:
+            # The library tells a refused login only as a bind that timed out: the breaker's matter, like any other.
+            return Retry("connection", f"No session at the SMSC: {_worded(error)}")
+        await begin()
+        return await self._submit(session, message)
+
+    async def close(self) -> None:
+        """End the session."""
+        async with self._binding:
+            await self._let_go()
+
+    async def _submit(self, session: "smpp34.Smsc", message: Message) -> Outcome:
+        """Part after part. What fails behind the first part is unknown: some of it may be shown to the person."""
+        reference, parts = "", pieces(message.text, self._account.long)
+        for number, (octets, esm_class, coding) in enumerate(parts):
+            is_last = number == len(parts) - 1
+            try:
+                async with asyncio.timeout(self._answer_seconds):
+                    answer = await self._hand_over(session, message, octets, esm_class, coding, is_last=is_last)
+            except (self._smpp.SmppError, OSError) as error:  # TimeoutError is one
+                self._session = None  # nobody knows what this session still holds
+                return Unknown(f"no answer of the SMSC to submit_sm: {_worded(error)}")
+            if not answer.is_success:
+                refused = _refusal(answer.command_status)
+                return refused if number == 0 else Unknown(f"the SMSC refused part {number + 1} of {len(parts)}")
+            reference = answer.message_id or reference
+        return Sent(reference or None, 0, f"submit_sm_resp, {len(parts)} parts" if len(parts) > 1 else "submit_sm_resp")
+
+    async def _hand_over(
+        self, session: "smpp34.Smsc", message: Message, octets: bytes, esm_class: int, coding: int, *, is_last: bool
+    ) -> "smpp34.SubmitSmResp":
+        sender = self._account.sender
+        ton, npi = type_of(sender)
+        is_long = len(octets) > OCTETS_MAX
+        return await session.submit_sm(
+            message.recipient.removeprefix("+"),
+            b"" if is_long else octets,
+            source_addr=sender.removeprefix("+"),
+            source_addr_ton=ton,
+            source_addr_npi=npi,
+            dest_addr_ton=1,
+            dest_addr_npi=1,
+            esm_class=esm_class,
+            data_coding=coding,
+            registered_delivery=1 if self._account.receipts and is_last else 0,
+            tlvs=[self._smpp.Tlv(self._smpp.TLV_MESSAGE_PAYLOAD, octets)] if is_long else [],
+        )
+
+    async def _bound(self) -> "smpp34.Smsc":
+        async with self._binding:
+            if self._session is not None and self._client is not None and await self._client.is_alive():
+                return self._session
+            await self._let_go()
+            account = self._account
+            self._client = client = self._smpp.Client(
+                account.host,
+                account.port,
+                account.system_id,
+                account.password,
+                bind_type="TRX",
+                system_type=account.system_type,
+                tls=account.tls,
+                window_size=self._slots,
+                inbound_capacity=INBOUND_MAX,
+                connect_timeout_ms=int(CONNECT_SECONDS * 1000),
+            )
+            async with asyncio.timeout(CONNECT_SECONDS * 2):
+                self._session = session = await client.connect()
+            self._reader = asyncio.create_task(self._read(session))
+            return session
+
+    async def _let_go(self) -> None:
+        """Whatever is left of the session before."""
+        session, client, reader = self._session, self._client, self._reader
+        self._session = self._client = self._reader = None
+        if reader is not None:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+        with contextlib.suppress(self._smpp.SmppError, OSError):
+            async with asyncio.timeout(UNBIND_SECONDS):
+                if session is not None:
+                    await session.unbind()
+        with contextlib.suppress(self._smpp.SmppError, OSError):
+            async with asyncio.timeout(UNBIND_SECONDS):
+                if client is not None:
+                    await client.stop()
+
+    async def _read(self, session: "smpp34.Smsc") -> None:
+        """Take receipts until the session ends; the next message opens another."""
+        while True:
+            event: Any = await session.next()
+            if isinstance(event, self._smpp.Disconnected):
+                if self._session is session:
+                    self._session = None
+                return
+            report = self._receipt(event)
+            if report is None:
+                continue
+            try:
+                await self._report([report])
+            except Exception:
+                logger.exception("a delivery receipt could not be taken")
+
+    def _receipt(self, event: "smpp34.DeliverSmEvent") -> Report | None:
+        if event.esm_class & RECEIPT_MASK != RECEIPT:
+            return None  # somebody wrote to us
+        tlvs = {one.tag: one for one in event.tlvs}
+        reference, state = tlvs.get(self._smpp.TLV_RECEIPTED_MESSAGE_ID), tlvs.get(self._smpp.TLV_MESSAGE_STATE)
+        return receipt_of(
+            event.short_message,
+            reference=reference.as_string() if reference is not None else None,
+            state=state.as_int() if state is not None else None,
+            no_address=self._account.no_address,
+        )
+
+
+def library() -> Any:
+    """The module of the extra; raises ValueError with a sentence where it is missing."""
+    try:
+        import smpp34  # noqa: PLC0415  an extra
+    except ImportError:
+        raise ValueError(MISSING) from None
+    return smpp34
+
+
+def pieces(text: str, long: Literal["udh", "payload"]) -> list[tuple[bytes, int, int]]:
+    """The octets, esm_class and data_coding of each submit_sm of a text."""
+    parts = segments.split(text)
+    whole, encoding = segments.encode(text)
+    coding = DATA_CODING[encoding]
+    if len(parts) == 1 or long == "payload":
+        return [(whole, 0, coding)]
+    mark = secrets.randbelow(256)  # names the message among the few that one phone puts together at a time
+    return [
+        (bytes([5, 0, 3, mark, len(parts), number]) + _octets(part, encoding), WITH_HEADER, coding)
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def receipt_of(
+    octets: bytes, *, reference: str | None = None, state: int | None = None, no_address: Sequence[str] = ()
+) -> Report | None:
+    """The report of a receipt, by its parameters, else by the usual text (appendix B); None when it names nothing."""
+    members = dict(_MEMBER.findall(octets[:1000].decode("latin-1")))
+    reference = reference or members.get("id")
+    name = NUMBERS[state] if state is not None and 0 <= state < len(NUMBERS) else members.get("stat", "").upper()
+    kind = STATES.get(name)
+    if not reference or kind is None:
+        return None
+    code = members.get("err", "")
+    return Report(
+        kind=kind,
+        is_hard=kind == "failed" and code in no_address,
+        provider_reference=reference[:65],
+        code=code[:40],
+        text=worded(name),
+    )
+
+
+def settings_of(document: Mapping[str, Any]) -> Account:
+    """The login, checked. Raises ValueError with a sentence that quotes no value."""
+    try:
+        account = msgspec.convert(document, Account)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{error}.") from None
+    library()
+    return account
+
+
+def type_of(sender: str) -> tuple[int, int]:
+    """Type and plan of a sender's address: a name, an international number, or a short code."""
+    if not sender.removeprefix("+").isdecimal():
+        return 5, 0
+    return (1, 1) if sender.startswith("+") else (3, 0)
+
+
+def _octets(part: str, encoding: segments.Encoding) -> bytes:
+    return part.encode("utf-16-be") if encoding == "ucs2" else segments.encode(part)[0]
+
+
+def _refusal(status: int) -> Outcome:
+    reason = f"SMPP status 0x{status:08X}"
+    if status in THROTTLED:
+        return Retry("throttle", reason)
+    if status in OURS:
+        return Retry("account", reason)
+    if status in LATER:
+        return Retry("recipient", reason)
+    return Refused(reason)
+
+
+def _worded(error: Exception) -> str:
+    return worded(str(error)) or type(error).__name__

@@ -1,0 +1,12 @@
+"""The names of a record's columns in a query.
+
+Every query names its columns. One that asked for all of them would break when a newer release's migration adds one
+while this code still runs: the record would not know it, and a prepared statement may not change its result.
+"""
+
+from typing import LiteralString
+
+
+def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
+    """The columns, with commas between, each behind the alias of its table: `a, b` of `t` are `t.a, t.b`."""
+    return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))

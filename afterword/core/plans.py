@@ -1,0 +1,41 @@
+"""Plans and credits: when a plan renews, what is left after it, and when its owner should hear of it. Pure."""
+
+import calendar
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+Kind = Literal["once", "monthly", "unlimited"]
+News = Literal["low_credits", "credits_exhausted"]
+KINDS: Final[tuple[Kind, ...]] = ("once", "monthly", "unlimited")
+CREDITS_MAX: Final = 1_000_000_000
+LOW_SHARE: Final = 10  # low: a tenth of the plan's credits is left
+
+
+def next_renewal(start_time: datetime, *, after: datetime) -> datetime:
+    """The first whole number of months from `start_time` that lies after `after`, both counted in UTC.
+
+    A plan of the 31st renews on the last day of shorter months, and on the 31st again where there is one.
+    """
+    start, then = start_time.astimezone(UTC), after.astimezone(UTC)
+    months = max(1, (then.year - start.year) * 12 + then.month - start.month)
+    at = _months_later(start, months)
+    return at if at > then else _months_later(start, months + 1)
+
+
+def renewed_credits(remaining: int, *, credits: int) -> int:  # noqa: A002  the field's own name
+    """What a renewed plan has: its credits, less what was used beyond the last ones; what was left over is gone."""
+    return credits + min(remaining, 0)
+
+
+def news_of_use(left: int, *, credits: int) -> News | None:  # noqa: A002  the field's own name
+    """What one use has brought about that left `left` credits, extra ones included: told once each, on the way down."""
+    if left == 0:
+        return "credits_exhausted"
+    return "low_credits" if left == credits // LOW_SHARE else None
+
+
+def _months_later(start: datetime, months: int) -> datetime:
+    years, month = divmod(start.month - 1 + months, 12)
+    year = start.year + years
+    day = min(start.day, calendar.monthrange(year, month + 1)[1])
+    return start.replace(year=year, month=month + 1, day=day)

@@ -1,0 +1,99 @@
+"""How long an SMS is: its alphabet, its units and its parts (3GPP TS 23.038 and 23.040).
+
+A message in the GSM 7-bit alphabet has 160 units, or parts of 153; one character outside it makes the whole message
+UCS-2, with 70 units, or parts of 67. A part never ends inside a character.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Encoding = Literal["gsm7", "ucs2"]
+
+# The basic alphabet in the order of its codes. Code 27 is the escape to the second table, which no text contains.
+BASIC: Final = (
+    "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\x1bÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?"
+    "¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
+)
+ESCAPE: Final = 27
+EXTENSION: Final = {"\f": 10, "^": 20, "{": 40, "}": 41, "\\": 47, "[": 60, "~": 61, "]": 62, "|": 64, "€": 101}
+UNITS_MAX: Final[dict[Encoding, int]] = {"gsm7": 160, "ucs2": 70}
+PART_UNITS_MAX: Final[dict[Encoding, int]] = {"gsm7": 153, "ucs2": 67}
+_CODES: Final = {character: code for code, character in enumerate(BASIC) if code != ESCAPE}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """What a text is as an SMS. `forcing`: the characters that made it UCS-2, each once, in their order."""
+
+    encoding: Encoding
+    units: int
+    segments: int
+    forcing: tuple[str, ...] = ()
+
+
+def measure(text: str) -> Length:
+    """Alphabet, units and parts of a text; an empty one has one part with nothing in it."""
+    forcing = tuple(dict.fromkeys(c for c in text if c not in _CODES and c not in EXTENSION))
+    encoding: Encoding = "ucs2" if forcing else "gsm7"
+    return Length(encoding, _units(text, encoding), len(split(text)), forcing)
+
+
+def split(text: str) -> list[str]:
+    """The parts in which it travels, which together are the text."""
+    encoding: Encoding = "gsm7" if is_gsm7(text) else "ucs2"
+    if _units(text, encoding) <= UNITS_MAX[encoding]:
+        return [text]
+    return list(_packed(text, encoding))
+
+
+def is_gsm7(text: str) -> bool:
+    """Whether the 7-bit alphabet has all of its characters."""
+    return all(character in _CODES or character in EXTENSION for character in text)
+
+
+def encode(text: str) -> tuple[bytes, Encoding]:
+    """Its octets: one a septet, unpacked, or big-endian UTF-16, which is what phones take UCS-2 for."""
+    if not is_gsm7(text):
+        return text.encode("utf-16-be"), "ucs2"
+    octets = bytearray()
+    for character in text:
+        code = _CODES.get(character)
+        octets += bytes([code]) if code is not None else bytes([ESCAPE, EXTENSION[character]])
+    return bytes(octets), "gsm7"
+
+
+def decode_gsm7(octets: bytes) -> str:
+    """The text of unpacked septets; what no table has becomes a space, as on phones."""
+    second = {code: character for character, code in EXTENSION.items()}
+    found: list[str] = []
+    is_escaped = False
+    for octet in octets:
+        if octet == ESCAPE and not is_escaped:
+            is_escaped = True
+            continue
+        basic = BASIC[octet] if octet < len(BASIC) and octet != ESCAPE else " "
+        found.append(second.get(octet, basic) if is_escaped else basic)
+        is_escaped = False
+    return "".join(found)
+
+
+def _units(text: str, encoding: Encoding) -> int:
+    return sum(_width(character, encoding) for character in text)
+
+
+def _width(character: str, encoding: Encoding) -> int:
+    if encoding == "gsm7":
+        return 2 if character in EXTENSION else 1
+    return 2 if ord(character) > 0xFFFF else 1  # noqa: PLR2004  beyond the first plane: two surrogates
+
+
+def _packed(text: str, encoding: Encoding) -> Iterator[str]:
+    part, left = "", PART_UNITS_MAX[encoding]
+    for character in text:
+        width = _width(character, encoding)
+        if width > left:
+            yield part
+            part, left = "", PART_UNITS_MAX[encoding]
+        part, left = part + character, left - width
+    yield part

@@ -1,0 +1,28 @@
+"""What a tag is: a short text in its one normal form."""
+
+import unicodedata
+from typing import Final
+
+TAG_CHARACTERS_MAX: Final = 50
+INSTANCE_TAGS_MAX: Final = 50
+_DOTS: Final = frozenset({".", ".."})  # steps of a path, in which a tag stands to be deleted
+
+
+class InvalidTag(ValueError):
+    """Not a tag; `code` is stable, the sentence does not repeat it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def normalise(text: str) -> str:
+    """The tag: composed, in lower case, with single spaces and none around it. Raises InvalidTag."""
+    tag = " ".join(unicodedata.normalize("NFC", text).lower().split())
+    if not tag:
+        raise InvalidTag("too_short", "A tag has at least one character.")
+    if len(tag) > TAG_CHARACTERS_MAX:
+        raise InvalidTag("too_long", f"A tag has at most {TAG_CHARACTERS_MAX} characters.")
+    if tag in _DOTS or "/" in tag or any(unicodedata.category(one) in {"Cc", "Cs"} for one in tag):
+        raise InvalidTag("invalid_format", "A tag has neither slashes nor control characters.")
+    return tag

@@ -1,0 +1,12 @@
+"""The HTTP doors of the event log, of webhooks and of their deliveries."""
+
+from afterword.events.deliveries import api as deliveries_api
+from afterword.events.log import api as log_api
+from afterword.events.rendering import Render
+from afterword.events.webhooks import api as webhooks_api
+from afterword.web.operations import Routes
+
+
+def routes_of(render: Render) -> list[Routes]:
+    """The tables of the slice; `render` shows what events keep as resources."""
+    return [log_api.routes_of(render), webhooks_api.routes, deliveries_api.routes]

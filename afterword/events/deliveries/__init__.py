@@ -1,0 +1,1 @@
+"""Deliveries: one event for one webhook, until its target took it or every attempt failed."""

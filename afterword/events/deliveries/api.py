@@ -1,0 +1,162 @@
+"""The HTTP door of deliveries: the log of an endpoint, and sending again."""
+
+from datetime import datetime, tzinfo
+from typing import Any, Final, Literal
+
+from afterword import errors
+from afterword.core.site import API_PREFIX
+from afterword.core.times import format_optional, format_time
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events.deliveries import service, store
+from afterword.events.log import api as log
+from afterword.events.log import service as log_service
+from afterword.events.log.store import EVENTS
+from afterword.events.webhooks import service as webhooks
+from afterword.web import fields, paging
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Webhooks")
+
+PATH: Final = "/webhook/{webhook_id}/delivery"
+
+
+class Delivery(fields.Answer):
+    """One event for one endpoint, and what became of it. What the target answered is text, whatever it says it is."""
+
+    delivery_id: fields.Id
+    webhook_id: fields.Id
+    event_id: fields.Id
+    event_type: str
+    state: Literal["pending", "delivered", "dead"]
+    attempts: int
+    response_status: int | None
+    duration_ms: int | None
+    response_excerpt: str | None
+    error: str | None
+    next_attempt_time: fields.DateTime | None
+    finished_time: fields.DateTime | None
+    created_time: fields.DateTime
+
+    @classmethod
+    def of(cls, delivery: store.Delivery, zone: tzinfo) -> "Delivery":
+        """The record as the wire shows it, its times in the organization's zone."""
+        return cls(
+            delivery_id=delivery.delivery_id,
+            webhook_id=delivery.webhook_id,
+            event_id=delivery.event_id,
+            event_type=delivery.event_type,
+            state=delivery.state,  # type: ignore[arg-type]  the store names it
+            attempts=delivery.attempts,
+            response_status=delivery.response_status,
+            duration_ms=delivery.duration_ms,
+            response_excerpt=delivery.response_excerpt,
+            error=delivery.error,
+            next_attempt_time=format_optional(delivery.next_attempt_time, zone=zone),
+            finished_time=format_optional(delivery.finished_time, zone=zone),
+            created_time=format_time(delivery.created_time, zone=zone),
+        )
+
+
+class RedeliveryRequest(fields.Request):
+    """Which span of the event log: from a time on, or behind a cursor of it."""
+
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    after: fields.Text500 | None = None
+
+
+class Redelivery(fields.Answer):
+    """How many deliveries that made or began anew. `next_cursor`, for `after`: where there are more events."""
+
+    count: int
+    next_cursor: str | None
+
+
+@routes.get(
+    PATH,
+    scope="Webhook.Read",
+    answer=Delivery,
+    shape="envelope",
+    listing=store.DELIVERIES,
+    summary="Get all deliveries of a webhook",
+    description="Kept 30 days after their end.",
+)
+async def list_deliveries(call: Call[None], db: Database) -> Answer:
+    webhook = await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    rows = await store.list_deliveries(
+        db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda delivery: Delivery.of(delivery, zone)))
+
+
+@routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")
+async def get_delivery(call: Call[None], db: Database) -> Answer:
+    delivery = await service.get(
+        db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
+    )
+    return Answer(Delivery.of(delivery, call.zone), version=delivery.version)
+
+
+@routes.post(
+    f"{PATH}/{{delivery_id}}/redelivery",
+    scope="Webhook.Update",
+    answer=Delivery,
+    status=200,
+    summary="Redeliver one delivery",
+    description="From its first attempt on, with the same `webhook-id`; one that waits is tried at once.",
+)
+async def redeliver(call: Call[Any], db: Database) -> Answer:
+    delivery = await service.redeliver(
+        db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
+    )
+    return Answer(Delivery.of(delivery, call.zone), version=delivery.version)
+
+
+@routes.post(
+    "/webhook/{webhook_id}/redelivery",
+    scope="Webhook.Update",
+    body=RedeliveryRequest,
+    answer=Redelivery,
+    status=200,
+    summary="Redeliver a span of the event log",
+    description=f"From `from_time` (until `to_time`), or behind the cursor `after`: what the webhook wants now, also "
+    f"what it was never sent. With the same `webhook-id`; at most {service.REPLAY_EVENTS_MAX:,} events at a time.",
+)
+async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
+    await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    place = await _place(call, db)
+    found = await service.replay(
+        db,
+        caller=call.caller,
+        webhook_id=call.ids["webhook_id"],
+        from_time=_instant(call.body.from_time),
+        to_time=_instant(call.body.to_time),
+        after=place,
+    )
+    cursor = None
+    if found.last is not None:
+        cursor = paging.seal_place(found.last, path=f"{API_PREFIX}/event", listing=EVENTS, secret=call.site.secret)
+    return Answer(Redelivery(count=found.count, next_cursor=cursor))
+
+
+async def _place(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int] | None:
+    """The place of the cursor; raises Invalid for what is no span."""
+    body = call.body
+    if body.after is None and body.from_time is None:
+        raise errors.Invalid.of(FieldError("required", "Either from_time or after is wanted.", pointer="/from_time"))
+    if body.after is None:
+        return None
+    try:
+        place = log.place_of(body.after, secret=call.site.secret)
+    except ValueError:
+        message = "This is no cursor of the event log in its own order."
+        raise errors.Invalid.of(FieldError("invalid_cursor", message, pointer="/after")) from None
+    wrong = FieldError("cursor_expired", log.EXPIRED, pointer="/after")
+    await log_service.require_kept(db, organization_id=call.caller.organization_id, place=place, wrong=wrong)
+    return place
+
+
+def _instant(moment: fields.Moment | None) -> datetime | None:
+    return None if moment is None else moment.instant

@@ -1,0 +1,95 @@
+"""Deliveries as people handle them: looked up, sent again alone or by a span of the log, forgotten in time."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NoReturn
+
+from afterword import errors, ids
+from afterword.core.access import Caller
+from afterword.db import Database
+from afterword.events.deliveries import store
+from afterword.events.deliveries.store import Delivery, Span
+from afterword.events.sending import service as sending
+from afterword.events.webhooks import service as webhooks
+from afterword.events.webhooks import store as webhooks_store
+
+REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
+KEPT_DAYS: Final = 30  # after they were delivered or died
+OPEN_DAYS_MAX: Final = 90  # of an endpoint that is switched off
+ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's reading of the clock, and its row's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """How many deliveries a span made or began anew, and the place of the log where the limit cut it."""
+
+    count: int
+    last: tuple[int, int, str] | None
+
+
+async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
+    """The delivery of an endpoint that the caller sees. Raises NotFound."""
+    webhook = await webhooks.get(db, caller=caller, webhook_id=webhook_id)
+    found = await store.get_delivery(
+        db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
+    )
+    return found or _refuse_unknown()
+
+
+async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
+    """Send it again from its first attempt on, with the same `webhook-id`. Raises NotFound.
+
+    One that waits is tried at once, in its order; one that is on its way stays.
+    """
+    delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
+    key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
+    await webhooks_store.get_webhook_locked(db, **key)
+    subject_id = await store.update_delivery_to_again(db, **key, delivery_id=delivery_id)
+    if subject_id is not None:
+        await sending.arrange(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
+    return await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
+
+
+async def replay(
+    db: Database,
+    *,
+    caller: Caller,
+    webhook_id: str,
+    from_time: datetime | None,
+    to_time: datetime | None,
+    after: tuple[int, int] | None,
+) -> Replayed:
+    """Send a span of the log again, of what the endpoint wants now, at most 10,000 events, oldest first.
+
+    Also events that it was never sent: of the time before it was made, and of a time when it was off.
+    """
+    await webhooks.get(db, caller=caller, webhook_id=webhook_id)
+    key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
+    await webhooks_store.get_webhook_locked(db, **key)
+    span = Span(
+        from_time=from_time,
+        to_time=to_time,
+        first_id=ids.ordered_first(from_time - ID_MARGIN) if from_time else None,
+        last_id=ids.ordered_first(to_time + ID_MARGIN) if to_time else None,
+        after=after,
+        limit=REPLAY_EVENTS_MAX,
+    )
+    found = await store.insert_span(db, **key, span=span)
+    subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
+    await sending.arrange(db, subjects=subjects)
+    return Replayed(count=found.count, last=found.last)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Forget deliveries 30 days after their end, and those of deleted endpoints; then the endpoints; how many."""
+    count = await store.prune_deliveries(
+        db,
+        finished_before=now - timedelta(days=KEPT_DAYS),
+        open_before=now - timedelta(days=OPEN_DAYS_MAX),
+        limit=limit,
+    )
+    return count or await webhooks.prune(db, limit=limit)
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such delivery.")

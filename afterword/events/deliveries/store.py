@@ -1,0 +1,234 @@
+"""SQL of deliveries as clients see them: the log of an endpoint, sending again, retention. Sending: events/sending."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.web.metrics import Sample
+
+FIGURE_ROWS_MAX: Final = 10_000
+OUTCOMES: Final = ("afterword_webhook_attempts", "Attempts to deliver by outcome; dead: the last one failed too.")
+_OUTCOMES: Final = ("delivered", "failed", "dead")
+
+DELIVERIES: Final = Listing(
+    columns={
+        "delivery_id": Column("delivery_id", "id"),
+        "webhook_id": Column("webhook_id", "id"),
+        "event_id": Column("event_id", "id"),
+        "event_type": Column("event_type"),
+        "state": Column("state"),
+        "attempts": Column("attempts", "integer"),
+        "response_status": Column("response_status", "integer", nullable=True),
+        "duration_ms": Column("duration_ms", "integer", nullable=True),
+        "response_excerpt": Column("response_excerpt", nullable=True),
+        "error": Column("error", nullable=True),
+        "next_attempt_time": Column("next_attempt_time", "time", nullable=True),
+        "finished_time": Column("finished_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+    },
+    order=(("created_time", "desc"),),
+    id="delivery_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A row as clients see it: `pending` until it is `delivered` or `dead`."""
+
+    organization_id: str
+    delivery_id: str
+    webhook_id: str
+    event_id: str
+    event_type: str
+    state: str
+    attempts: int
+    response_status: int | None
+    duration_ms: int | None
+    response_excerpt: str | None
+    error: str | None
+    next_attempt_time: datetime | None
+    finished_time: datetime | None
+    version: int
+    created_time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Which of the log is sent again: of a time, or behind a place (xid, seq); at most `limit` events."""
+
+    from_time: datetime | None = None
+    to_time: datetime | None = None
+    first_id: str | None = None  # ids are ordered by time: no event of the span lies outside of these
+    last_id: str | None = None
+    after: tuple[int, int] | None = None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What became of a span: its deliveries, their subjects, and the last place where the limit cut it."""
+
+    count: int
+    subject_ids: list[str]
+    last: tuple[int, int, str] | None
+
+
+async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str, page: Page) -> Rows[Delivery]:
+    """A page of an endpoint's deliveries."""
+    rows = await db.fetch_list(
+        """select organization_id, delivery_id, webhook_id, event_id, event_type,
+             case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
+             response_status, duration_ms, response_excerpt, error,
+             case when state = 'scheduled' then due_time end as next_attempt_time, finished_time, version, created_time
+           from delivery where organization_id = $1 and webhook_id = $2""",
+        organization_id,
+        webhook_id,
+        page=page,
+    )
+    return rows.map(_delivery)
+
+
+async def get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> Delivery | None:
+    """One delivery, or None."""
+    row = await db.fetch_row(
+        """select organization_id, delivery_id, webhook_id, event_id, event_type,
+             case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
+             response_status, duration_ms, response_excerpt, error,
+             case when state = 'scheduled' then due_time end as next_attempt_time, finished_time, version, created_time
+           from delivery where organization_id = $1 and webhook_id = $2 and delivery_id = $3""",
+        organization_id,
+        webhook_id,
+        delivery_id,
+    )
+    return _delivery(row) if row else None
+
+
+async def update_delivery_to_again(
+    db: Database, *, organization_id: str, webhook_id: str, delivery_id: str
+) -> str | None:
+    """Begin it anew, or try it at once where it waits for its next attempt; its subject. None: it is being sent."""
+    return await db.fetch_value(
+        """update delivery set state = 'scheduled', finished_time = null, epoch = epoch + 1, version = version + 1,
+             attempts = case when state = 'scheduled' then attempts else 0 end,
+             due_time = case when state = 'scheduled' and due_time is not null then now() end
+           where organization_id = $1 and webhook_id = $2 and delivery_id = $3 and state <> 'claimed'
+           returning subject_id""",
+        organization_id,
+        webhook_id,
+        delivery_id,
+    )
+
+
+async def insert_span(db: Database, *, organization_id: str, webhook_id: str, span: Span) -> Replayed:
+    """Deliver what of the span the endpoint wants: rows that are done begin anew, those that are open stay."""
+    xid, seq = span.after or (None, None)
+    row = await db.fetch_row(
+        """with span as materialized (
+             select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.subject_id
+             from webhook w
+             join event e on e.organization_id = w.organization_id
+             left join questionnaire q
+               on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+             where w.organization_id = $1 and w.webhook_id = $2 and w.deleted_time is null and w.test = e.test
+               and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+               and ($3::timestamptz is null or e.created_time >= $3)
+               and ($4::timestamptz is null or e.created_time < $4)
+               and ($5::text is null or e.event_id >= $5) and ($6::text is null or e.event_id < $6)
+               and ($7::bigint is null or e.xid::text::bigint >= $7)
+               and ($7::bigint is null or e.xid::text::bigint > $7 or e.seq > $8::bigint)
+               and is_wanted(w.event_types, e.type)
+               and (w.questionnaire_id is null or w.questionnaire_id = e.questionnaire_id)
+               and (w.application_id is null
+                 or w.application_id = coalesce(q.owner_application_id, e.data ->> 'application_id'))
+             order by e.xid::text::bigint, e.seq limit $9),
+           written as (
+             insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq)
+             select organization_id, left(event_id, 9) || left(replace(gen_random_uuid()::text, '-', ''), 13), $2,
+               event_id, type, coalesce(subject_id, event_id), seq
+             from span
+             on conflict (organization_id, webhook_id, event_id) do update
+               set state = 'scheduled', due_time = null, finished_time = null, attempts = 0, epoch = delivery.epoch + 1,
+                 version = delivery.version + 1
+               where delivery.state in ('delivered', 'dead')
+             returning subject_id)
+           select (select count(*) from written) as count,
+             array(select distinct subject_id from written) as subject_ids,
+             (select count(*) from span) as found, l.xid, l.seq, l.event_id
+           from (select) one
+           left join (select xid, seq, event_id from span order by xid desc, seq desc limit 1) l on true""",
+        organization_id,
+        webhook_id,
+        span.from_time,
+        span.to_time,
+        span.first_id,
+        span.last_id,
+        xid,
+        seq,
+        span.limit,
+    )
+    assert row is not None, "counts are always there"  # noqa: S101
+    last = (row["xid"], row["seq"], row["event_id"]) if row["found"] == span.limit else None
+    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last=last)
+
+
+async def prune_deliveries(  # any tenant: retention
+    db: Database, *, finished_before: datetime, open_before: datetime, limit: int
+) -> int:
+    """Remove what is done for long, what is left of deleted endpoints, and what switched-off ones never took."""
+    return await db.execute(
+        """with old as materialized (
+             (select organization_id, delivery_id from delivery where finished_time < $1
+              order by finished_time limit $3)
+             union
+             (select d.organization_id, d.delivery_id
+              from (select organization_id, webhook_id from webhook where deleted_time is not null
+                    order by deleted_time limit 20) w,
+                lateral (select d.organization_id, d.delivery_id from delivery d
+                  where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
+                  limit $3) d
+              limit $3)
+             union
+             (select d.organization_id, d.delivery_id from webhook w
+              join delivery d on d.organization_id = w.organization_id and d.webhook_id = w.webhook_id
+                and d.state in ('scheduled', 'claimed')
+              where not w.active and d.state = 'scheduled' and d.created_time < $2
+              limit $3))
+           delete from delivery d using (select * from old limit $3) o
+           where d.organization_id = o.organization_id and d.delivery_id = o.delivery_id""",
+        finished_before,
+        open_before,
+        limit,
+    )
+
+
+async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
+    """What waits and what became of the rest, for /metrics; and how far behind the readers of the log are."""
+    name, text = "afterword_webhook_deliveries", f"Deliveries by state; due ones are counted up to {FIGURE_ROWS_MAX}."
+    row = await db.fetch_row(
+        """select (select count(*) from (
+               select from delivery where state = 'scheduled' and due_time <= now() limit $1) d) as due,
+             (select count(*) from delivery where state = 'claimed') as claimed""",
+        FIGURE_ROWS_MAX,
+    )
+    assert row is not None, "counts are always there"  # noqa: S101
+    totals = await db.fetch("select outcome, sum(total)::bigint as total from delivery_total group by outcome")
+    lags = await db.fetch(
+        """select c.reader, coalesce(extract(epoch from clock_timestamp() - (
+             select e.created_time from event e where (e.xid, e.seq) > (c.xid, c.seq)
+             order by e.xid, e.seq limit 1)), 0)::float8 as seconds
+           from event_cursor c order by c.reader"""
+    )
+    lag, about = "afterword_event_reader_lag_seconds", "Age of the oldest event that the reader has not read."
+    counted = {row["outcome"]: row["total"] for row in totals}
+    return [
+        Sample(name, text, row["due"], (("state", "due"),)),
+        Sample(name, text, row["claimed"], (("state", "claimed"),)),
+        *[Sample(*OUTCOMES, counted.get(one, 0), (("outcome", one),), only_grows=True) for one in _OUTCOMES],
+        *[Sample(lag, about, max(each["seconds"], 0.0), (("reader", each["reader"]),)) for each in lags],
+    ]
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(**dict(row))

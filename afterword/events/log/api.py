@@ -1,0 +1,153 @@
+"""The HTTP door of the event log: oldest first, by cursors, without gaps."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core import times
+from afterword.core.site import API_PREFIX
+from afterword.core.webhooks import PATTERNS, read_of
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events.log import service, store
+from afterword.events.log.store import EVENTS, Entry
+from afterword.events.rendering import Render
+from afterword.web import fields, paging
+from afterword.web.operations import Answer, Call, Routes
+
+LOG: Final = f"{API_PREFIX}/event"
+EXPIRED: Final = "Events behind this cursor are no longer kept; start again."
+
+
+class EventQuery(fields.Request):
+    """Which events: their types, or `prefix.*`; none: all."""
+
+    type: Annotated[list[fields.Text100], Meta(max_length=50)] = msgspec.field(default_factory=list[str])
+
+
+class EventActor(fields.Answer):
+    """Who did it."""
+
+    kind: Literal["user", "token", "responder", "worker", "gateway"]
+    id: str | None
+
+
+class Event(fields.Answer):
+    """Something that happened. `data` is the changed thing after it; `cursor` its place in the log, for `after`."""
+
+    event_id: fields.Id
+    cursor: str
+    type: str
+    created_time: fields.DateTime
+    organization_id: fields.Id
+    application_id: fields.Id | None
+    questionnaire_id: fields.Id | None
+    subject_id: fields.Id | None
+    subject_version: int | None
+    actor: EventActor
+    test: bool
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, entry: Entry, *, data: dict[str, Any], cursor: str, zone: tzinfo) -> "Event":
+        """The event as the wire shows it, its time in the organization's zone."""
+        event = entry.event
+        return cls(
+            event_id=event.event_id,
+            cursor=cursor,
+            type=event.type,
+            created_time=times.format_time(event.created_time, zone=zone),
+            organization_id=event.organization_id,
+            application_id=entry.application_id,
+            questionnaire_id=event.questionnaire_id,
+            subject_id=event.subject_id,
+            subject_version=event.subject_version,
+            actor=EventActor(kind=event.actor_kind, id=event.actor_id),  # type: ignore[arg-type]  a check of the table
+            test=event.test,
+            data=data,
+        )
+
+
+def cursor_of(entry: Entry, *, secret: bytes) -> str:
+    """The event's place, as `after` takes it."""
+    return paging.seal_place(entry.place, path=LOG, listing=EVENTS, secret=secret)
+
+
+def place_of(cursor: str, *, secret: bytes) -> tuple[int, int]:
+    """(xid, seq) of a cursor of the log; raises ValueError."""
+    xid, seq, *_ = paging.open_place(cursor, path=LOG, listing=EVENTS, secret=secret)
+    if not isinstance(xid, int) or not isinstance(seq, int):
+        raise ValueError  # noqa: TRY004  it is no cursor of the log
+    return xid, seq
+
+
+def routes_of(render: Render) -> Routes:
+    """The routes; `render` shows data as resources."""
+    routes = Routes(tag="Events")
+
+    @routes.get(
+        "/event",
+        scope="Event.Read",
+        answer=Event,
+        shape="cursor",
+        listing=EVENTS,
+        query=EventQuery,
+        summary="Get all events",
+        description="Oldest first and without gaps: an event is shown once none can come before it any more. Read on "
+        "with `after`: `next_cursor`, else the cursor of the last event seen. A page may have fewer events than "
+        "`limit`, or none, and a `next_cursor`. `type[]` is a type, `prefix.*` or `*`. Kept 90 days. `data` "
+        "needs the Read scope of what the event is about, and is empty without.",
+    )
+    async def list_events(call: Call[None], db: Database) -> Answer:
+        query: EventQuery | None = call.query
+        after = call.page.after
+        is_in_order = tuple(call.page.order) == EVENTS.default_order()
+        if after is not None and is_in_order and isinstance(after[0], int) and isinstance(after[1], int):
+            wrong = FieldError("cursor_expired", EXPIRED, parameter="after")
+            await service.require_kept(
+                db, organization_id=call.caller.organization_id, place=(after[0], after[1]), wrong=wrong
+            )
+        rows = await store.list_event_entries(
+            db,
+            organization_id=call.caller.organization_id,
+            application_ids=call.caller.application_ids,
+            test_only=call.caller.test,
+            types=_types(query),
+            page=call.page,
+        )
+        shown = iter(await _shown(call, db, rows.items))
+        return Answer(rows.map(lambda _: next(shown)))
+
+    @routes.get("/event/{event_id}", scope="Event.Read", answer=Event, summary="Get Event")
+    async def get_event(call: Call[None], db: Database) -> Answer:
+        entry = await service.get(db, caller=call.caller, event_id=call.ids["event_id"])
+        return Answer((await _shown(call, db, [entry]))[0])
+
+    async def _shown(call: Call[None], db: Database, entries: list[Entry]) -> list[Event]:
+        zones = {call.caller.organization_id: call.zone}
+        open_events = [entry.event for entry in entries if read_of(entry.event.type) in call.caller.scopes]
+        rendered = await render(db, events=open_events, site=call.site, zones=zones)
+        data = {event.event_id: shown for event, shown in zip(open_events, rendered, strict=True)}
+        return [
+            Event.of(
+                entry,
+                data=data.get(entry.event.event_id, {}),
+                cursor=cursor_of(entry, secret=call.site.secret),
+                zone=call.zone,
+            )
+            for entry in entries
+        ]
+
+    return routes
+
+
+def _types(query: EventQuery | None) -> list[str]:
+    wanted = [] if query is None else query.type
+    for index, one in enumerate(wanted):
+        if one not in PATTERNS:
+            message = "There is no such type; a type, prefix.* or * is wanted."
+            raise errors.Invalid.of(FieldError("unknown_value", message, parameter=f"type[{index}]"))
+    return wanted

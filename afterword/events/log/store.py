@@ -1,0 +1,221 @@
+"""SQL of the log as clients read it: only what no other transaction can still overtake, in the order of (xid, seq)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.events.store import Event
+
+PASSED_MAX: Final = 20_000  # events that one page of a narrowed log looks at: what is wanted may be rare
+ANSWERS_MAX: Final = 5_000  # of all completions on one page
+ADOPTION_SECONDS_MAX: Final = 3_600.0
+
+EVENTS: Final = Listing(
+    columns={
+        "event_id": Column("event_id", "id"),
+        "type": Column("type"),
+        "created_time": Column("created_time", "time"),
+        "organization_id": Column("organization_id", "id"),
+        "application_id": Column("application_id", "id", nullable=True),
+        "questionnaire_id": Column("questionnaire_id", "id", nullable=True),
+        "subject_id": Column("subject_id", "id", nullable=True),
+        "subject_version": Column("subject_version", "integer", nullable=True),
+        "test": Column("test", "boolean"),
+    },
+    order=(("xid", "asc"), ("seq", "asc")),
+    id="event_id",
+    hidden={"xid": Column("xid", "integer"), "seq": Column("seq", "integer")},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An event where it stands in the log; `application_id` is that of its questionnaire."""
+
+    event: Event
+    xid: int
+    application_id: str | None
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """What its cursor holds."""
+        return self.xid, self.event.seq, self.event.event_id
+
+
+async def list_event_entries(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    types: Sequence[str],
+    page: Page,
+) -> Rows[Entry]:
+    """A page of the organization's log. `types`: names or `prefix.*`, none for all.
+
+    In the log's own order a page ends after 20,000 events or 5,000 answers at the latest, with fewer rows or none, and
+    goes on from there.
+    """
+    is_narrowed = bool(types or page.criteria or application_ids or test_only)
+    is_in_order = tuple(page.order) == EVENTS.default_order()
+    last = await _get_last(db, organization_id=organization_id, page=page) if is_narrowed and is_in_order else None
+    rows = await db.fetch_list(
+        """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
+             e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
+             coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
+           from event e
+           left join questionnaire q
+             on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+           where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+             and (cardinality($2::text[]) = 0
+               or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($2))
+             and (e.test or not $3::boolean)
+             and (cardinality($4::text[]) = 0 or e.type = any($4) or '*' = any($4)
+               or split_part(e.type, '.', 1) || '.*' = any($4))
+             and ($5::bigint is null or (e.xid::text::bigint, e.seq) <= ($5, $6::bigint))""",
+        organization_id,
+        list(application_ids),
+        test_only,
+        list(types),
+        last[0] if last else None,
+        last[1] if last else None,
+        page=page,
+    )
+    found = rows.map(_entry)
+    if is_in_order:
+        found = _within_answers(found)
+    return found if last is None or found.has_more else replace(found, next_key=last, has_more=True)
+
+
+def _within_answers(rows: Rows[Entry]) -> Rows[Entry]:
+    """The page as far as its completions have no more than so many answers, but one event at least."""
+    count = 0
+    for place, entry in enumerate(rows.items):
+        count += len(entry.event.data.get("answers") or ())
+        if place and count > ANSWERS_MAX:
+            return Rows(rows.items[:place], None, rows.items[place - 1].place, has_more=True)
+    return rows
+
+
+async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[int, int, str] | None:
+    """The place of the last event that the page looks at; None: it may look at all that there are."""
+    xid, seq, *_ = page.after or (None, None)
+    row = await db.fetch_row(
+        """select e.xid::text::bigint as xid, e.seq, e.event_id from event e
+           where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+             and (e.xid::text::bigint, e.seq) > (coalesce($2::bigint, 0), coalesce($3::bigint, 0))
+           order by e.xid::text::bigint, e.seq offset $4 limit 1""",
+        organization_id,
+        xid,
+        seq,
+        PASSED_MAX - 1,
+    )
+    return (row["xid"], row["seq"], row["event_id"]) if row else None
+
+
+async def get_entry(
+    db: Database, *, organization_id: str, event_id: str, application_ids: Sequence[str], test_only: bool
+) -> Entry | None:
+    """One event, as soon as it is committed."""
+    row = await db.fetch_row(
+        """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
+             e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
+             coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
+           from event e
+           left join questionnaire q
+             on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+           where e.organization_id = $1 and e.event_id = $2
+             and (cardinality($3::text[]) = 0
+               or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($3))
+             and (e.test or not $4::boolean)""",
+        organization_id,
+        event_id,
+        list(application_ids),
+        test_only,
+    )
+    return _entry(row) if row else None
+
+
+async def get_is_pruned(db: Database, *, organization_id: str, xid: int, seq: int) -> bool:
+    """Whether something behind this place is gone already, or it is a place in another cluster's log."""
+    return await db.fetch_value(
+        """select $2::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) or exists (select from event_horizon
+             where organization_id = $1 and (xid, seq) > ($2::text::xid8, $3::bigint))""",
+        organization_id,
+        str(xid),
+        seq,
+    )
+
+
+async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention
+    """Remove the oldest events, with the place up to which they are gone; those that something still needs stay.
+
+    Needed is what a reader has not read, and what a delivery refers to: kept as long as that is kept.
+    """
+    return await db.fetch_value(
+        """with old as materialized (
+             select e.organization_id, e.event_id from event e
+             where (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
+               and e.created_time < $1 and not exists (select from delivery d
+                 where d.organization_id = e.organization_id and d.event_id = e.event_id)
+             order by e.xid, e.seq limit $2),
+           gone as (
+             delete from event e using old
+             where e.organization_id = old.organization_id and e.event_id = old.event_id
+             returning e.organization_id, e.xid, e.seq),
+           furthest as (
+             select distinct on (organization_id) organization_id, xid, seq from gone
+             order by organization_id, xid desc, seq desc),
+           told as (
+             insert into event_horizon as h (organization_id, xid, seq) select organization_id, xid, seq from furthest
+             on conflict (organization_id) do update set xid = excluded.xid, seq = excluded.seq, updated_time = now()
+             where (h.xid, h.seq) < (excluded.xid, excluded.seq))
+           select count(*) from gone""",
+        before,
+        limit,
+    )
+
+
+async def get_is_foreign(db: Database) -> bool:  # any tenant: the log of a whole installation
+    """Whether transactions stand in the log, or in a reader's place, that this cluster has not had yet."""
+    return await db.fetch_value(
+        """select exists (select from event where xid >= pg_snapshot_xmax(pg_current_snapshot()))
+             or exists (select from event_cursor where xid >= pg_snapshot_xmax(pg_current_snapshot()))"""
+    )
+
+
+async def update_to_native(db: Database) -> int:  # any tenant: the log of a whole installation
+    """Give restored events and the readers' places numbers below any of this cluster's; how many events there are.
+
+    What lies between two readers' places gets one number, from 0 on, so each has behind it what it had. Events that
+    were written here since, which `seq` has after the last restored one, keep theirs and are unread by all.
+    """
+    await db.execute("set local statement_timeout = 0")
+    await db.execute("lock table event, event_cursor, event_horizon in share row exclusive mode")
+    await db.execute("update event_horizon set xid = '0', seq = 0 where xid >= pg_snapshot_xmax(pg_current_snapshot())")
+    # Another worker may have done it while we waited for the lock: then there is no seam, and nothing is written.
+    return await db.execute(
+        """with seam as materialized (
+             select greatest(
+               (select max(seq) from event where xid >= pg_snapshot_xmax(pg_current_snapshot())),
+               (select max(seq) from event_cursor where xid >= pg_snapshot_xmax(pg_current_snapshot()))) as seq),
+           place as materialized (
+             select xid, seq, row_number() over (order by xid, seq) - 1 as number
+             from (select distinct xid, seq from event_cursor) c),
+           cursors as (
+             update event_cursor c set xid = p.number::text::xid8, seq = 9223372036854775807
+             from place p, seam where p.xid = c.xid and p.seq = c.seq and seam.seq is not null)
+           update event e
+           set xid = (select count(*) from place p where (p.xid, p.seq) < (e.xid, e.seq))::text::xid8
+           from seam where e.seq <= seam.seq""",
+        seconds=ADOPTION_SECONDS_MAX,
+    )
+
+
+def _entry(row: Row) -> Entry:
+    columns: dict[str, Any] = dict(row)
+    xid, application_id = columns.pop("xid"), columns.pop("application_id")
+    return Entry(event=Event(**columns), xid=xid, application_id=application_id)

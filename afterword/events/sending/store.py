@@ -1,0 +1,369 @@
+"""SQL of sending deliveries. Every move of one is made under the lock of its webhook's row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from afterword.db import Database, Row
+from afterword.events.store import Event
+
+LaneKey = tuple[str, str]  # organization_id, webhook_id
+SubjectKey = tuple[str, str, str]  # and the subject_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """A claimed delivery: `epoch` fences whoever had it before."""
+
+    organization_id: str
+    delivery_id: str
+    webhook_id: str
+    subject_id: str
+    epoch: int
+    attempts: int
+
+    @property
+    def lane(self) -> LaneKey:
+        """Its webhook."""
+        return self.organization_id, self.webhook_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letter:
+    """What goes out: the event, where to, sealed under which secrets, shown in which zone; if it is wanted still."""
+
+    hold: Hold
+    event: Event
+    target_url: str
+    secrets: tuple[bytes, ...]
+    time_zone: str
+    is_wanted: bool
+
+
+# dealing out -----------------------------------------------------------------------------------------------------
+async def update_reader_to_end(db: Database, *, reader: str) -> bool:  # any tenant: one reader serves all
+    """Move the cursor to the end of what may be read, at once, where no webhook is there; whether that was so."""
+    return await db.fetch_value(
+        """with moved as (
+             update event_cursor c set xid = l.xid, seq = l.seq, updated_time = now()
+             from (select xid, seq from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+                   order by xid desc, seq desc limit 1) l
+             where c.reader = $1 and (l.xid, l.seq) > (c.xid, c.seq) and not exists (select from webhook where active))
+           select not exists (select from webhook where active)""",
+        reader,
+    )
+
+
+async def insert_next_deliveries(  # any tenant: one reader serves all
+    db: Database, *, reader: str, limit: int, earlier_max: int
+) -> tuple[int, int, list[SubjectKey]]:
+    """Pass the next events of the log and deal them out: how many events, how many deliveries, and of which subjects.
+
+    With each event come the earlier ones of its subject that we see and have not passed: a transaction that began
+    early and waited for a lock is read before the one that it waited for. Of each subject the last `earlier_max` are
+    looked at: some have a long history. What finds nothing open of its subject is due at once; `arrange` has the rest.
+    """
+    row = await db.fetch_row(
+        """with c as materialized (select xid, seq from event_cursor where reader = $1),
+           passed as materialized (
+             select e.* from c, lateral (
+               select organization_id, event_id, xid, seq, type, questionnaire_id, subject_id, test, created_time
+               from event
+               where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+               order by event.xid, event.seq limit $2) e),
+           moved as (
+             update event_cursor r set xid = l.xid, seq = l.seq, updated_time = now()
+             from (select xid, seq from passed order by xid desc, seq desc limit 1) l where r.reader = $1),
+           hook as materialized (
+             select w.organization_id, w.webhook_id, w.event_types, w.test, w.since_time, w.questionnaire_id,
+               w.application_id
+             from (select distinct organization_id from passed) o
+             join webhook w on w.organization_id = o.organization_id and w.active),
+           overtaken as (
+             select e.* from c, (
+               select organization_id, subject_id, max(seq) as seq from passed
+               where subject_id is not null and organization_id in (select organization_id from hook)
+               group by organization_id, subject_id) s,
+               lateral (
+                 select organization_id, event_id, xid, seq, type, questionnaire_id, subject_id, test, created_time
+                 from event x
+                 where x.organization_id = s.organization_id and x.subject_id = s.subject_id and x.seq < s.seq
+                 order by x.seq desc limit $3) e
+             where (e.xid, e.seq) > (c.xid, c.seq)),
+           wanted as (
+             select h.organization_id, h.webhook_id, e.event_id, e.type, e.seq,
+               coalesce(e.subject_id, e.event_id) as subject_id, row_number() over (
+                 partition by h.webhook_id, coalesce(e.subject_id, e.event_id) order by e.seq) as place
+             from (select * from passed union select * from overtaken) e
+             join hook h on h.organization_id = e.organization_id and h.test = e.test
+               and e.created_time >= h.since_time and is_wanted(h.event_types, e.type)
+               and (h.questionnaire_id is null or h.questionnaire_id = e.questionnaire_id)
+             where h.application_id is null or h.application_id = coalesce(
+               (select q.owner_application_id from questionnaire q
+                where q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id),
+               (select d.data ->> 'application_id' from event d
+                where d.organization_id = e.organization_id and d.event_id = e.event_id))),
+           dealt as (
+             insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq,
+               due_time)
+             select organization_id, left(event_id, 9) || left(replace(gen_random_uuid()::text, '-', ''), 13),
+               webhook_id, event_id, type, subject_id, seq,
+               case when place = 1 and not exists (select from delivery x
+                 where x.organization_id = wanted.organization_id and x.webhook_id = wanted.webhook_id
+                   and x.subject_id = wanted.subject_id and x.state in ('scheduled', 'claimed')) then now() end
+             from wanted
+             on conflict do nothing
+             returning organization_id, webhook_id, subject_id)
+           select (select count(*) from passed) as passed, (select count(*) from dealt) as dealt,
+             (select coalesce(jsonb_agg(distinct jsonb_build_array(organization_id, webhook_id, subject_id)), '[]')
+              from dealt) as subjects""",
+        reader,
+        limit,
+        earlier_max,
+    )
+    assert row is not None, "counts are always there"  # noqa: S101
+    return row["passed"], row["dealt"], [(one[0], one[1], one[2]) for one in row["subjects"]]
+
+
+async def claim_webhooks(db: Database, *, keys: Sequence[LaneKey]) -> None:  # any tenant: a batch serves many
+    """Hold these webhooks, in one order for everybody, so that nobody else moves their deliveries."""
+    await db.execute(
+        """select 1 from webhook w
+           join unnest($1::text[], $2::text[]) as k (organization_id, webhook_id)
+             on w.organization_id = k.organization_id and w.webhook_id = k.webhook_id
+           order by w.organization_id, w.webhook_id for no key update of w""",
+        [organization_id for organization_id, _ in keys],
+        [webhook_id for _, webhook_id in keys],
+    )
+
+
+async def update_first_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> int:  # any tenant: as above
+    """Make the first open delivery of each subject due, if it is not on its way; how many became it."""
+    return await db.execute(
+        """update delivery d set due_time = now(), version = d.version + 1
+           from unnest($1::text[], $2::text[], $3::text[]) as s (organization_id, webhook_id, subject_id),
+             lateral (
+               select x.organization_id, x.delivery_id, x.state, x.due_time from delivery x
+               where x.organization_id = s.organization_id and x.webhook_id = s.webhook_id
+                 and x.subject_id = s.subject_id and x.state in ('scheduled', 'claimed')
+               order by x.seq limit 1) f
+           where d.organization_id = f.organization_id and d.delivery_id = f.delivery_id
+             and f.state = 'scheduled' and f.due_time is null""",
+        *_columns(subjects),
+    )
+
+
+async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> int:  # any tenant: as above
+    """Hold back what is due behind an earlier open delivery of its subject that was dealt out after it."""
+    return await db.execute(
+        """update delivery d set due_time = null, version = d.version + 1
+           from unnest($1::text[], $2::text[], $3::text[]) as s (organization_id, webhook_id, subject_id)
+           where d.organization_id = s.organization_id and d.webhook_id = s.webhook_id
+             and d.subject_id = s.subject_id and d.state = 'scheduled' and d.due_time is not null
+             and exists (
+               select from delivery x
+               where x.organization_id = d.organization_id and x.webhook_id = d.webhook_id
+                 and x.subject_id = d.subject_id and x.state in ('scheduled', 'claimed') and x.seq < d.seq)""",
+        *_columns(subjects),
+    )
+
+
+# claiming --------------------------------------------------------------------------------------------------------
+async def list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneKey]:  # any tenant: workers serve all
+    """The next webhooks with something scheduled, one index probe each, however much any of them has waiting."""
+    rows = await db.fetch(
+        """with recursive lane as (
+             (select organization_id, webhook_id from delivery
+              where state = 'scheduled' and due_time is not null and (organization_id, webhook_id) > ($1, $2)
+              order by organization_id, webhook_id limit 1)
+             union all
+             select n.organization_id, n.webhook_id from lane, lateral (
+               select d.organization_id, d.webhook_id from delivery d
+               where d.state = 'scheduled' and d.due_time is not null
+                 and (d.organization_id, d.webhook_id) > (lane.organization_id, lane.webhook_id)
+               order by d.organization_id, d.webhook_id limit 1) n)
+           select organization_id, webhook_id from lane limit $3""",
+        *after,
+        limit,
+    )
+    return [(row["organization_id"], row["webhook_id"]) for row in rows]
+
+
+async def claim_lanes(  # any tenant: workers serve all
+    db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, organization_in_flight_max: int, limit: int
+) -> list[LaneKey]:
+    """Lock those of these webhooks that may be called now and have something due; others' are left to them.
+
+    Of an organization only as many as it has room for, drawn by lot: what its other webhooks have waiting must neither
+    take the places of other organizations, nor wait for those that come first in the order of keys.
+    """
+    rows = await db.fetch(
+        """with due as materialized (
+             select w.organization_id, w.webhook_id, k.place, (
+               select count(*) from delivery d where d.organization_id = w.organization_id
+                 and d.webhook_id = w.webhook_id and d.state = 'claimed') as in_flight
+             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, place)
+             join webhook w on w.organization_id = k.organization_id and w.webhook_id = k.webhook_id
+             where w.active and (w.resume_time is null or w.resume_time <= now())
+               and exists (
+                 select from delivery d where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id
+                   and d.state = 'scheduled' and d.due_time <= now())),
+           room as materialized (
+             select o.organization_id, $4 - (
+               select count(*) from delivery d
+               where d.organization_id = o.organization_id and d.state = 'claimed') as room
+             from (select distinct organization_id from due) o),
+           drawn as materialized (
+             select organization_id, webhook_id, place,
+               row_number() over (partition by organization_id order by in_flight, random()) as turn
+             from due where in_flight < $3)
+           select w.organization_id, w.webhook_id
+           from drawn n
+           join room r on r.organization_id = n.organization_id and n.turn * $3 <= r.room
+           join webhook w on w.organization_id = n.organization_id and w.webhook_id = n.webhook_id
+           order by n.place limit $5 for no key update of w skip locked""",
+        [organization_id for organization_id, _ in keys],
+        [webhook_id for _, webhook_id in keys],
+        in_flight_max,
+        organization_in_flight_max,
+        limit,
+    )
+    return [(row["organization_id"], row["webhook_id"]) for row in rows]
+
+
+async def claim_deliveries(  # any tenant: workers serve all
+    db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, limit: int, lease_seconds: float
+) -> list[Letter]:
+    """Claim what is due of these locked webhooks, the longest due first, so that each has so many in flight."""
+    rows = await db.fetch(
+        """with lane as materialized (
+             select k.*, $3 - (
+               select count(*) from delivery d where d.organization_id = k.organization_id
+                 and d.webhook_id = k.webhook_id and d.state = 'claimed') as room
+             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, place)),
+           chosen as materialized (
+             select d.organization_id, d.delivery_id
+             from lane l, lateral (
+               select x.organization_id, x.delivery_id from delivery x
+               where x.organization_id = l.organization_id and x.webhook_id = l.webhook_id
+                 and x.state = 'scheduled' and x.due_time <= now()
+               order by x.due_time limit greatest(l.room, 0)) d
+             order by l.place limit $4),
+           held as (
+             update delivery d set state = 'claimed', epoch = d.epoch + 1, attempts = d.attempts + 1,
+               lease_until = now() + make_interval(secs => $5::float8), version = d.version + 1
+             from chosen c where d.organization_id = c.organization_id and d.delivery_id = c.delivery_id
+             returning d.organization_id, d.delivery_id, d.webhook_id, d.event_id, d.subject_id, d.epoch, d.attempts)
+           select h.delivery_id, h.webhook_id, h.subject_id as delivery_subject_id, h.epoch, h.attempts, w.target_url,
+             w.secret, case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
+             o.time_zone, is_wanted(w.event_types, e.type) and w.test = e.test
+               and (w.questionnaire_id is null or w.questionnaire_id is not distinct from e.questionnaire_id)
+               and (w.application_id is null or w.application_id is not distinct from
+                 coalesce(q.owner_application_id, e.data ->> 'application_id')) as is_wanted,
+             e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id,
+             e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time
+           from held h
+           join webhook w on w.organization_id = h.organization_id and w.webhook_id = h.webhook_id
+           join event e on e.organization_id = h.organization_id and e.event_id = h.event_id
+           join organization o on o.organization_id = h.organization_id
+           left join questionnaire q
+             on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id""",
+        [organization_id for organization_id, _ in keys],
+        [webhook_id for _, webhook_id in keys],
+        in_flight_max,
+        limit,
+        lease_seconds,
+    )
+    return [_letter(row) for row in rows]
+
+
+# settling --------------------------------------------------------------------------------------------------------
+async def settle_delivery(
+    db: Database,
+    *,
+    hold: Hold,
+    state: str,
+    due_time: datetime | None,
+    response_status: int | None,
+    duration_ms: int | None,
+    response_excerpt: str | None,
+    error: str | None,
+    now: datetime,
+) -> bool:
+    """End an attempt: `scheduled` for another at `due_time`, `delivered` or `dead`; False: somebody else has it."""
+    touched = await db.execute(
+        """update delivery set state = $5, due_time = $6, lease_until = null, response_status = $7, duration_ms = $8,
+             response_excerpt = $9, error = $10, version = version + 1,
+             finished_time = case when $5 = 'scheduled' then null else $11::timestamptz end
+           where organization_id = $1 and delivery_id = $2 and webhook_id = $3 and epoch = $4 and state = 'claimed'""",
+        hold.organization_id,
+        hold.delivery_id,
+        hold.webhook_id,
+        hold.epoch,
+        state,
+        due_time,
+        response_status,
+        duration_ms,
+        response_excerpt,
+        error,
+        now,
+    )
+    return touched > 0
+
+
+async def update_delivery_to_waiting(db: Database, *, hold: Hold) -> None:  # any tenant: the hold names its own
+    """Hand back what was claimed and never sent: no attempt."""
+    await db.execute(
+        """update delivery set state = 'scheduled', due_time = now(), lease_until = null, attempts = attempts - 1,
+             version = version + 1
+           where organization_id = $1 and delivery_id = $2 and epoch = $3 and state = 'claimed'""",
+        hold.organization_id,
+        hold.delivery_id,
+        hold.epoch,
+    )
+
+
+async def list_lost_holds(db: Database, *, limit: int) -> list[Hold]:  # any tenant: workers serve all
+    """Claimed deliveries whose worker did not come back in time."""
+    rows = await db.fetch(
+        """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
+           where state = 'claimed' and lease_until < now() order by lease_until limit $1""",
+        limit,
+    )
+    return [Hold(**row) for row in rows]
+
+
+async def update_total(db: Database, *, outcome: str) -> None:  # any tenant: figures of the installation
+    """Count an outcome, in one of 16 shards."""
+    await db.execute(
+        """insert into delivery_total (outcome, shard, total) values ($1, pg_backend_pid() % 16, 1)
+           on conflict (outcome, shard) do update set total = delivery_total.total + 1""",
+        outcome,
+    )
+
+
+def _columns(subjects: Sequence[SubjectKey]) -> tuple[list[str], list[str], list[str]]:
+    return [key[0] for key in subjects], [key[1] for key in subjects], [key[2] for key in subjects]
+
+
+def _letter(row: Row) -> Letter:
+    columns: dict[str, Any] = dict(row)
+    hold = Hold(
+        organization_id=columns["organization_id"],
+        delivery_id=columns.pop("delivery_id"),
+        webhook_id=columns.pop("webhook_id"),
+        subject_id=columns.pop("delivery_subject_id"),
+        epoch=columns.pop("epoch"),
+        attempts=columns.pop("attempts"),
+    )
+    sealed = columns.pop("secret"), columns.pop("previous_secret")
+    target_url, time_zone, is_wanted = (columns.pop(name) for name in ("target_url", "time_zone", "is_wanted"))
+    return Letter(
+        hold=hold,
+        event=Event(**columns),
+        target_url=target_url,
+        secrets=tuple(one for one in sealed if one is not None),
+        time_zone=time_zone,
+        is_wanted=is_wanted,
+    )

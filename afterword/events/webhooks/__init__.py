@@ -1,0 +1,1 @@
+"""Webhook endpoints: who is told of which events, where, under which secrets."""

@@ -1,0 +1,103 @@
+"""The HTTP door of webhook endpoints."""
+
+from typing import Any, Final
+
+from afterword.db import Database
+from afterword.events.webhooks import service, store
+from afterword.events.webhooks.resources import Webhook, WebhookRequest, WebhookUpdate
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Webhooks")
+
+PATH: Final = "/webhook/{webhook_id}"
+TARGET: Final = (
+    "`target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it is told of "
+    "`questionnaire_instance.completed` alone. Your token needs the Read scopes of all that it is told of."
+)
+
+
+@routes.get(
+    "/webhook",
+    scope="Webhook.Read",
+    answer=Webhook,
+    shape="array",
+    listing=store.WEBHOOKS,
+    summary="Get all webhooks",
+)
+async def list_webhooks(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_webhooks(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda webhook: Webhook.of(webhook, zone)))
+
+
+@routes.post(
+    "/webhook",
+    scope="Webhook.Create",
+    body=WebhookRequest,
+    answer=Webhook,
+    summary="Create new webhook",
+    description=f"At most 50 an organization. {TARGET}",
+    secret_members=("secret",),
+)
+async def create_webhook(call: Call[WebhookRequest], db: Database) -> Answer:
+    made = await service.create(db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now)
+    webhook = made.webhook
+    return Answer(
+        Webhook.of(webhook, call.zone, secret=made.secret),
+        version=webhook.version,
+        location=f"/webhook/{webhook.webhook_id}",
+    )
+
+
+@routes.get(PATH, scope="Webhook.Read", answer=Webhook, summary="Get Webhook")
+async def get_webhook(call: Call[None], db: Database) -> Answer:
+    webhook = await service.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
+    return Answer(Webhook.of(webhook, call.zone), version=webhook.version)
+
+
+@routes.patch(
+    PATH, scope="Webhook.Update", body=WebhookUpdate, answer=Webhook, summary="Update Webhook", description=TARGET
+)
+async def update_webhook(call: Call[WebhookUpdate], db: Database) -> Answer:
+    webhook = await service.update(
+        db,
+        caller=call.caller,
+        webhook_id=call.ids["webhook_id"],
+        changes=call.body.named(),
+        site=call.site,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(Webhook.of(webhook, call.zone), version=webhook.version)
+
+
+@routes.delete(
+    PATH, scope="Webhook.Delete", summary="Delete Webhook", description="What it was not told yet, it is never told."
+)
+async def delete_webhook(call: Call[None], db: Database) -> Answer:
+    await service.delete(
+        db, caller=call.caller, webhook_id=call.ids["webhook_id"], now=call.now, expect=call.check_version
+    )
+    return Answer()
+
+
+@routes.post(
+    f"{PATH}/secret",
+    scope="Webhook.Update",
+    answer=Webhook,
+    status=200,
+    summary="Renew secret of webhook",
+    description="For 24 hours every delivery is signed with both secrets.",
+    secret_members=("secret",),
+)
+async def renew_webhook_secret(call: Call[Any], db: Database) -> Answer:
+    made = await service.renew_secret(
+        db, caller=call.caller, webhook_id=call.ids["webhook_id"], site=call.site, now=call.now
+    )
+    return Answer(Webhook.of(made.webhook, call.zone, secret=made.secret), version=made.webhook.version)

@@ -1,0 +1,232 @@
+"""Webhook endpoints: made, changed, given new secrets, switched off by lasting failure."""
+
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, NoReturn
+
+from afterword import errors, ids, sealing
+from afterword.channels import http
+from afterword.core import webhooks as rules
+from afterword.core.access import Caller
+from afterword.core.site import Site
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.events.webhooks import store
+from afterword.events.webhooks.store import Webhook
+
+WEBHOOKS_MAX: Final = 50  # of one organization
+_FLOW: Final = frozenset(
+    {"target_url", "event_types", "questionnaire_id", "application_id"}
+)  # what goes out, and where
+
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """An endpoint, and its secret for this once."""
+
+    webhook: Webhook
+    secret: str
+
+
+async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
+    """The endpoint as far as the caller may see it. Raises NotFound."""
+    found = await store.get_webhook(
+        db,
+        organization_id=caller.organization_id,
+        webhook_id=webhook_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    return found or _refuse_unknown()
+
+
+async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime) -> Made:
+    """A new endpoint with a new secret. Raises InsufficientScope; Invalid: what is wrong with it, or `too_many`."""
+    _require_reads(caller, columns["event_types"])
+    await _check(db, caller=caller, columns=columns, bound=columns, site=site)
+    if await store.count_webhooks_locked(db, organization_id=caller.organization_id) >= WEBHOOKS_MAX:
+        raise errors.Invalid.of(FieldError("too_many", f"There are {WEBHOOKS_MAX} already.", pointer=""))
+    webhook_id, secret = ids.ordered(now), rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
+    webhook = await store.insert_webhook(
+        db,
+        organization_id=caller.organization_id,
+        webhook_id=webhook_id,
+        columns=columns,
+        test=caller.test,
+        secret=_sealed(secret, organization_id=caller.organization_id, webhook_id=webhook_id, site=site),
+        now=now,
+        by=caller.actor_id,
+    )
+    return Made(webhook=webhook, secret=secret)
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    webhook_id: str,
+    changes: Mapping[str, Any],
+    site: Site,
+    now: datetime,
+    expect: Expect,
+) -> Webhook:
+    """Change what a PATCH names; `active` true begins anew.
+
+    Raises NotFound, InsufficientScope, Invalid, and what `expect` raises.
+    """
+    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+    expect(before.version)
+    differing = {name: value for name, value in changes.items() if getattr(before, name) != value}
+    if not differing:
+        return before
+    if _FLOW & differing.keys():
+        _require_reads(caller, differing.get("event_types", before.event_types))
+    bound = {name: changes.get(name, getattr(before, name)) for name in ("questionnaire_id", "application_id")}
+    await _check(db, caller=caller, columns=differing, bound=bound, site=site)
+    after = await store.update_webhook(
+        db,
+        organization_id=before.organization_id,
+        webhook_id=webhook_id,
+        columns=differing,
+        now=now,
+        by=caller.actor_id,
+    )
+    return after or _refuse_unknown()
+
+
+async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: Expect) -> None:
+    """Take it away with all its deliveries. Raises NotFound, and what `expect` raises."""
+    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+    expect(before.version)
+    await store.delete_webhook(db, organization_id=before.organization_id, webhook_id=webhook_id, now=now)
+
+
+async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime) -> Made:
+    """Another secret; for 24 hours the one before signs too. Raises NotFound."""
+    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+    secret = rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
+    webhook = await store.update_webhook_secret(
+        db,
+        organization_id=before.organization_id,
+        webhook_id=webhook_id,
+        secret=_sealed(secret, organization_id=before.organization_id, webhook_id=webhook_id, site=site),
+        until=now + timedelta(hours=rules.OVERLAP_HOURS),
+        now=now,
+        by=caller.actor_id,
+    )
+    return Made(webhook=webhook or _refuse_unknown(), secret=secret)
+
+
+async def note(db: Database, *, organization_id: str, webhook_id: str, reply: rules.Reply, now: datetime) -> None:
+    """Count what became of a delivery: a success forgets all failures, five days of nothing else switch it off."""
+    pause = reply.pause_seconds
+    counted = await store.update_webhook_failures(
+        db,
+        organization_id=organization_id,
+        webhook_id=webhook_id,
+        failed=not reply.is_delivered,
+        resume_time=None if pause is None else now + timedelta(seconds=pause),
+        rest_seconds=rules.REST_SECONDS,
+        now=now,
+    )
+    if counted is None or counted.failing_since is None:
+        return
+    if reply.is_gone or rules.is_given_up(failing_since=counted.failing_since, now=now):
+        disabled = await store.update_webhook_disabled(
+            db, organization_id=organization_id, webhook_id=webhook_id, now=now
+        )
+        if disabled is not None:
+            await events.record(db, events=[_disabled(disabled, now=now)])
+
+
+async def prune(db: Database, *, limit: int) -> int:
+    """Remove deleted endpoints whose deliveries are gone; how many."""
+    return await store.prune_webhooks(db, limit=limit)
+
+
+async def _claimed(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
+    """The endpoint that the caller sees, locked."""
+    await get(db, caller=caller, webhook_id=webhook_id)
+    locked = await store.get_webhook_locked(db, organization_id=caller.organization_id, webhook_id=webhook_id)
+    return locked or _refuse_unknown()
+
+
+def _require_reads(caller: Caller, event_types: Collection[str]) -> None:
+    """Nobody has sent out what they may not read themselves."""
+    for scope in rules.reads_of(event_types):
+        caller.require(scope)
+
+
+async def _check(
+    db: Database, *, caller: Caller, columns: Mapping[str, Any], bound: Mapping[str, Any], site: Site
+) -> None:
+    """Raise Invalid with all that is wrong; `bound`: the questionnaire and the application that it will have."""
+    wrong: list[FieldError] = []
+    if "target_url" in columns and (sentence := http.check_url(columns["target_url"], site.networks)):
+        wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
+    for index, one in enumerate(columns.get("event_types") or ()):
+        if one not in rules.PATTERNS:
+            message = "There is no such type; a type, prefix.* or * is wanted."
+            wrong.append(FieldError("unknown_value", message, pointer=f"/event_types/{index}"))
+    wrong += await _check_binding(db, caller=caller, bound=bound)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+async def _check_binding(db: Database, *, caller: Caller, bound: Mapping[str, Any]) -> list[FieldError]:
+    questionnaire_id, application_id = bound.get("questionnaire_id"), bound.get("application_id")
+    reach = set(caller.application_ids)
+    wrong: list[FieldError] = []
+    if questionnaire_id is not None:
+        owner = await store.get_owner_id(db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id)
+        if owner is None or (reach and owner not in reach):
+            wrong.append(FieldError("unknown_id", "There is no such questionnaire.", pointer="/questionnaire_id"))
+        elif application_id not in {None, owner}:
+            message = "The questionnaire belongs to another application."
+            wrong.append(FieldError("unknown_value", message, pointer="/application_id"))
+            return wrong
+    if application_id is not None and (
+        (reach and application_id not in reach)
+        or not await store.get_has_application(
+            db, organization_id=caller.organization_id, application_id=application_id
+        )
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
+    if reach and questionnaire_id is None and application_id is None:
+        message = "Your token reaches some applications only: name one of them, or one of their questionnaires."
+        wrong.append(FieldError("required", message, pointer="/application_id"))
+    return wrong
+
+
+def place_of(organization_id: str, webhook_id: str) -> str:
+    """What its sealed secrets are bound to."""
+    return f"webhook:{organization_id}:{webhook_id}"
+
+
+def _sealed(secret: str, *, organization_id: str, webhook_id: str, site: Site) -> bytes:
+    return sealing.seal(secret, secret=site.secret, place=place_of(organization_id, webhook_id))
+
+
+def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
+    return NewEvent(
+        organization_id=webhook.organization_id,
+        event_id=ids.ordered(now),
+        type="webhook.disabled",
+        subject_id=webhook.webhook_id,
+        subject_version=webhook.version,
+        questionnaire_id=webhook.questionnaire_id,
+        actor_kind="worker",
+        actor_id=None,
+        data=webhook.as_event,
+        test=webhook.test,
+    )
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such webhook.")

@@ -1,0 +1,84 @@
+"""The driver's side of the gateway: which server is asked, what a new connection knows, what says that it is away."""
+
+from operator import itemgetter
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+import msgspec
+
+CONNECT_TIMEOUT_SECONDS = 5
+
+_JSON = msgspec.json.Encoder()
+AWAY = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.QueryCanceledError,
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.DiskFullError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # an exchange was cut while the server went away
+    ConnectionError,
+    TimeoutError,
+    OSError,
+)
+
+
+class Connection(asyncpg.Connection):  # type: ignore[type-arg]  it takes an argument only for checkers
+    """Sessions carry no state from one use to the next, so returning one costs no round trip."""
+
+    def get_reset_query(self) -> str:
+        """Nothing to ask for."""
+        return ""
+
+    async def reset(self, *, timeout: float | None = None) -> None:
+        """End what was left open."""
+        if self.is_in_transaction() or self._top_xact is not None:  # else there is nothing to undo, and no need to wait
+            await super().reset(timeout=timeout)
+
+
+class Hosts:
+    """The servers that a URL names, of which one takes writes: asked in turn, the last good one first.
+
+    Each has its share of the time, so that one which is cut off cannot use up the others'.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        login, at, names = parts.netloc.rpartition("@")
+        self._urls = [parts._replace(netloc=f"{login}{at}{name}").geturl() for name in names.split(",")]
+
+    async def connect(self, _: str, **arguments: Any) -> Any:
+        """A new connection, as the driver opens one; raises what the last server said."""
+        urls, failure = tuple(self._urls), ConnectionError("no server")
+        arguments["timeout"] = CONNECT_TIMEOUT_SECONDS / len(urls)
+        for url in urls:
+            try:
+                raw = await asyncpg.connect(url, **arguments)
+            except (*AWAY, asyncpg.PostgresError) as error:
+                failure = error
+            else:
+                self._urls = [url, *(other for other in urls if other != url)]
+                return raw
+        raise failure
+
+
+async def initialize(raw: Any) -> None:
+    """Teach a new connection our types: JSON, and times without a zone as lists read them."""
+    async with raw.transaction():  # these ask for the types, and behind a pooler each exchange may meet another server
+        for name in ("json", "jsonb"):
+            await raw.set_type_codec(
+                name,
+                schema="pg_catalog",
+                encoder=lambda value: _JSON.encode(value).decode(),
+                decoder=msgspec.json.decode,
+            )
+        # Only lean lists have times without a zone: as the database counts them; objects made of them cost too much.
+        await raw.set_type_codec(
+            "timestamp", schema="pg_catalog", encoder=lambda value: (value,), decoder=itemgetter(0), format="tuple"
+        )

@@ -1,0 +1,125 @@
+"""The SQL of answers: what was given to each question of an instance. Those of a deleted instance are as if absent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
+
+
+ANSWERS = Listing(
+    columns={
+        "instance_id": Column("instance_id", "id"),
+        "version_id": Column("version_id", "id"),
+        "other_text": Column("other_text", nullable=True),
+        "answered_time": Column("answered_time", "time"),
+        "provisional": Column("provisional", "boolean"),
+    },
+    order=(("answered_time", "desc"),),
+    id="instance_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered to one question of one instance."""
+
+    organization_id: str
+    instance_id: str
+    question_id: str
+    questionnaire_id: str
+    version_id: str
+    value: JsonValue
+    other_text: str | None
+    provisional: bool
+    answered_time: datetime
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, instance_id, question_id, questionnaire_id, version_id, value,
+  other_text, provisional, answered_time"""
+_COLUMNS_A: Final = qualified(_COLUMNS, "a")
+
+
+async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
+    """The answers of one instance, at most one a question."""
+    rows = await db.fetch(
+        f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = $2 order by question_id",
+        organization_id,
+        instance_id,
+    )
+    return [_answer(row) for row in rows]
+
+
+async def list_answers_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Answer]:
+    """The answers of these instances, in no order."""
+    rows = await db.fetch(
+        f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = any($2::text[])",
+        organization_id,
+        list(instance_ids),
+    )
+    return [_answer(row) for row in rows]
+
+
+async def list_answers_of_question(
+    db: Database, *, organization_id: str, questionnaire_id: str, question_id: str, test_only: bool, page: Page
+) -> Rows[tuple[Answer, str]]:
+    """A page of the answers to one question in any version, each with the locale of its instance."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS_A}, i.locale from answer a
+           join questionnaire_instance i on i.organization_id = a.organization_id and i.instance_id = a.instance_id
+           where a.organization_id = $1 and a.questionnaire_id = $2 and a.question_id = $3
+             and i.deleted_time is null and (i.test or not $4)""",
+        organization_id,
+        questionnaire_id,
+        question_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(lambda row: (_answer(row), row["locale"]))
+
+
+async def update_answers(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_id: str,
+    questionnaire_id: str,
+    version_id: str,
+    answers: Sequence[Mapping[str, object]],
+    now: datetime,
+) -> None:
+    """Write answers, documents of `question_id`, `value` and `other_text`, over those that there were."""
+    await db.execute(
+        """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value,
+             other_text, answered_time)
+           select $1, $2, b.question_id, $3, $4, b.value, b.other_text, $6
+           from jsonb_to_recordset($5::jsonb) as b (question_id text, value jsonb, other_text text)
+           on conflict (organization_id, instance_id, question_id) do update
+           set value = excluded.value, other_text = excluded.other_text, answered_time = excluded.answered_time,
+             provisional = false""",
+        organization_id,
+        instance_id,
+        questionnaire_id,
+        version_id,
+        list(answers),
+        now,
+    )
+
+
+async def delete_answers(db: Database, *, organization_id: str, instance_id: str, question_ids: Sequence[str]) -> None:
+    """Take answers back."""
+    await db.execute(
+        "delete from answer where organization_id = $1 and instance_id = $2 and question_id = any($3::text[])",
+        organization_id,
+        instance_id,
+        list(question_ids),
+    )
+
+
+def _answer(row: Row) -> Answer:
+    return Answer(**{name: row[name] for name in Answer.__dataclass_fields__})

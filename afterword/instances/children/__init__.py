@@ -1,0 +1,1 @@
+"""Instances that were issued because of others, by a sequence."""

@@ -1,0 +1,57 @@
+"""The SQL that finds the children of instances, and theirs."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from afterword.core.columns import qualified
+from afterword.db import Database
+from afterword.instances.records import INSTANCE_COLUMNS, Instance
+
+_INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+
+
+async def list_descendants(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_ids: Sequence[str],
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    depth_max: int,
+    children_max: int,
+    limit: int,
+) -> list[Instance]:
+    """The children of these instances, of any questionnaire that the caller sees, their children, and so on.
+
+    At most `children_max` of each, the oldest first, `depth_max` generations and `limit` in all, the nearest first.
+    """
+    rows = await db.fetch(
+        f"""with recursive tree as (
+             select c.*, 1 as depth from unnest($2::text[]) as p (instance_id) cross join lateral (
+               select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
+               where i.organization_id = $1 and i.previous_questionnaire_instance_id = p.instance_id
+                 and i.deleted_time is null and (i.test or not $4::boolean)
+                 and (cardinality($3::text[]) = 0 or exists (
+                   select 1 from questionnaire q where q.organization_id = i.organization_id
+                     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+               order by i.created_time, i.instance_id limit $6) c
+             union all
+             select c.*, t.depth + 1 from tree t cross join lateral (
+               select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
+               where i.organization_id = $1 and i.previous_questionnaire_instance_id = t.instance_id
+                 and i.deleted_time is null and (i.test or not $4)
+                 and (cardinality($3) = 0 or exists (
+                   select 1 from questionnaire q where q.organization_id = i.organization_id
+                     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+               order by i.created_time, i.instance_id limit $6) c
+             where t.depth < $5)
+           select * from tree limit $7""",  # generation by generation, and no further than the limit wants
+        organization_id,
+        list(instance_ids),
+        list(application_ids),
+        test_only,
+        depth_max,
+        children_max,
+        limit,
+    )
+    return [Instance.of(row) for row in rows]

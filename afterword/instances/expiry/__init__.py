@@ -1,0 +1,1 @@
+"""Telling of instances whose time ended without an answer to the end."""

@@ -1,0 +1,77 @@
+"""What conditions may ask about responses that are there: answers, metadata of both sides, tags, each with its type."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from afterword.core import answer_values
+from afterword.core import instances as core_instances
+from afterword.core.conditions import Facts
+from afterword.core.metadata import Declared
+from afterword.db import Database
+from afterword.instances import store
+from afterword.instances.answers import store as answers_store
+from afterword.instances.store import Instance
+from afterword.instances.tags import store as tags_store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.responders import store as responders_store
+
+
+async def list_facts(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> dict[str, Facts]:
+    """The facts of these instances by their ids; one that is deleted or another organization's is left out.
+
+    Subjects: `question:{id}` and, of a matrix, `question:{id}:{row_id}`; `questionnaire_metadata:{name}`,
+    `responder_metadata:{name}`, `tag:{tag}`. A provisional answer is none. A handful of statements, however many.
+    """
+    instances = await store.list_instances_by_ids(db, organization_id=organization_id, instance_ids=instance_ids)
+    if not instances:
+        return {}
+    known = [instance.instance_id for instance in instances]
+    people = await responders_store.list_responders(
+        db, wanted=[(organization_id, one) for one in {instance.responder_id for instance in instances}]
+    )
+    metadata = {person.responder_id: person.metadata for person in people}
+    declared = await _declared(db, organization_id=organization_id, instances=instances)
+    answers = await _answers(db, organization_id=organization_id, instance_ids=known)
+    tags = await tags_store.list_tags_of_instances(db, organization_id=organization_id, instance_ids=known)
+    found: dict[str, dict[str, object]] = {
+        instance.instance_id: {
+            **core_instances.facts_of(
+                instance.metadata, metadata.get(instance.responder_id, {}), declared[instance.questionnaire_id]
+            ),
+            **answers[instance.instance_id],
+        }
+        for instance in instances
+    }
+    for tag in tags:
+        found[tag.instance_id][f"tag:{tag.tag}"] = True
+    return dict(found)
+
+
+async def _declared(db: Database, *, organization_id: str, instances: Sequence[Instance]) -> Mapping[str, Declared]:
+    """The names that the application of each questionnaire knows, by questionnaire."""
+    return {
+        questionnaire_id: await metadata_service.declared_of(
+            db, organization_id=organization_id, questionnaire_id=questionnaire_id
+        )
+        for questionnaire_id in {instance.questionnaire_id for instance in instances}
+    }
+
+
+async def _answers(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str]
+) -> defaultdict[str, dict[str, object]]:
+    found: defaultdict[str, dict[str, object]] = defaultdict(dict)
+    stored = await answers_store.list_answers_of_instances(
+        db, organization_id=organization_id, instance_ids=instance_ids
+    )
+    for answer in stored:
+        if answer.provisional:
+            continue
+        version = await questionnaires_store.get_version(
+            db, organization_id=organization_id, version_id=answer.version_id
+        )
+        question = version.definition.question(answer.question_id)
+        if question is not None:
+            found[answer.instance_id].update(answer_values.facts_of(question, answer.value))
+    return found

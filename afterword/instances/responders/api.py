@@ -1,0 +1,183 @@
+"""The HTTP door of responders: search, count, read, change."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Annotated, Any, Final, TypeVar
+
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core import metadata, times
+from afterword.core.metadata import Declared
+from afterword.db import Database
+from afterword.instances.responders import service, store
+from afterword.instances.responders.service import Known
+from afterword.responders.service import Change
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+Value = TypeVar("Value")
+SEARCH: Final = "With `search`: those with an address that is this or begins like this; of very many the first 10,000."
+
+routes = Routes(tag="Responders")
+
+
+class ResponderQuery(fields.Request):
+    """Whom to look for."""
+
+    search: Annotated[str, Meta(min_length=3, max_length=320, examples=["ann@exam"])] | None = None
+
+
+class ResponderUpdate(fields.Request):
+    """What of a responder may change."""
+
+    locale: fields.Locale | UnsetType | None = UNSET
+    time_zone: fields.Zone | UnsetType | None = UNSET
+    metadata: fields.MetadataMap | UnsetType = UNSET
+
+
+class ResponderIdentifier(fields.Answer):
+    """An address in its normal form."""
+
+    channel_id: int
+    identifier: str
+
+
+class Responder(fields.Answer):
+    """A person who is asked; `suppressed` when one of the addresses is to be left alone."""
+
+    responder_id: fields.Id
+    organization_id: fields.Id
+    identifiers: list[ResponderIdentifier]
+    locale: str | None
+    time_zone: str | None
+    suppressed: bool
+    instances_count: int
+    last_contacted_time: fields.DateTime | None
+    last_submitted_time: fields.DateTime | None
+    anonymized_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, known: Known, zone: tzinfo) -> "Responder":
+        """The responder as the wire shows it, its times in the organization's zone."""
+        responder, figures = known.responder, known.figures
+        return cls(
+            responder_id=responder.responder_id,
+            organization_id=responder.organization_id,
+            identifiers=_identifiers(known.identifiers),
+            locale=responder.locale,
+            time_zone=responder.time_zone,
+            suppressed=any(one.suppressed for one in known.identifiers),
+            instances_count=figures.instances_count,
+            last_contacted_time=times.format_optional(figures.last_contacted_time, zone=zone),
+            last_submitted_time=times.format_optional(figures.last_submitted_time, zone=zone),
+            anonymized_time=times.format_optional(responder.anonymized_time, zone=zone),
+            created_time=times.format_time(responder.created_time, zone=zone),
+            updated_time=times.format_time(responder.updated_time, zone=zone),
+            created_by=responder.created_by,
+            updated_by=responder.updated_by,
+        )
+
+
+class ResponderCount(fields.Answer):
+    """How many there are."""
+
+    count: int
+
+
+@routes.get(
+    "/q/responder",
+    scope="Responder.Read",
+    answer=Responder,
+    shape="envelope",
+    listing=store.RESPONDERS,
+    query=ResponderQuery,
+    summary="Get all responders",
+    description=SEARCH,
+)
+async def list_responders(call: Call[Any], db: Database) -> Answer:
+    rows = await service.find(db, caller=call.caller, search=_search(call), page=call.page)
+    known = await service.know(db, caller=call.caller, people=rows.items, now=call.now)
+    return Answer(rows.map(lambda responder: Responder.of(known[responder.responder_id], call.zone)))
+
+
+@routes.get(
+    "/q/responder/count",
+    scope="Responder.Read",
+    answer=ResponderCount,
+    listing=store.RESPONDERS,
+    query=ResponderQuery,
+    summary="Get responder count",
+    description=f"The same filters as the list. {SEARCH}",
+)
+async def count_responders(call: Call[Any], db: Database) -> Answer:
+    return Answer(
+        ResponderCount(count=await service.count(db, caller=call.caller, search=_search(call), page=call.page))
+    )
+
+
+@routes.get("/q/responder/{responder_id}", scope="Responder.Read", answer=Responder, summary="Get Responder")
+async def get_responder(call: Call[None], db: Database) -> Answer:
+    responder = await service.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    return await _answer(call, db, responder)
+
+
+@routes.patch(
+    "/q/responder/{responder_id}",
+    scope="Responder.Update",
+    body=ResponderUpdate,
+    answer=Responder,
+    summary="Update Responder",
+    description="Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value.",
+)
+async def update_responder(call: Call[ResponderUpdate], db: Database) -> Answer:
+    await service.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    declared = await service.declared(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    responder = await service.change(
+        db,
+        caller=call.caller,
+        responder_id=call.ids["responder_id"],
+        change=_change(call, declared),
+        now=call.now,
+        expect=call.check_version,
+    )
+    return await _answer(call, db, responder)
+
+
+def _search(call: Call[Any]) -> str | None:
+    query: ResponderQuery | None = call.query
+    return None if query is None else query.search
+
+
+def _change(call: Call[ResponderUpdate], declared: Declared) -> Change:
+    body = call.body
+    given = {} if body.metadata is UNSET else body.metadata
+    names = Declared(questionnaire={}, responder=declared.responder)
+    changes, wrong = metadata.read_flat(given, declared=names, strict=call.strict)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return Change(
+        has_locale=body.locale is not UNSET,
+        locale=_given(body.locale),
+        has_time_zone=body.time_zone is not UNSET,
+        time_zone=_given(body.time_zone),
+        metadata={**changes.questionnaire, **changes.responder},  # the undeclared ones and the others
+    )
+
+
+def _given(value: Value | UnsetType | None) -> Value | None:
+    return None if value is UNSET else value
+
+
+async def _answer(call: Call[Any], db: Database, responder: store.ShownResponder) -> Answer:
+    known = await service.know(db, caller=call.caller, people=[responder], now=call.now)
+    return Answer(Responder.of(known[responder.responder_id], call.zone), version=responder.version)
+
+
+def _identifiers(identifiers: Sequence[store.Identifier]) -> list[ResponderIdentifier]:
+    return [ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in identifiers]

@@ -1,0 +1,147 @@
+"""Responders as a caller may see and change them."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NoReturn
+
+from afterword import errors
+from afterword.core.access import Caller
+from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, normalise
+from afterword.core.lists import Page, Rows
+from afterword.core.metadata import GLOBAL, Declared
+from afterword.db import Database
+from afterword.instances.responders import store
+from afterword.instances.responders.store import Figures, Identifier, ShownResponder
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.responders import service as responders
+from afterword.responders.service import Actor, Change
+
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+_UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
+_PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
+_NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A responder with its addresses and what became of asking it."""
+
+    responder: ShownResponder
+    identifiers: Sequence[Identifier]
+    figures: Figures
+
+
+async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
+    """The responder as the caller may see it; raises NotFound."""
+    found = await store.get_responder(
+        db,
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    return found or _refuse_unknown()
+
+
+async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
+    """A page of the responders that the caller sees; with `search` those with an address that begins like it."""
+    return await store.list_responders(
+        db,
+        organization_id=caller.organization_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+        beginnings=() if search is None else beginnings(search, locale=caller.default_locale),
+        page=page,
+    )
+
+
+async def count(db: Database, *, caller: Caller, search: str | None, page: Page) -> int:
+    """How many `find` would find on all pages."""
+    counted = replace(page, with_total=True, with_results=False)
+    return (await find(db, caller=caller, search=search, page=counted)).total or 0
+
+
+async def know(db: Database, *, caller: Caller, people: Sequence[ShownResponder], now: datetime) -> dict[str, Known]:
+    """What else there is to show of these responders, by their ids; two statements, whatever their number."""
+    responder_ids = [one.responder_id for one in people]
+    if not responder_ids:
+        return {}
+    identifiers: defaultdict[str, list[Identifier]] = defaultdict(list)
+    for one in await store.list_identifiers(
+        db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now
+    ):
+        identifiers[one.responder_id].append(one)
+    figures = await store.list_figures(
+        db,
+        organization_id=caller.organization_id,
+        responder_ids=responder_ids,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+    by_id = {one.responder_id: one for one in figures}
+    return {
+        one.responder_id: Known(
+            one,
+            identifiers[one.responder_id],
+            by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None),
+        )
+        for one in people
+    }
+
+
+async def change(
+    db: Database, *, caller: Caller, responder_id: str, change: Change, now: datetime, expect: Expect
+) -> ShownResponder:
+    """Change what a PATCH names; raises NotFound, Invalid `too_many`, and what `expect` raises."""
+    await get(db, caller=caller, responder_id=responder_id)
+    await responders.update(
+        db,
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        change=change,
+        now=now,
+        actor=Actor.of(caller),
+        expect=expect,
+    )
+    return await get(db, caller=caller, responder_id=responder_id)
+
+
+async def declared(db: Database, *, caller: Caller, responder_id: str) -> Declared:
+    """The names that the application knows which asked this responder last; the product's, where none did."""
+    questionnaire_id = await store.get_last_questionnaire_id(
+        db,
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        application_ids=caller.application_ids,
+    )
+    if questionnaire_id is None:
+        return GLOBAL
+    return await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
+    )
+
+
+def beginnings(search: str, *, locale: str | None = None) -> list[str]:
+    """What the normal form of an address may begin with, whose beginning somebody wrote like this.
+
+    As written; a telephone number without its spaces; and the whole of an address in its normal form.
+    """
+    text = unicodedata.normalize("NFC", search).strip()
+    found = {text}
+    if _PHONE.match(text):
+        found.add(_NO_DIGITS.sub("", text))
+    for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS):
+        try:
+            found.add(normalise(channel_id, text, locale=locale))
+        except InvalidAddress:
+            continue
+    return sorted(one.translate(_UPPER_TO_LOWER) for one in found)
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such responder.")

@@ -1,0 +1,233 @@
+"""The SQL that shows responders together with what they were asked; it reads, `responders/store.py` writes.
+
+A caller of some applications, and a test token, see those who have an instance there, or a test one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+from typing import Final, LiteralString
+
+import msgspec
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+FOUND_MAX: Final = 10_000  # of a search: who finds more has to write more of the address
+
+RESPONDERS: Final = Listing(
+    columns={
+        "responder_id": Column("responder_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "locale": Column("locale", nullable=True),
+        "time_zone": Column("time_zone", nullable=True),
+        "anonymized_time": Column("anonymized_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", nullable=True),
+        "updated_by": Column("updated_by", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="responder_id",
+)
+
+
+class ShownResponder(msgspec.Struct, frozen=True):
+    """A responder as clients see it, but for what is counted."""
+
+    organization_id: str
+    responder_id: str
+    locale: str | None
+    time_zone: str | None
+    anonymized_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
+  created_time, updated_time, created_by, updated_by"""
+_COLUMNS_R: Final = qualified(_COLUMNS, "r")
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One address of a responder, in its normal form."""
+
+    responder_id: str
+    channel_id: int
+    identifier: str
+    suppressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What became of asking a responder."""
+
+    responder_id: str
+    instances_count: int
+    last_contacted_time: datetime | None
+    last_submitted_time: datetime | None
+
+
+async def get_responder(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> ShownResponder | None:
+    """The responder as far as the caller sees it, or None."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_R} from responder r
+           where r.organization_id = $1 and r.responder_id = $2
+             and ((cardinality($3::text[]) = 0 and not $4::boolean) or exists (
+               select 1 from questionnaire_instance i
+               join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+               where i.organization_id = r.organization_id and i.responder_id = r.responder_id
+                 and i.deleted_time is null and (i.test or not $4)
+                 and (cardinality($3) = 0 or q.owner_application_id = any($3))))""",
+        organization_id,
+        responder_id,
+        list(application_ids),
+        test_only,
+    )
+    return None if row is None else _responder(row)
+
+
+async def list_responders(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+    beginnings: Sequence[str] = (),
+    page: Page,
+) -> Rows[ShownResponder]:
+    """A page of the responders that the caller sees; of those alone that have an address with one of these beginnings.
+
+    A beginning is in lower case as far as ASCII goes. Of one that `FOUND_MAX` addresses have, the rest is left out.
+    """
+    if beginnings:
+        # First the addresses by their index, then each responder by its key: the limits leave no other way, such as
+        # a walk along all responders that asks each for its address.
+        rows = await db.fetch_list(
+            f"""with found as materialized (
+                 select distinct f.responder_id from (
+                   select a.responder_id from unnest($4::text[]) as b (beginning)
+                   join responder_address a on a.organization_id = $1
+                     and lower(a.identifier collate "C") >= b.beginning
+                     and lower(a.identifier collate "C") < b.beginning || chr(1114111)
+                   limit $5) f)
+               select r.* from found cross join lateral (
+                 select {_COLUMNS} from responder
+                 where organization_id = $1 and responder_id = found.responder_id limit 1) r
+               where (cardinality($2::text[]) = 0 and not $3::boolean) or exists (
+                 select 1 from questionnaire_instance i
+                 join questionnaire q on q.organization_id = i.organization_id
+                   and q.questionnaire_id = i.questionnaire_id
+                 where i.organization_id = r.organization_id and i.responder_id = r.responder_id
+                   and i.deleted_time is null and (i.test or not $3)
+                   and (cardinality($2) = 0 or q.owner_application_id = any($2)))""",
+            organization_id,
+            list(application_ids),
+            test_only,
+            list(beginnings),
+            FOUND_MAX,
+            page=page,
+        )
+    elif application_ids or test_only:
+        rows = await db.fetch_list(
+            f"""select {_COLUMNS_R} from responder r
+               where r.organization_id = $1 and exists (
+                 select 1 from questionnaire_instance i
+                 join questionnaire q on q.organization_id = i.organization_id
+                   and q.questionnaire_id = i.questionnaire_id
+                 where i.organization_id = r.organization_id and i.responder_id = r.responder_id
+                   and i.deleted_time is null and (i.test or not $3)
+                   and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2)))""",
+            organization_id,
+            list(application_ids),
+            test_only,
+            page=page,
+        )
+    else:
+        rows = await db.fetch_list(
+            f"select {_COLUMNS_R} from responder r where r.organization_id = $1", organization_id, page=page
+        )
+    return rows.map(_responder)
+
+
+async def list_identifiers(
+    db: Database, *, organization_id: str, responder_ids: Sequence[str], now: datetime
+) -> list[Identifier]:
+    """The addresses of these responders, by channel, the oldest first; each with whether it is left alone now."""
+    rows = await db.fetch(
+        """select a.responder_id, a.channel_id, a.identifier, exists (
+             select 1 from suppression s
+             where s.organization_id = a.organization_id and s.channel_id = a.channel_id
+               and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $3)) as suppressed
+           from responder_address a
+           where a.organization_id = $1 and a.responder_id = any($2::text[])
+           order by a.channel_id, a.created_time, a.address_key""",
+        organization_id,
+        list(responder_ids),
+        now,
+    )
+    return [Identifier(**row) for row in rows]
+
+
+async def list_figures(
+    db: Database,
+    *,
+    organization_id: str,
+    responder_ids: Sequence[str],
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> list[Figures]:
+    """What became of asking these responders, of all instances that the caller sees."""
+    rows = await db.fetch(
+        """select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
+             max(i.submitted_time) as last_submitted_time
+           from questionnaire_instance i
+           where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
+             and (i.test or not $4)
+             and (cardinality($3::text[]) = 0 or exists (
+               select 1 from questionnaire q where q.organization_id = i.organization_id
+                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+           group by i.responder_id""",
+        organization_id,
+        list(responder_ids),
+        list(application_ids),
+        test_only,
+    )
+    return [Figures(**row) for row in rows]
+
+
+async def get_last_questionnaire_id(
+    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
+) -> str | None:
+    """The questionnaire that a responder was asked last, or None."""
+    return await db.fetch_value(
+        """select i.questionnaire_id from questionnaire_instance i
+           where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
+             and (cardinality($3::text[]) = 0 or exists (
+               select 1 from questionnaire q where q.organization_id = i.organization_id
+                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+           order by i.created_time desc limit 1""",
+        organization_id,
+        responder_id,
+        list(application_ids),
+    )
+
+
+_values: Final = itemgetter(*ShownResponder.__struct_fields__)
+
+
+def _responder(row: Row) -> ShownResponder:
+    return ShownResponder(*_values(row))

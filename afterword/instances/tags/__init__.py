@@ -1,0 +1,1 @@
+"""Tags: short words that people and rules put on instances."""

@@ -1,0 +1,83 @@
+"""The HTTP door of tags."""
+
+from datetime import tzinfo
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from msgspec import Meta
+
+from afterword.core import times
+from afterword.core.tags import TAG_CHARACTERS_MAX
+from afterword.db import Database
+from afterword.instances import service as instances
+from afterword.instances.tags import service, store
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+PATH: Final = "/q/instance/{instance_id}/tag"
+Word = Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]
+
+routes = Routes(tag="Tags")
+
+
+class TagRequest(fields.Request):
+    """A word for an instance."""
+
+    tag: Word
+
+
+class Tag(fields.Answer):
+    """A word on an instance, in lower case."""
+
+    instance_id: fields.Id
+    tag: str
+    created_time: fields.DateTime
+    created_by: fields.Id | None
+
+    @classmethod
+    def of(cls, tag: store.Tag, zone: tzinfo) -> "Tag":
+        """The word as the wire shows it."""
+        return cls(
+            instance_id=tag.instance_id,
+            tag=tag.tag,
+            created_time=times.format_time(tag.created_time, zone=zone),
+            created_by=tag.created_by,
+        )
+
+
+@routes.get(PATH, scope="Tag.Read", answer=Tag, shape="array", listing=store.TAGS, summary="Get all tags")
+async def list_tags(call: Call[None], db: Database) -> Answer:
+    instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    rows = await store.list_tags(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
+    )
+    return Answer(rows.map(lambda tag: Tag.of(tag, call.zone)))
+
+
+@routes.post(
+    PATH,
+    scope="Tag.Create",
+    body=TagRequest,
+    answer=Tag,
+    summary="Add tag",
+    description="Trimmed and in lower case; one that is there already stays as it is. At most 50 an instance.",
+)
+async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
+    tag = await service.add(
+        db, caller=call.caller, instance_id=call.ids["instance_id"], text=call.body.tag, now=call.now
+    )
+    location = f"/q/instance/{tag.instance_id}/tag/{quote(tag.tag, safe='')}"
+    return Answer(Tag.of(tag, call.zone), version=service.VERSION, location=location)
+
+
+@routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", texts=("tag",), summary="Remove tag")
+async def remove_tag(call: Call[None], db: Database) -> Answer:
+    await service.remove(
+        db,
+        caller=call.caller,
+        instance_id=call.ids["instance_id"],
+        text=call.ids["tag"],
+        now=call.now,
+        check_version=call.check_version,
+    )
+    return Answer()

@@ -1,0 +1,96 @@
+"""Putting tags on instances and taking them off. Both may be repeated; only what changed is told."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NoReturn
+
+from afterword import errors, ids
+from afterword.core import tags as rules
+from afterword.core.access import Caller
+from afterword.core.tags import INSTANCE_TAGS_MAX, InvalidTag
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import Actor, NewEvent
+from afterword.instances import service as instances
+from afterword.instances import store as instances_store
+from afterword.instances.store import Instance
+from afterword.instances.tags import store
+from afterword.instances.tags.store import Tag
+
+VERSION: Final = 1  # a tag is there or not: it has no second one
+
+
+async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime) -> Tag:
+    """The tag on the instance, new or as it was there. Raises NotFound, Invalid."""
+    try:
+        tag = rules.normalise(text)
+    except InvalidTag as error:
+        raise errors.Invalid.of(FieldError(error.code, str(error), pointer="/tag")) from None
+    instance = await instances.get(db, caller=caller, instance_id=instance_id)
+    actor = Actor.of(caller)
+    return await tag_instance(db, instance=instance, tag=tag, now=now, actor=actor)
+
+
+async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datetime, actor: Actor) -> Tag:
+    """As `add`, for rules: a tag in its normal form, on an instance that the caller has read. Raises Invalid."""
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
+    if existing := await store.get_tag(db, **key, tag=tag):
+        return existing
+    # Locked, or two could take the last place of an instance.
+    if await instances_store.get_instance_locked(db, **key) is None:
+        raise errors.NotFound("There is no such questionnaire instance.")
+    made_by = actor.id if actor.kind in {"user", "token"} else None
+    added = await store.insert_tag(db, **key, tag=tag, now=now, created_by=made_by)
+    if added is None:  # somebody put it there while we waited
+        return await store.get_tag(db, **key, tag=tag) or _refuse_unknown()
+    if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
+        message = f"An instance has at most {INSTANCE_TAGS_MAX} tags."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer="/tag"))
+    await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
+    return added
+
+
+async def remove(
+    db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, check_version: Callable[[int], None]
+) -> None:
+    """Take the tag off; raises NotFound, also when it is not there, and what `check_version` raises."""
+    instance = await instances.get(db, caller=caller, instance_id=instance_id)
+    try:
+        tag = rules.normalise(text)
+    except InvalidTag:
+        _refuse_unknown()
+    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}
+    if await store.get_tag(db, **key) is None:
+        _refuse_unknown()
+    check_version(VERSION)
+    removed = await store.delete_tag(db, **key)
+    if removed is None:
+        _refuse_unknown()
+    actor = Actor.of(caller)
+    await events.record(db, events=[_event("tag.removed", removed, instance, now=now, actor=actor)])
+
+
+def _event(type_name: str, tag: Tag, instance: Instance, *, now: datetime, actor: Actor) -> NewEvent:
+    return NewEvent(
+        organization_id=tag.organization_id,
+        event_id=ids.ordered(now),
+        type=type_name,
+        subject_id=tag.instance_id,
+        subject_version=None,
+        questionnaire_id=instance.questionnaire_id,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        data={
+            "organization_id": tag.organization_id,
+            "instance_id": tag.instance_id,
+            "tag": tag.tag,
+            "created_time": tag.created_time,
+            "created_by": tag.created_by,
+        },
+        test=instance.test,
+    )
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such tag.")

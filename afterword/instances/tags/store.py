@@ -1,0 +1,113 @@
+"""The SQL of tags. Whether the instance is there is the caller's to ask."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from operator import itemgetter
+from typing import Final, LiteralString
+
+import msgspec
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+TAGS: Final = Listing(
+    columns={
+        "tag": Column("tag"),
+        "instance_id": Column("instance_id", "id"),
+        "created_time": Column("created_time", "time"),
+        "created_by": Column("created_by", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="tag_key",
+)
+
+
+class Tag(msgspec.Struct, frozen=True):
+    """One word on one instance."""
+
+    organization_id: str
+    instance_id: str
+    tag: str
+    created_time: datetime
+    created_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_time, created_by"
+
+
+async def list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[Tag]:
+    """A page of the tags of one instance."""
+    rows = await db.fetch_list(
+        """select organization_id, instance_id, tag, created_time, created_by, tag collate "C" as tag_key
+           from instance_tag where organization_id = $1 and instance_id = $2""",
+        organization_id,
+        instance_id,
+        page=page,
+    )
+    return rows.map(_tag)
+
+
+async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Tag]:
+    """The tags of these instances, by instance and word."""
+    rows = await db.fetch(
+        """select organization_id, instance_id, tag, created_time, created_by from instance_tag
+           where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
+        organization_id,
+        list(instance_ids),
+    )
+    return [_tag(row) for row in rows]
+
+
+async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
+    """The tag, or None."""
+    row = await db.fetch_row(
+        """select organization_id, instance_id, tag, created_time, created_by from instance_tag
+           where organization_id = $1 and instance_id = $2 and tag = $3""",
+        organization_id,
+        instance_id,
+        tag,
+    )
+    return None if row is None else _tag(row)
+
+
+async def count_tags(db: Database, *, organization_id: str, instance_id: str) -> int:
+    """How many tags an instance has."""
+    return await db.fetch_value(
+        "select count(*) from instance_tag where organization_id = $1 and instance_id = $2",
+        organization_id,
+        instance_id,
+    )
+
+
+async def insert_tag(
+    db: Database, *, organization_id: str, instance_id: str, tag: str, now: datetime, created_by: str | None
+) -> Tag | None:
+    """Add it; None when it was there."""
+    row = await db.fetch_row(
+        f"""insert into instance_tag (organization_id, instance_id, tag, created_time, created_by)
+           values ($1, $2, $3, $4, $5) on conflict do nothing returning {_COLUMNS}""",
+        organization_id,
+        instance_id,
+        tag,
+        now,
+        created_by,
+    )
+    return None if row is None else _tag(row)
+
+
+async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
+    """Remove it; None when it was not there."""
+    row = await db.fetch_row(
+        f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",
+        organization_id,
+        instance_id,
+        tag,
+    )
+    return None if row is None else _tag(row)
+
+
+_values: Final = itemgetter(*Tag.__struct_fields__)
+
+
+def _tag(row: Row) -> Tag:
+    return Tag(*_values(row))

@@ -1,0 +1,156 @@
+"""The HTTP door of metadata's values."""
+
+from afterword.core import times
+from afterword.core.metadata import Declared
+from afterword.db import Database
+from afterword.instances import service as instances
+from afterword.instances.responders import service as responders
+from afterword.instances.values import store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Questionnaire
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaire Instances")
+
+
+class QuestionnaireValue(fields.Answer):
+    """One value of an instance's metadata; `metadata_id` is null and `type` text where the name is not declared."""
+
+    questionnaire_id: fields.Id
+    instance_id: fields.Id
+    metadata_id: fields.Id | None
+    name: str
+    type: str
+    value: str
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+
+
+class ResponderValue(fields.Answer):
+    """One value of a responder's metadata; `metadata_id` is null and `type` text where the name is not declared."""
+
+    responder_id: fields.Id
+    metadata_id: fields.Id | None
+    name: str
+    type: str
+    value: str
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/value",
+    scope="Questionnaire Value.Read",
+    answer=QuestionnaireValue,
+    shape="envelope",
+    listing=store.QUESTIONNAIRE_VALUES,
+    summary="Get Questionnaire Value List by questionnaire id",
+)
+async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
+    questionnaire = await _questionnaire(call, db)
+    rows = await store.list_questionnaire_values(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
+    return Answer(rows.map(lambda value: _questionnaire_value(call, value, declared)))
+
+
+@routes.get(
+    "/q/instance/{instance_id}/value",
+    scope="Questionnaire Value.Read",
+    answer=QuestionnaireValue,
+    shape="array",
+    listing=store.QUESTIONNAIRE_VALUES,
+    summary="Get Questionnaire Value List by instance id",
+)
+async def list_instance_values(call: Call[None], db: Database) -> Answer:
+    instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
+    rows = await store.list_questionnaire_values_of_instance(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
+    )
+    declared = await _declared(db, instance.organization_id, instance.questionnaire_id)
+    return Answer(rows.map(lambda value: _questionnaire_value(call, value, declared)))
+
+
+@routes.get(
+    "/q/questionnaire/{questionnaire_id}/responder/value",
+    scope="Responder Value.Read",
+    answer=ResponderValue,
+    shape="envelope",
+    listing=store.RESPONDER_VALUES,
+    summary="Get Responder Value List by questionnaire id",
+)
+async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
+    questionnaire = await _questionnaire(call, db)
+    rows = await store.list_responder_values_of_questionnaire(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
+    return Answer(rows.map(lambda value: _responder_value(call, value, declared)))
+
+
+@routes.get(
+    "/q/responder/{responder_id}/value",
+    scope="Responder Value.Read",
+    answer=ResponderValue,
+    shape="array",
+    listing=store.RESPONDER_VALUES,
+    summary="Get Responder Value List by responder id",
+)
+async def list_responder_values(call: Call[None], db: Database) -> Answer:
+    responder = await responders.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
+    rows = await store.list_responder_values(
+        db, organization_id=responder.organization_id, responder_id=responder.responder_id, page=call.page
+    )
+    declared = await responders.declared(db, caller=call.caller, responder_id=responder.responder_id)
+    return Answer(rows.map(lambda value: _responder_value(call, value, declared)))
+
+
+async def _questionnaire(call: Call[None], db: Database) -> Questionnaire:
+    return await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+
+
+async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
+    return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+
+
+def _questionnaire_value(call: Call[None], value: store.QuestionnaireValue, declared: Declared) -> QuestionnaireValue:
+    definition = declared.get("questionnaire", value.name)
+    return QuestionnaireValue(
+        questionnaire_id=value.questionnaire_id,
+        instance_id=value.instance_id,
+        metadata_id=definition and definition.metadata_id,
+        name=value.name,
+        type=definition.type if definition else "text",
+        value=value.value,
+        created_time=times.format_time(value.created_time, zone=call.zone),
+        updated_time=times.format_time(value.updated_time, zone=call.zone),
+    )
+
+
+def _responder_value(call: Call[None], value: store.ResponderValue, declared: Declared) -> ResponderValue:
+    definition = declared.get("responder", value.name)
+    return ResponderValue(
+        responder_id=value.responder_id,
+        metadata_id=definition and definition.metadata_id,
+        name=value.name,
+        type=definition.type if definition else "text",
+        value=value.value,
+        created_time=times.format_time(value.created_time, zone=call.zone),
+        updated_time=times.format_time(value.updated_time, zone=call.zone),
+    )

@@ -1,0 +1,142 @@
+"""The SQL that shows metadata as rows: a value is a name of the map that stands in its instance or responder.
+
+A value is as old as its row; it has a time of its own only where it was changed later. So the rows' own indexes give
+the order of these lists, and a page behind a cursor costs what the first page costs.
+"""
+
+from datetime import datetime
+from operator import itemgetter
+from typing import Final
+
+import msgspec
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+_VALUE: Final = {
+    "name": Column("name"),
+    "value": Column("value"),
+    "created_time": Column("created_time", "time"),
+    "updated_time": Column("updated_time", "time"),
+}
+QUESTIONNAIRE_VALUES: Final = Listing(
+    columns={
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "instance_id": Column("instance_id", "id"),
+        **_VALUE,
+    },
+    order=(("created_time", "desc"),),
+    id="value_id",
+)
+RESPONDER_VALUES: Final = Listing(
+    columns={"responder_id": Column("responder_id", "id"), **_VALUE},
+    order=(("created_time", "desc"),),
+    id="value_id",
+)
+
+
+class QuestionnaireValue(msgspec.Struct, frozen=True):
+    """One name of an instance's metadata."""
+
+    questionnaire_id: str
+    instance_id: str
+    name: str
+    value: str
+    created_time: datetime
+    updated_time: datetime
+
+
+class ResponderValue(msgspec.Struct, frozen=True):
+    """One name of a responder's metadata."""
+
+    responder_id: str
+    name: str
+    value: str
+    created_time: datetime
+    updated_time: datetime
+
+
+async def list_questionnaire_values(
+    db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
+) -> Rows[QuestionnaireValue]:
+    """A page of the values of all instances of a questionnaire."""
+    rows = await db.fetch_list(
+        """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
+             coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
+             i.instance_id || ':' || (v.key collate "C") as value_id
+           from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v
+           where i.organization_id = $1 and i.questionnaire_id = $2 and i.deleted_time is null
+             and (i.test or not $3)""",
+        organization_id,
+        questionnaire_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_questionnaire_value)
+
+
+async def list_questionnaire_values_of_instance(
+    db: Database, *, organization_id: str, instance_id: str, page: Page
+) -> Rows[QuestionnaireValue]:
+    """A page of the values of one instance."""
+    rows = await db.fetch_list(
+        """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
+             coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
+             i.instance_id || ':' || (v.key collate "C") as value_id
+           from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v
+           where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null""",
+        organization_id,
+        instance_id,
+        page=page,
+    )
+    return rows.map(_questionnaire_value)
+
+
+async def list_responder_values_of_questionnaire(
+    db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
+) -> Rows[ResponderValue]:
+    """A page of the values of those who have an instance of a questionnaire."""
+    rows = await db.fetch_list(
+        """select r.responder_id, v.key as name, v.value, r.created_time,
+             coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
+             r.responder_id || ':' || (v.key collate "C") as value_id
+           from responder r cross join lateral jsonb_each_text(r.metadata) v
+           where r.organization_id = $1 and exists (
+             select 1 from questionnaire_instance i
+             where i.organization_id = r.organization_id and i.responder_id = r.responder_id
+               and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))""",
+        organization_id,
+        questionnaire_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_responder_value)
+
+
+async def list_responder_values(
+    db: Database, *, organization_id: str, responder_id: str, page: Page
+) -> Rows[ResponderValue]:
+    """A page of the values of one responder."""
+    rows = await db.fetch_list(
+        """select r.responder_id, v.key as name, v.value, r.created_time,
+             coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
+             r.responder_id || ':' || (v.key collate "C") as value_id
+           from responder r cross join lateral jsonb_each_text(r.metadata) v
+           where r.organization_id = $1 and r.responder_id = $2""",
+        organization_id,
+        responder_id,
+        page=page,
+    )
+    return rows.map(_responder_value)
+
+
+_questionnaire_values: Final = itemgetter(*QuestionnaireValue.__struct_fields__)
+_responder_values: Final = itemgetter(*ResponderValue.__struct_fields__)
+
+
+def _questionnaire_value(row: Row) -> QuestionnaireValue:
+    return QuestionnaireValue(*_questionnaire_values(row))
+
+
+def _responder_value(row: Row) -> ResponderValue:
+    return ResponderValue(*_responder_values(row))

@@ -1,0 +1,344 @@
+"""The answer page as data: a question with its answer becomes what the template draws, in the reader's language."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from afterword.core import answer_forms
+from afterword.core import answers as answers_rules
+from afterword.core.answer_forms import OTHER
+from afterword.core.answer_values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX
+from afterword.core.answers import Given
+from afterword.core.questions import Question
+from afterword.instances import forms
+from afterword.instances.forms import Fields, Wrong
+from afterword.texts import Texts
+
+STARS: Final = "stars"
+GRID_COLUMNS_MAX: Final = 6  # more of them leave no room for their labels, side by side
+NUMBER_CHARACTERS_MAX: Final = 24
+
+Kind = Literal[
+    "scale", "stars", "smileys", "choices", "matrix", "ranking", "text", "number", "date", "consent", "contact",
+    "statement",
+]  # fmt: skip
+LABELLED: Final = frozenset({"text", "number", "date", "consent"})  # one control; the title is its label
+
+# What the ends of a scale say when the author gave no labels.
+END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
+    "nps": ("Not at all likely", "Extremely likely"),
+    "csat": ("Very dissatisfied", "Very satisfied"),
+    "ces": ("Strongly disagree", "Strongly agree"),
+}
+SMILEYS: Final[Mapping[int, Sequence[str]]] = {
+    3: ("Bad", "Neutral", "Good"),
+    5: ("Very bad", "Bad", "Neutral", "Good", "Very good"),
+}
+MOUTHS: Final[Mapping[str, str]] = {  # paths in a drawing of 24 by 24
+    "Very bad": "M7.8 17c1.2-2 2.6-3 4.2-3s3 1 4.2 3",
+    "Bad": "M8 16.4c1.2-1 2.4-1.5 4-1.5s2.8.5 4 1.5",
+    "Neutral": "M8 15.6h8",
+    "Good": "M8 14.6c1.2 1.1 2.4 1.6 4 1.6s2.8-.5 4-1.6",
+    "Very good": "M7.4 13.6c1 2.4 2.6 3.6 4.6 3.6s3.6-1.2 4.6-3.6z",
+}
+CONTACT_LABELS: Final[Mapping[str, str]] = {
+    "name": "Name",
+    "email": "E-mail address",
+    "phone": "Phone number",
+    "preferred_time": "When to reach you",
+}
+# Type, keyboard and what a browser may fill in, for each field of a contact.
+CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "name": ("text", "text", "name"),
+    "email": ("email", "email", "email"),
+    "phone": ("tel", "tel", "tel"),
+    "preferred_time": ("text", "text", "off"),
+}
+BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "number": ("From {low} to {high}.", "{low} or more.", "{high} or less."),
+    "date": ("From {low} to {high}.", "{low} or later.", "{high} or earlier."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a question's controls hold: an answer that is stored, or whatever was typed and may be wrong.
+
+    `parts` are the texts by row, ranked choice or contact field, and beside the choice that opens one (`OTHER`).
+    """
+
+    chosen: frozenset[int] = frozenset()
+    text: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A key, star, face, choice or place."""
+
+    value: int
+    label: str
+    checked: bool
+    mouth: str = ""
+    other: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One field of a question that has several: a row of a matrix, a choice to be ranked, a field of a contact."""
+
+    name: str
+    label: str
+    text: str
+    wrong: bool
+    options: Sequence[Option] = ()
+    type: str = "text"
+    mode: str = "text"
+    autocomplete: str = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The title of a group that begins in the middle of a page."""
+
+    title: str
+    lead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionView:
+    """What the template draws of one question, in the reader's language. What its kind has no use for is empty."""
+
+    id: str
+    name: str
+    kind: Kind
+    section: Section | None
+    title: str
+    help: str
+    required: bool
+    error: str
+    note: str
+    many: bool
+    low: str
+    high: str
+    options: Sequence[Option]
+    lines: Sequence[Line]
+    is_grid: bool
+    other_name: str
+    other_text: str
+    text: str
+    length_max: int
+    multiline: bool
+    mode: str
+    least: str
+    most: str
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether its title is the label of its one control; else it stands over a group of controls."""
+        return self.kind in LABELLED
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one group of radio buttons."""
+        return self.kind in {"scale", "stars", "smileys", "choices"} and not self.many
+
+
+def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown:  # noqa: PLR0911  one for each kind
+    """Controls that hold a checked answer."""
+    other = {} if given is None or given.other_text is None else {OTHER: given.other_text}
+    match None if given is None else given.value:
+        case None:
+            return Shown()
+        case bool(ticked):
+            return Shown(frozenset([1] if ticked else []))
+        case int(number) | float(number) if question.shape == "number":
+            return Shown(text=texts.number(number))
+        case int(value):
+            return Shown(frozenset([value]), parts=other)
+        case list(values) if question.shape == "ranking":
+            return Shown(parts={str(value): str(place) for place, value in enumerate(values, 1)})
+        case list(values):
+            return Shown(frozenset(values), parts=other)
+        case dict(parts):
+            return Shown(parts={part: str(value) for part, value in parts.items()})
+        case text:
+            return Shown(text=str(text))
+
+
+def shown_input(question: Question, fields: Fields) -> Shown:
+    """Controls that hold what was posted, right or wrong."""
+    question_id = question.question_id
+    values = fields.get(answers_rules.field_name(question_id), [])
+    names = [*answer_forms.parts(question), OTHER]
+    numbers = [text for text in values if text.isascii() and text.isdigit() and len(text) <= forms.NUMBER_DIGITS_MAX]
+    return Shown(
+        frozenset(int(text) for text in numbers),
+        text="".join(values[:1]),
+        parts={name: forms.first(fields, answers_rules.field_name(question_id, name)) for name in names},
+    )
+
+
+def view_of(
+    question: Question,
+    *,
+    shown: Shown,
+    texts: Texts,
+    wrong: Wrong | None = None,
+    note: str = "",
+    section: Section | None = None,
+) -> QuestionView:
+    """What the template draws: a localized question, what its controls hold and what is wrong with that."""
+    kind = _kind(question)
+    low, high = _ends(question, texts) if kind in {"scale", "stars"} else ("", "")
+    return QuestionView(
+        id=question.question_id,
+        name=answers_rules.field_name(question.question_id),
+        kind=kind,
+        section=section,
+        title=question.title,
+        help="\n".join(part for part in (question.description, _bounds(question, texts)) if part),
+        required=question.is_required,
+        error=wrong.sentence if wrong else "",
+        note=note,
+        many=question.shape == "choices",
+        low=low,
+        high=high,
+        options=_options(question, kind, shown, texts=texts, ends=(low, high)),
+        lines=_lines(question, shown, wrong, texts),
+        is_grid=kind == "matrix" and len(question.choices) <= GRID_COLUMNS_MAX,
+        other_name=answers_rules.field_name(question.question_id, OTHER),
+        other_text=shown.parts.get(OTHER, ""),
+        text=shown.text,
+        length_max=_length_max(question),
+        multiline=question.multiline is not False,
+        mode=_mode(question),
+        least=question.date_min or "",
+        most=question.date_max or "",
+    )
+
+
+def _kind(question: Question) -> Kind:
+    match question.shape:
+        case "scale" if question.type == "smileys":
+            return "smileys"
+        case "scale":
+            return "stars" if question.style == STARS else "scale"
+        case "choice" | "choices":
+            return "choices"
+        case "none":
+            return "statement"
+        case shape:
+            return shape
+
+
+def _ends(question: Question, texts: Texts) -> tuple[str, str]:
+    low, high = END_LABELS.get(question.type, ("", ""))
+    return question.low_label or texts(low), question.high_label or texts(high)
+
+
+def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends: tuple[str, str]) -> list[Option]:
+    if kind == "consent":
+        return [Option(1, question.title, 1 in shown.chosen)]
+    if kind in {"choices", "matrix"}:
+        return [
+            Option(choice.value, choice.label, choice.value in shown.chosen, other=choice.other)
+            for choice in question.choices
+        ]
+    keys = question.scale
+    if kind == "smileys":
+        faces = zip(keys, SMILEYS[len(keys)], strict=True)
+        return [Option(key, texts(name), key in shown.chosen, MOUTHS[name]) for key, name in faces]
+    if kind == "stars":
+        labels = {key: texts("{value} of {most} stars", value=key, most=keys[-1]) for key in keys}
+    else:
+        labels = dict(zip((keys[0], keys[-1]), ends, strict=True)) if keys else {}
+    return [Option(key, labels.get(key, ""), key in shown.chosen) for key in keys]
+
+
+def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) -> list[Line]:
+    """The fields of a question that has several. To blame are the one that is named, or else all that were left out."""
+    found: list[Line] = []
+    needs_all = wrong is not None and question.is_required and question.shape in {"matrix", "contact"}
+    for part, label in _parts(question, texts):
+        text = shown.parts.get(part, "")
+        input_type, mode, autocomplete = CONTACT_INPUTS.get(part, ("text", "text", "off"))
+        found.append(
+            Line(
+                name=answers_rules.field_name(question.question_id, part),
+                label=label,
+                text=text,
+                wrong=(wrong is not None and wrong.part == part) or (needs_all and not text.strip()),
+                options=_line_options(question, text),
+                type=input_type,
+                mode=mode,
+                autocomplete=autocomplete,
+            )
+        )
+    return found
+
+
+def _parts(question: Question, texts: Texts) -> list[tuple[str, str]]:
+    match question.shape:
+        case "matrix":
+            return [(row.row_id, row.label) for row in question.rows]
+        case "ranking":
+            return [(str(choice.value), choice.label) for choice in question.choices]
+        case "contact":
+            return [(name, texts(CONTACT_LABELS[name])) for name in question.contact_fields]
+        case _:
+            return []
+
+
+def _line_options(question: Question, text: str) -> list[Option]:
+    """The columns of a matrix, the places of a ranking."""
+    if question.shape == "ranking":
+        return [Option(place, str(place), str(place) == text) for place in range(1, question.ranks + 1)]
+    if question.shape == "matrix":
+        return [Option(choice.value, choice.label, str(choice.value) == text) for choice in question.choices]
+    return []
+
+
+def _length_max(question: Question) -> int:
+    match question.shape:
+        case "contact":
+            return CONTACT_CHARACTERS_MAX
+        case "number":
+            return NUMBER_CHARACTERS_MAX
+        case "choice" | "choices":
+            return OTHER_TEXT_CHARACTERS_MAX
+        case _:
+            return question.length_max or 0
+
+
+def _mode(question: Question) -> str:
+    """The keyboard of a phone: one with digits has no minus."""
+    if question.shape != "number" or (question.number_min is not None and question.number_min < 0):
+        return "text"
+    return "decimal" if question.decimals else "numeric"
+
+
+def _bounds(question: Question, texts: Texts) -> str:
+    """How many to choose, how to rank, from what to what, in words."""
+    match question.shape:
+        case "number" | "date":
+            return forms.bounds(question, texts, BOUNDS[question.shape])
+        case "choices":
+            return _count(question, texts)
+        case "ranking" if question.ranks == len(question.choices):
+            return texts("1 is the best place, {count} the last.", count=question.ranks)
+        case "ranking":
+            return texts("Choose your best {count}: 1 is the best place.", count=question.ranks)
+        case _:
+            return ""
+
+
+def _count(question: Question, texts: Texts) -> str:
+    least, most = question.choices_min or 0, question.choices_max
+    if most is None:
+        return texts("Choose at least {count}.", count=least) if least > 1 else texts("You can choose more than one.")
+    if least == most:
+        return texts("Choose exactly {count}.", count=most)
+    if least > 1:
+        return texts("Choose between {least} and {most}.", least=least, most=most)
+    return texts("Choose up to {count}.", count=most)

@@ -1,0 +1,1 @@
+"""Drafts: what is edited of a questionnaire until it is published."""

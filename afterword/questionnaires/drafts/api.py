@@ -1,0 +1,179 @@
+"""The HTTP door of drafts, and of the check that saves nothing."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, field
+
+from afterword.core import drafts
+from afterword.core.definition import GROUPS_MAX
+from afterword.core.reading import LOCALES_MAX, Finding
+from afterword.core.times import format_time
+from afterword.db import Database
+from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.drafts import service, store
+from afterword.questionnaires.store import Questionnaire
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaires")
+
+DRAFT: Final = "/q/questionnaire/{questionnaire_id}/draft"
+DEPTH_MAX: Final = 24  # of a definition: its jumps carry condition trees
+
+ByLocale = Annotated[dict[str, dict[str, Any]], Meta(examples=[{"el": {"thank_you": "Ευχαριστούμε!"}}])]
+Groups = Annotated[
+    list[dict[str, Any]],
+    Meta(
+        max_length=GROUPS_MAX,
+        examples=[[{"questions": [{"type": "nps", "title": "Would you recommend us?", "required": True}]}]],
+    ),
+]
+
+
+class Definition(fields.Request):
+    """What a questionnaire asks: groups with their questions, and the texts around them by language.
+
+    A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and
+    `description` in other languages. `docs/questionnaires.md` describes all of it.
+    """
+
+    default_locale: fields.LocaleNormal
+    groups: Groups
+    locales: Annotated[list[fields.LocaleNormal], Meta(max_length=LOCALES_MAX)] = field(default_factory=list[str])
+    pages: ByLocale = field(default_factory=dict[str, dict[str, Any]])
+    translations: ByLocale = field(default_factory=dict[str, dict[str, Any]])
+
+
+class Problem(fields.Answer):
+    """What is wrong at one place of a definition; an `error` refuses publication."""
+
+    path: str
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> "Problem":
+        """A finding."""
+        return cls(path=finding.path, severity=finding.severity, code=finding.code, message=finding.message)
+
+
+class Validation(fields.Answer):
+    """Everything wrong with a definition."""
+
+    problems: list[Problem]
+
+
+class Draft(fields.Answer):
+    """What is edited until it is published."""
+
+    questionnaire_id: fields.Id
+    base_version_id: fields.Id | None
+    revision: int
+    definition: dict[str, Any]
+    problems: list[Problem]
+    updated_time: fields.DateTime
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, draft: store.Draft, problems: list[Finding], *, zone: tzinfo) -> "Draft":
+        """The record with what is wrong with it, its time in the organization's zone."""
+        return cls(
+            questionnaire_id=draft.questionnaire_id,
+            base_version_id=draft.base_version_id,
+            revision=draft.revision,
+            definition=drafts.shown(draft.definition),
+            problems=[Problem.of(one) for one in problems],
+            updated_time=format_time(draft.updated_time, zone=zone),
+            updated_by=draft.updated_by,
+        )
+
+
+@routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
+async def get_draft(call: Call[None], db: Database) -> Answer:
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+    draft = await service.get(
+        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    )
+    return await _answer(call, db, questionnaire, draft)
+
+
+@routes.put(
+    DRAFT,
+    scope="Questionnaire.Update",
+    body=Definition,
+    answer=Draft,
+    summary="Save draft",
+    description=(
+        "The whole definition. Groups, questions and rows without an id are given one; those that come back keep "
+        "theirs. What is wrong stands in `problems` and does not keep the draft from being saved. 201 where there was "
+        "none."
+    ),
+    depth_max=DEPTH_MAX,
+)
+async def save_draft(call: Call[Definition], db: Database) -> Answer:
+    questionnaire = await questionnaires.locked(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    draft, is_new = await service.save(
+        db,
+        questionnaire=questionnaire,
+        document=document_of(call.body),
+        caller=call.caller,
+        check_version=call.check_version,
+        is_strict=call.strict,
+        now=call.now,
+    )
+    answer = await _answer(call, db, questionnaire, draft)
+    if is_new:
+        answer.status = 201
+        answer.location = f"/q/questionnaire/{questionnaire.questionnaire_id}/draft"
+    return answer
+
+
+@routes.delete(
+    DRAFT,
+    scope="Questionnaire.Update",
+    summary="Discard draft",
+    description="The published version stays as it is; a new draft may begin with its definition.",
+)
+async def discard_draft(call: Call[None], db: Database) -> Answer:
+    questionnaire = await questionnaires.locked(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    await service.discard(db, questionnaire=questionnaire, check_version=call.check_version)
+    return Answer()
+
+
+@routes.post(
+    "/q/questionnaire/validation",
+    scope="Questionnaire.Read",
+    body=Definition,
+    answer=Validation,
+    summary="Validate definition",
+    description="Nothing is saved. Metadata that jumps ask for may be any: they belong to an application.",
+    depth_max=DEPTH_MAX,
+    status=200,
+)
+async def validate_definition(call: Call[Definition], db: Database) -> Answer:  # noqa: ARG001  as all handlers
+    found = service.check(document_of(call.body), is_strict=call.strict, now=call.now)
+    return Answer(Validation(problems=[Problem.of(one) for one in found]))
+
+
+def document_of(body: Definition) -> dict[str, object]:
+    """The members of a definition; nothing else of a body is ever stored."""
+    return {
+        "default_locale": body.default_locale,
+        "locales": body.locales,
+        "translations": body.translations,
+        "groups": body.groups,
+        "pages": body.pages,
+    }
+
+
+async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:
+    _, problems = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
+    return Answer(Draft.of(draft, problems, zone=call.zone), version=draft.revision)

@@ -1,0 +1,184 @@
+"""What is done with drafts: saving, checking, throwing away. Publishing one is in `questionnaires/service.py`."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.core import definition as core_definition
+from afterword.core import drafts
+from afterword.core.access import Caller
+from afterword.core.definition import Definition
+from afterword.core.metadata import Declared
+from afterword.core.reading import Finding, Findings
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.drafts import store
+from afterword.questionnaires.drafts.store import Draft
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Questionnaire
+
+CheckVersion = Callable[[int], None]
+
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+class NoDraft(errors.NotFound):
+    """Nothing is being edited; begin with the published version's definition."""
+
+
+async def get(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft:
+    """The draft. Raises NoDraft."""
+    draft = await store.get_draft(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    if draft is None:
+        raise NoDraft("This questionnaire has no draft.")
+    return draft
+
+
+async def save(
+    db: Database,
+    *,
+    questionnaire: Questionnaire,
+    document: Mapping[str, object],
+    caller: Caller,
+    check_version: CheckVersion,
+    is_strict: bool,
+    now: datetime,
+) -> tuple[Draft, bool]:
+    """Keep a document as the draft, with an id for whatever has none; whether it is the questionnaire's first.
+
+    What is wrong with it does not keep it from being saved, but unknown members if `is_strict`. A good one is kept in
+    its full form; one that changes nothing keeps its revision. `questionnaire` is locked. Raises Stale, Invalid.
+    """
+    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    before = await store.get_draft(db, **key)
+    check_version(-1 if before is None else before.revision)
+    known = await _known(db, questionnaire, before)
+    kept = drafts.prepared(document, known=known, new_id=lambda: ids.ordered(now))
+    findings = Findings(strict=is_strict)
+    definition = core_definition.read(kept, findings)
+    _require_members(findings)
+    if not findings.errors:
+        kept = core_definition.document_of(definition)
+    base = questionnaire.published_version_id
+    if before is not None and (before.base_version_id, _encode(before.definition)) == (base, _encode(kept)):
+        return before, False
+    draft = await store.insert_draft(db, **key, base_version_id=base, definition=kept, now=now, by=caller.actor_id)
+    return draft, before is None
+
+
+async def begin(
+    db: Database,
+    *,
+    questionnaire: Questionnaire,
+    definition: Mapping[str, object] | None,
+    now: datetime,
+    by: str | None,
+) -> Draft:
+    """The first draft of a new questionnaire: a copy of `definition`, without the keys of its file, else an empty one.
+
+    A copy has the ids of its template, so that reports join the answers of both.
+    """
+    locale = questionnaire.default_locale
+    empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
+    return await store.insert_draft(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        base_version_id=None,
+        definition=empty if definition is None else drafts.shown(definition),
+        now=now,
+        by=by,
+    )
+
+
+async def settle(db: Database, *, draft: Draft, definition: Definition, version_id: str, now: datetime) -> None:
+    """The draft was published: from now on it says what the version says."""
+    document = core_definition.document_of(definition)
+    if (draft.base_version_id, _encode(draft.definition)) != (version_id, _encode(document)):
+        await store.insert_draft(
+            db,
+            organization_id=draft.organization_id,
+            questionnaire_id=draft.questionnaire_id,
+            base_version_id=version_id,
+            definition=document,
+            now=now,
+            by=draft.updated_by,
+        )
+
+
+async def follow(db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime) -> None:
+    """A file was published past the draft: one that nobody had changed becomes the new version."""
+    await store.update_base(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id, version_id=version_id, now=now
+    )
+
+
+async def discard(db: Database, *, questionnaire: Questionnaire, check_version: CheckVersion) -> None:
+    """Throw the draft away; `questionnaire` is locked. Raises NoDraft, Stale."""
+    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    check_version((await get(db, **key)).revision)
+    await store.delete_draft(db, **key)
+
+
+async def declared_for(db: Database, questionnaire: Questionnaire) -> Declared:
+    """The names that its jumps may ask for."""
+    return await metadata_service.declared(
+        db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
+    )
+
+
+def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> list[Finding]:
+    """Everything wrong with a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
+    findings = Findings(strict=is_strict)
+    prepared = drafts.prepared(document, known={}, new_id=lambda: ids.ordered(now))
+    core_definition.read(prepared, findings)
+    _require_members(findings)
+    check_size(prepared, findings)
+    return findings.found
+
+
+def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> tuple[Definition, list[Finding]]:
+    """The draft as far as it can be read, and everything that is wrong with it; errors refuse its publication."""
+    findings = Findings()
+    definition = core_definition.read(draft.definition, findings, declared=declared)
+    check_size(draft.definition, findings)
+    if definition.default_locale != questionnaire.default_locale:
+        message = f"The default locale stays what it was at first: {questionnaire.default_locale}."
+        findings.error("/default_locale", "read_only", message)
+    key_question_id = questionnaire.key_question_id
+    if key_question_id is not None and definition.question(key_question_id) is None:
+        message = "The questionnaire's key_question_id is no question of these; set another one first."
+        findings.error("/groups", "unknown_id", message)
+    if draft.base_version_id != questionnaire.published_version_id:
+        findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
+    return definition, findings.found
+
+
+def check_size(document: Mapping[str, Any], findings: Findings) -> None:
+    """Report a definition that is larger than one may be."""
+    if len(_encode(document)) > core_definition.DEFINITION_BYTES_MAX:
+        message = f"A definition has at most {core_definition.DEFINITION_BYTES_MAX:,} bytes."
+        findings.error("", "too_long", message)
+
+
+async def _known(db: Database, questionnaire: Questionnaire, before: Draft | None) -> Mapping[str, object]:
+    """Where the keys of ids that come back are looked up: in the draft, else in the published version."""
+    if before is not None:
+        return before.definition
+    if questionnaire.published_version_id is None:
+        return {}
+    version = await questionnaires_store.get_version(
+        db, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
+    )
+    return core_definition.document_of(version.definition)
+
+
+def _require_members(findings: Findings) -> None:
+    """Of strict findings, raise those about unknown members."""
+    unknown = [one for one in findings.errors if one.code == "unknown_member"] if findings.strict else []
+    if unknown:
+        raise errors.Invalid.of(*(FieldError(one.code, one.message, pointer=one.path) for one in unknown))

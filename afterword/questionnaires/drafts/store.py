@@ -1,0 +1,100 @@
+"""SQL of drafts: one a questionnaire."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.db import Database, Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A row. `definition` may still be wrong; `base_version_id` is the version that was published when it was saved."""
+
+    organization_id: str
+    questionnaire_id: str
+    base_version_id: str | None
+    revision: int
+    definition: dict[str, Any]
+    updated_time: datetime
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_version_id, revision, definition,
+  updated_time, updated_by"""
+
+
+async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft | None:
+    """The draft of a questionnaire, or None."""
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
+        organization_id,
+        questionnaire_id,
+    )
+    return None if row is None else _draft(row)
+
+
+async def insert_draft(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    base_version_id: str | None,
+    definition: Mapping[str, object],
+    now: datetime,
+    by: str | None,
+) -> Draft:
+    """The draft, new or in place of the one that is there."""
+    row = await db.fetch_row(
+        f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
+             updated_time, updated_by)
+           values ($1, $2, $3, $4, $5, $6)
+           on conflict (organization_id, questionnaire_id) do update
+             set base_version_id = excluded.base_version_id, definition = excluded.definition,
+               revision = d.revision + 1, updated_time = greatest(excluded.updated_time, d.updated_time),
+               updated_by = excluded.updated_by
+           returning {_COLUMNS}""",
+        organization_id,
+        questionnaire_id,
+        base_version_id,
+        definition,
+        now,
+        by,
+    )
+    if row is None:
+        raise AssertionError("an upsert has one row")
+    return _draft(row)
+
+
+async def update_base(
+    db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime
+) -> None:
+    """Move a draft that says what its base says on to another version."""
+    await db.execute(
+        """update questionnaire_draft d
+           set base_version_id = v.version_id, definition = v.definition, revision = d.revision + 1,
+             updated_time = greatest($4, d.updated_time), updated_by = null
+           from questionnaire_version v, questionnaire_version b
+           where d.organization_id = $1 and d.questionnaire_id = $2
+             and b.organization_id = $1 and b.version_id = d.base_version_id and b.definition = d.definition
+             and v.organization_id = $1 and v.questionnaire_id = $2 and v.version_id = $3""",
+        organization_id,
+        questionnaire_id,
+        version_id,
+        now,
+    )
+
+
+async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> bool:
+    """Throw a draft away; whether there was one."""
+    count = await db.execute(
+        "delete from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
+        organization_id,
+        questionnaire_id,
+    )
+    return count > 0
+
+
+def _draft(row: Row) -> Draft:
+    return Draft(**dict(row))

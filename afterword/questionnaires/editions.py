@@ -1,0 +1,83 @@
+"""What a questionnaire asks at the moment: its published version, else the draft of one that was never published."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from afterword import errors, ids
+from afterword.core import definition as core_definition
+from afterword.core.definition import Definition, Group
+from afterword.core.reading import Findings
+from afterword.db import Database
+from afterword.questionnaires import store
+from afterword.questionnaires.drafts import store as drafts_store
+from afterword.questionnaires.store import Questionnaire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """A definition to show; `version_id` is None where it is the `draft`'s, as far as that could be read."""
+
+    organization_id: str
+    questionnaire_id: str
+    version_id: str | None
+    definition: Definition
+    revision: int
+    draft: Mapping[str, object] | None = None
+
+
+async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
+    """The edition, or None where there is neither version nor draft."""
+    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
+    if questionnaire.published_version_id is not None:
+        version = await store.get_version(
+            db, organization_id=organization_id, version_id=questionnaire.published_version_id
+        )
+        return Edition(
+            organization_id=organization_id,
+            questionnaire_id=questionnaire_id,
+            version_id=version.version_id,
+            definition=version.definition,
+            revision=questionnaire.version,
+        )
+    draft = await drafts_store.get_draft(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    if draft is None:
+        return None
+    definition = _sound(core_definition.read(draft.definition, Findings()))
+    return Edition(
+        organization_id=organization_id,
+        questionnaire_id=questionnaire_id,
+        version_id=None,
+        definition=definition,
+        revision=draft.revision,
+        draft=core_definition.document_of(definition),
+    )
+
+
+async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
+    """The edition. Raises NotFound where there is none."""
+    edition = await find(db, questionnaire=questionnaire)
+    if edition is None:
+        raise errors.NotFound("This questionnaire has neither a published version nor a draft.")
+    return edition
+
+
+def _sound(definition: Definition) -> Definition:
+    """Without what has no proper id, or one that stands there twice: a draft may still be wrong."""
+    seen: set[str] = set()
+
+    def is_new(identity: str) -> bool:
+        if identity in seen or not ids.is_id(identity):
+            return False
+        seen.add(identity)
+        return True
+
+    groups: list[Group] = []
+    for group in definition.groups:
+        if is_new(group.group_id):
+            asked = tuple(
+                replace(question, rows=tuple(row for row in question.rows if is_new(row.row_id)))
+                for question in group.questions
+                if is_new(question.question_id)
+            )
+            groups.append(replace(group, questions=asked))
+    return replace(definition, groups=tuple(groups))

@@ -1,0 +1,225 @@
+"""What an application knows of metadata, kept in the process for a moment, and the declaring of names."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from afterword import errors, ids
+from afterword.accounts import store as accounts_store
+from afterword.core import metadata
+from afterword.core.access import Caller
+from afterword.core.metadata import Declared, Kind, Type
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import store
+from afterword.questionnaires.metadata.store import Definition
+
+DEFINITIONS_MAX: Final = 200  # of a kind, in an organization
+KEPT_SECONDS: Final = 2
+KEPT_MAX: Final = 2_000
+OWNERS_KEPT_MAX: Final = 10_000
+_WANTED: Final = {
+    "application": "Name the application, or declare the name for all of them with the level organization.",
+    "application_type": "Name the type of application.",
+}
+
+# What was read in the last moments, by organization and application: it is asked for with every POST.
+_kept: OrderedDict[tuple[str, str], tuple[datetime, Declared]] = OrderedDict()
+# The owner of a questionnaire never changes, so it is read once.
+_owners: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDefinition:
+    """What a client wants to be declared."""
+
+    kind: Kind
+    name: str
+    title: str
+    type: Type
+    anonymize: bool = False
+    level: Literal["application_type", "application", "organization"] = "application"
+    application_id: str | None = None
+    application_type_id: str | None = None
+
+
+async def declared(db: Database, *, organization_id: str, application_id: str) -> Declared:
+    """The names that an application knows; a change made in another process shows after `KEPT_SECONDS`.
+
+    An unknown application knows the product's.
+    """
+    key, now = (organization_id, application_id), db.clock.now()
+    read_time, known = _kept.get(key, (None, None))
+    # A database that went back in time makes an age negative: then nothing that is known holds.
+    if (
+        read_time is not None
+        and known is not None
+        and timedelta(0) <= now - read_time < timedelta(seconds=KEPT_SECONDS)
+    ):
+        return known
+    found = await store.get_declared(db, organization_id=organization_id, application_id=application_id)
+    if found is None:
+        return metadata.GLOBAL
+    known = metadata.declared_for(*found)
+    _kept[key] = now, known
+    _kept.move_to_end(key)
+    while len(_kept) > KEPT_MAX:
+        _kept.popitem(last=False)
+    return known
+
+
+async def declared_of(
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
+) -> Declared:
+    """The names that the application of a questionnaire knows; without a query where it was asked a moment ago.
+
+    Raises NotFound for an unknown questionnaire, and for one of other applications than those given, if any are.
+    """
+    key = organization_id, questionnaire_id
+    application_id = _owners.get(key)
+    if application_id is None:
+        questionnaire = await questionnaires_store.get_questionnaire(
+            db, organization_id=organization_id, questionnaire_id=questionnaire_id
+        )
+        application_id = _owners[key] = questionnaire.owner_application_id
+        while len(_owners) > OWNERS_KEPT_MAX:
+            _owners.popitem(last=False)
+    if application_ids and application_id not in application_ids:
+        raise errors.NotFound("There is no such questionnaire.")
+    return await declared(db, organization_id=organization_id, application_id=application_id)
+
+
+async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> Definition:
+    """A definition as the caller may see it, the product's too. Raises NotFound."""
+    for one in metadata.PRODUCT:
+        if (one.kind, one.metadata_id) == (kind, metadata_id):
+            return Definition.of_product(one)
+    return await store.get_definition(
+        db,
+        organization_id=caller.organization_id,
+        kind=kind,
+        metadata_id=metadata_id,
+        application_ids=caller.application_ids,
+    )
+
+
+async def declare(db: Database, *, caller: Caller, new: NewDefinition, now: datetime) -> Definition:
+    """Declare a name.
+
+    Raises Invalid (`unknown_id`, `required`, `exclusive`, `too_many`), Forbidden for a caller of some applications
+    who declares more widely, Conflict where the name is taken at its level.
+    """
+    await _require_known(db, caller=caller, new=new)
+    _require_level(new)
+    if new.level != "application":
+        _require_whole(caller)
+    await store.claim_names(db, organization_id=caller.organization_id)
+    count = await store.count_definitions(db, organization_id=caller.organization_id, kind=new.kind)
+    if count >= DEFINITIONS_MAX:
+        message = f"An organization declares at most {DEFINITIONS_MAX} names of a kind."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+    made = await store.insert_definition(
+        db,
+        organization_id=caller.organization_id,
+        metadata_id=ids.ordered(now),
+        document=asdict(new),
+        now=now,
+        by=caller.actor_id,
+    )
+    if made is None:
+        raise errors.Conflict("This name is declared at this level already.")
+    _forget(caller.organization_id)
+    return made
+
+
+async def change(
+    db: Database,
+    *,
+    caller: Caller,
+    kind: Kind,
+    metadata_id: str,
+    title: str | None,
+    anonymize: bool | None,
+    check_version: Callable[[int], None],
+    now: datetime,
+) -> Definition:
+    """Set what is not None. Raises NotFound, Stale, Forbidden (one of the product's, or too wide for the caller)."""
+    before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
+    after = await store.update_definition(
+        db,
+        organization_id=caller.organization_id,
+        metadata_id=metadata_id,
+        title=title,
+        anonymize=anonymize,
+        now=now,
+        by=caller.actor_id,
+    )
+    _forget(caller.organization_id)
+    return after or before
+
+
+async def delete(
+    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
+) -> None:
+    """Forget a definition; values of its name stay and are undeclared from now on. Raises as `change` does."""
+    await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
+    await store.delete_definition(db, organization_id=caller.organization_id, metadata_id=metadata_id)
+    _forget(caller.organization_id)
+
+
+async def _changeable(
+    db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
+) -> Definition:
+    # One at a time, so that the version that is checked is the one that is changed.
+    await store.claim_names(db, organization_id=caller.organization_id)
+    found = await get(db, caller=caller, kind=kind, metadata_id=metadata_id)
+    check_version(found.version)
+    if found.read_only:
+        raise errors.Forbidden("This name belongs to the product and cannot be changed.")
+    if found.level != "application":
+        _require_whole(caller)
+    return found
+
+
+async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) -> None:
+    wrong: list[FieldError] = []
+    if new.application_id is not None:
+        is_open = not caller.application_ids or new.application_id in caller.application_ids
+        key = {"organization_id": caller.organization_id, "application_id": new.application_id}
+        if not is_open or await accounts_store.get_application(db, **key) is None:
+            wrong.append(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
+    if new.application_type_id is not None and (
+        await store.get_application_type_id(db, application_type_id=new.application_type_id) is None
+    ):
+        wrong.append(FieldError("unknown_id", "There is no such application type.", pointer="/application_type_id"))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+def _require_level(new: NewDefinition) -> None:
+    """The id that the level wants, and no other."""
+    wrong: list[FieldError] = []
+    for level, name, value in (
+        ("application", "application_id", new.application_id),
+        ("application_type", "application_type_id", new.application_type_id),
+    ):
+        if new.level == level and value is None:
+            wrong.append(FieldError("required", _WANTED[level], pointer=f"/{name}"))
+        elif new.level != level and value is not None:
+            wrong.append(FieldError("exclusive", f"A name of the level {new.level} has none.", pointer=f"/{name}"))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+def _require_whole(caller: Caller) -> None:
+    if caller.application_ids:
+        raise errors.Forbidden("Names beyond one application are for those who see the whole organization.")
+
+
+def _forget(organization_id: str) -> None:
+    """Read again what this process knows of the organization."""
+    for key in [key for key in _kept if key[0] == organization_id]:
+        del _kept[key]

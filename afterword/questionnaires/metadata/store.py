@@ -1,0 +1,234 @@
+"""SQL of metadata definitions: those that an organization declared, beside those of the product."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, LiteralString
+
+from afterword import errors
+from afterword.core import metadata
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.metadata import Kind, Level, MetadataDefinition, Type
+from afterword.db import Database, Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A row, or one of the product's; those are read-only and the same in every organization."""
+
+    metadata_id: str
+    kind: Kind
+    name: str
+    title: str
+    type: Type
+    anonymize: bool
+    level: Level
+    application_id: str | None
+    application_type_id: str | None
+    read_only: bool
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+    @classmethod
+    def of_product(cls, one: MetadataDefinition) -> "Definition":
+        """One of the product's as a row would be."""
+        return cls(
+            metadata_id=one.metadata_id,
+            kind=one.kind,
+            name=one.name,
+            title=one.title,
+            type=one.type,
+            anonymize=one.anonymize,
+            level=one.level,
+            application_id=None,
+            application_type_id=one.application_type_id,
+            read_only=True,
+            version=1,
+            created_time=_BEGINNING,
+            updated_time=_BEGINNING,
+            created_by=None,
+            updated_by=None,
+        )
+
+
+DEFINITIONS: Final = Listing(
+    columns={
+        "metadata_id": Column("metadata_id", "id"),
+        "kind": Column("kind"),
+        "name": Column("name"),
+        "title": Column("title"),
+        "type": Column("type"),
+        "anonymize": Column("anonymize", "boolean"),
+        "level": Column("level"),
+        "application_id": Column("application_id", "id", nullable=True),
+        "application_type_id": Column("application_type_id", "id", nullable=True),
+        "read_only": Column("read_only", "boolean"),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="metadata_id",
+)
+
+_BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # since when the product declares its names
+_COLUMNS: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
+  application_type_id, read_only, version, created_time, updated_time, created_by, updated_by"""
+_STORED: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
+  application_type_id, version, created_time, updated_time, created_by, updated_by"""
+_OWN: Final[LiteralString] = f"select organization_id, {_STORED}, false as read_only from metadata_definition"
+
+
+async def list_definitions(
+    db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
+) -> Rows[Definition]:
+    """A page of what is declared in the organization (and in the applications, if any are given), the product's too."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from ({_OWN} where organization_id = $1 and kind = $2
+             and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))) own
+           union all
+           select {_COLUMNS} from jsonb_to_recordset($4::jsonb) as product (metadata_id text, kind text, name text,
+             title text, type text, anonymize boolean, level text, application_id text, application_type_id text,
+             read_only boolean, version bigint, created_time timestamptz, updated_time timestamptz, created_by text,
+             updated_by text)""",
+        organization_id,
+        kind,
+        list(application_ids),
+        [Definition.of_product(one) for one in metadata.PRODUCT if one.kind == kind],
+        page=page,
+    )
+    return rows.map(_definition)
+
+
+async def get_definition(
+    db: Database, *, organization_id: str, kind: Kind, metadata_id: str, application_ids: Sequence[str] = ()
+) -> Definition:
+    """One of them, not the product's. Raises NotFound."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from ({_OWN}) own where organization_id = $1 and kind = $2 and metadata_id = $3
+             and (cardinality($4::text[]) = 0 or application_id is null or application_id = any($4))""",
+        organization_id,
+        kind,
+        metadata_id,
+        list(application_ids),
+    )
+    if row is None:
+        raise errors.NotFound("There is no such definition.")
+    return _definition(row)
+
+
+async def get_declared(
+    db: Database, *, organization_id: str, application_id: str
+) -> tuple[str, list[MetadataDefinition]] | None:
+    """The type of an application and what its organization declared for it; None for an unknown one."""
+    rows = await db.fetch(
+        """select a.application_type_id as type_id, d.metadata_id, d.kind, d.name, d.title, d.type, d.anonymize,
+             d.level, d.application_type_id
+           from application a left join metadata_definition d on d.organization_id = a.organization_id
+             and (d.level = 'organization' or d.application_id = a.application_id
+                  or d.application_type_id = a.application_type_id)
+           where a.organization_id = $1 and a.application_id = $2""",
+        organization_id,
+        application_id,
+    )
+    if not rows:
+        return None
+    names = ("name", "kind", "title", "type", "anonymize", "level", "metadata_id", "application_type_id")
+    found = [MetadataDefinition(*(row[name] for name in names)) for row in rows if row["metadata_id"] is not None]
+    return str(rows[0]["type_id"]), found
+
+
+async def get_application_type_id(  # any tenant: a fixed list that belongs to the product
+    db: Database, *, application_type_id: str
+) -> str | None:
+    """The id, if there is such a type."""
+    return await db.fetch_value(
+        "select application_type_id from application_type where application_type_id = $1", application_type_id
+    )
+
+
+async def claim_names(db: Database, *, organization_id: str) -> None:
+    """Let one transaction at a time declare names in an organization, so that their number can be bounded."""
+    await db.execute("select pg_advisory_xact_lock(hashtextextended('metadata:' || $1, 0))", organization_id)
+
+
+async def count_definitions(db: Database, *, organization_id: str, kind: Kind) -> int:
+    """How many names of a kind the organization declared itself."""
+    return await db.fetch_value(
+        "select count(*) from metadata_definition where organization_id = $1 and kind = $2", organization_id, kind
+    )
+
+
+async def insert_definition(
+    db: Database,
+    *,
+    organization_id: str,
+    metadata_id: str,
+    document: Mapping[str, object],
+    now: datetime,
+    by: str | None,
+) -> Definition | None:
+    """A new definition; None when the name is taken at its level."""
+    row = await db.fetch_row(
+        f"""with made as (
+             insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize, level,
+               application_id, application_type_id, created_time, updated_time, created_by, updated_by)
+             select $1, $2, d.kind, d.name, d.title, d.type, d.anonymize, d.level, d.application_id,
+               d.application_type_id, $4, $4, $5, $5
+             from jsonb_populate_record(null::metadata_definition, $3) d
+             on conflict (organization_id, (kind || ':' || level || ':'
+               || coalesce(application_id, application_type_id, '') || ':' || name)) do nothing
+             returning {_STORED}, false as read_only)
+           select {_COLUMNS} from made""",
+        organization_id,
+        metadata_id,
+        document,
+        now,
+        by,
+    )
+    return None if row is None else _definition(row)
+
+
+async def update_definition(
+    db: Database,
+    *,
+    organization_id: str,
+    metadata_id: str,
+    title: str | None,
+    anonymize: bool | None,
+    now: datetime,
+    by: str | None,
+) -> Definition | None:
+    """Set what is not None; None when that changes nothing or there is none."""
+    row = await db.fetch_row(
+        f"""with changed as (
+             update metadata_definition set title = coalesce($3, title), anonymize = coalesce($4, anonymize),
+               version = version + 1, updated_time = greatest($5, updated_time), updated_by = $6
+             where organization_id = $1 and metadata_id = $2
+               and (title <> coalesce($3, title) or anonymize <> coalesce($4, anonymize))
+             returning {_STORED}, false as read_only)
+           select {_COLUMNS} from changed""",
+        organization_id,
+        metadata_id,
+        title,
+        anonymize,
+        now,
+        by,
+    )
+    return None if row is None else _definition(row)
+
+
+async def delete_definition(db: Database, *, organization_id: str, metadata_id: str) -> bool:
+    """Forget a definition; whether there was one."""
+    count = await db.execute(
+        "delete from metadata_definition where organization_id = $1 and metadata_id = $2", organization_id, metadata_id
+    )
+    return count > 0
+
+
+def _definition(row: Row) -> Definition:
+    return Definition(**dict(row))

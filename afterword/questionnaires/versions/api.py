@@ -1,0 +1,128 @@
+"""The HTTP door of published versions; POST publishes the draft."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from afterword.core import drafts
+from afterword.core.times import format_time
+from afterword.db import Database
+from afterword.questionnaires import service as questionnaires
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.versions import store
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaires")
+
+VERSIONS: Final = "/q/questionnaire/{questionnaire_id}/version"
+Note = Annotated[str, Meta(max_length=1000, examples=["Asks for the carrier"])]
+
+
+class PublicationRequest(fields.Request):
+    """What the author says of the new version."""
+
+    note: Note | None = None
+
+
+class QuestionnaireVersion(fields.Answer):
+    """A published version; it never changes."""
+
+    version_id: fields.Id
+    questionnaire_id: fields.Id
+    number: int
+    note: str | None
+    definition: dict[str, Any]
+    checksum: str
+    published_time: fields.DateTime
+    published_by: fields.Id | None
+
+    @classmethod
+    def of(cls, version: store.PublishedVersion, *, zone: tzinfo) -> "QuestionnaireVersion":
+        """The record with its time in the organization's zone."""
+        return cls(
+            version_id=version.version_id,
+            questionnaire_id=version.questionnaire_id,
+            number=version.number,
+            note=version.note,
+            definition=drafts.shown(version.definition),
+            checksum=version.checksum,
+            published_time=format_time(version.published_time, zone=zone),
+            published_by=version.published_by,
+        )
+
+
+@routes.get(
+    VERSIONS,
+    scope="Questionnaire Version.Read",
+    answer=QuestionnaireVersion,
+    shape="array",
+    listing=store.VERSIONS,
+    summary="Get all questionnaire versions",
+)
+async def list_versions(call: Call[None], db: Database) -> Answer:
+    questionnaire_id = await _questionnaire_id(call, db)
+    rows = await store.list_versions(
+        db, organization_id=call.caller.organization_id, questionnaire_id=questionnaire_id, page=call.page
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda version: QuestionnaireVersion.of(version, zone=zone)))
+
+
+@routes.post(
+    VERSIONS,
+    scope="Questionnaire Version.Create",
+    body=PublicationRequest,
+    answer=QuestionnaireVersion,
+    summary="Publish draft",
+    description=(
+        "The draft's errors refuse it, with pointers into the draft. One that says what the published version says "
+        "makes no version: 200 and the published one."
+    ),
+    refusals=("not_ready", "questionnaire_inactive"),
+    other_statuses=(200,),
+)
+async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
+    version, is_new = await questionnaires.publish(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        note=call.body.note,
+        now=call.now,
+    )
+    path = f"/q/questionnaire/{version.questionnaire_id}/version/{version.version_id}"
+    answer = await _one(call, db, version.version_id)
+    answer.status, answer.location = (201, path) if is_new else (200, None)
+    return answer
+
+
+@routes.get(
+    f"{VERSIONS}/{{version_id}}",
+    scope="Questionnaire Version.Read",
+    answer=QuestionnaireVersion,
+    summary="Get questionnaire version",
+)
+async def get_version(call: Call[None], db: Database) -> Answer:
+    await _questionnaire_id(call, db)
+    return await _one(call, db, call.ids["version_id"])
+
+
+async def _one(call: Call[Any], db: Database, version_id: str) -> Answer:
+    version = await store.get_version(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        version_id=version_id,
+    )
+    return Answer(QuestionnaireVersion.of(version, zone=call.zone), version=version.number)
+
+
+async def _questionnaire_id(call: Call[Any], db: Database) -> str:
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+    return questionnaire.questionnaire_id

@@ -1,0 +1,72 @@
+"""SQL of published versions as they are shown: their definitions are documents, which nobody has to parse."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedVersion:
+    """A version as it is stored: its definition is the document, which nobody has to parse to show it."""
+
+    organization_id: str
+    version_id: str
+    questionnaire_id: str
+    number: int
+    note: str | None
+    definition: dict[str, Any]
+    checksum: str
+    published_time: datetime
+    published_by: str | None
+
+
+VERSIONS: Final = Listing(
+    columns={
+        "version_id": Column("version_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "number": Column("number", "integer"),
+        "note": Column("note", nullable=True),
+        "checksum": Column("checksum"),
+        "published_time": Column("published_time", "time"),
+        "published_by": Column("published_by", "id", nullable=True),
+    },
+    order=(("number", "desc"),),
+    id="version_id",
+)
+
+_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
+  published_time, published_by"""
+
+
+async def get_version(
+    db: Database, *, organization_id: str, questionnaire_id: str, version_id: str
+) -> PublishedVersion:
+    """A version of this questionnaire. Raises NotFound."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire_version
+           where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",
+        organization_id,
+        questionnaire_id,
+        version_id,
+    )
+    if row is None:
+        raise errors.NotFound("There is no such version.")
+    return PublishedVersion(**dict(row))
+
+
+async def list_versions(
+    db: Database, *, organization_id: str, questionnaire_id: str, page: Page
+) -> Rows[PublishedVersion]:
+    """A page of the versions of a questionnaire."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from questionnaire_version
+           where organization_id = $1 and questionnaire_id = $2""",
+        organization_id,
+        questionnaire_id,
+        page=page,
+    )
+    return rows.map(lambda row: PublishedVersion(**dict(row)))

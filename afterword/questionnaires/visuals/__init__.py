@@ -1,0 +1,1 @@
+"""Visuals: how the pages of a questionnaire look."""

@@ -1,0 +1,170 @@
+"""The HTTP door of visuals: raw configurations in and out, untouched."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from afterword.core.times import format_time
+from afterword.db import Database
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.visuals import service, store
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Questionnaire Visuals")
+
+VISUALS: Final = "/q/questionnaire/{questionnaire_id}/visual"
+KEYS: Final = (
+    "Of `configuration` pages read `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), "
+    "`logo`, `font`, `corner_radius`, `layout` and `show_progress`; other keys are kept for the client."
+)
+Configuration = Annotated[
+    dict[str, Any], Meta(examples=[{"color_primary": "#0b6e4f", "font": "serif", "layout": "by_question"}])
+]
+
+
+class VisualRequest(fields.Request):
+    """A visual to make."""
+
+    title: fields.Text200
+    configuration: Configuration
+    active: bool = False
+
+
+class VisualUpdate(fields.Request):
+    """What of a visual may change; its configuration is replaced as a whole."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    configuration: Configuration | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class Visual(fields.Answer):
+    """How the pages of a questionnaire look, while it is active."""
+
+    visual_id: fields.Id
+    questionnaire_id: fields.Id
+    title: str
+    active: bool
+    configuration: Configuration
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, visual: store.Visual, *, zone: tzinfo) -> "Visual":
+        """The record with its times in the organization's zone."""
+        return cls(
+            visual_id=visual.visual_id,
+            questionnaire_id=visual.questionnaire_id,
+            title=visual.title,
+            active=visual.active,
+            configuration=visual.configuration,
+            created_time=format_time(visual.created_time, zone=zone),
+            updated_time=format_time(visual.updated_time, zone=zone),
+            created_by=visual.created_by,
+            updated_by=visual.updated_by,
+        )
+
+
+@routes.get(
+    VISUALS,
+    scope="Questionnaire Visual.Read",
+    answer=Visual,
+    shape="array",
+    listing=store.VISUALS,
+    summary="Get all questionnaire visuals",
+)
+async def list_visuals(call: Call[None], db: Database) -> Answer:
+    await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+    rows = await store.list_visuals(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda visual: Visual.of(visual, zone=zone)))
+
+
+@routes.post(
+    VISUALS,
+    scope="Questionnaire Visual.Create",
+    body=VisualRequest,
+    answer=Visual,
+    summary="Create questionnaire visual",
+    description=f"An active one ends the other. {KEYS}",
+)
+async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
+    visual = await service.create(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        title=call.body.title,
+        active=call.body.active,
+        configuration=call.body.configuration,
+        now=call.now,
+    )
+    location = f"/q/questionnaire/{visual.questionnaire_id}/visual/{visual.visual_id}"
+    return _answer(call, visual, location=location)
+
+
+@routes.get(
+    f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Read", answer=Visual, summary="Get questionnaire visual"
+)
+async def get_visual(call: Call[None], db: Database) -> Answer:
+    visual = await service.get(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        visual_id=call.ids["visual_id"],
+    )
+    return _answer(call, visual)
+
+
+@routes.patch(
+    f"{VISUALS}/{{visual_id}}",
+    scope="Questionnaire Visual.Update",
+    body=VisualUpdate,
+    answer=Visual,
+    summary="Update questionnaire visual",
+    description=f"`configuration` is replaced as a whole; activating it ends the other. {KEYS}",
+)
+async def change_visual(call: Call[VisualUpdate], db: Database) -> Answer:
+    named = call.body.named()
+    visual = await service.change(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        visual_id=call.ids["visual_id"],
+        title=named.get("title"),
+        active=named.get("active"),
+        configuration=named.get("configuration"),
+        check_version=call.check_version,
+        now=call.now,
+    )
+    return _answer(call, visual)
+
+
+@routes.delete(f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Delete", summary="Delete questionnaire visual")
+async def delete_visual(call: Call[None], db: Database) -> Answer:
+    await service.delete(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        visual_id=call.ids["visual_id"],
+        check_version=call.check_version,
+    )
+    return Answer()
+
+
+def _answer(call: Call[Any], visual: store.Visual, *, location: str | None = None) -> Answer:
+    return Answer(Visual.of(visual, zone=call.zone), version=visual.version, location=location)

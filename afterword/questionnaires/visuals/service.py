@@ -1,0 +1,147 @@
+"""What is done with visuals: made, changed, activated in place of another, deleted."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.core import visuals
+from afterword.core.access import Caller
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires.visuals import store
+from afterword.questionnaires.visuals.store import Visual
+
+CONFIGURATION_BYTES_MAX: Final = 64 << 10
+VISUALS_MAX: Final = 100  # of a questionnaire
+
+
+async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
+    """The visual as the caller may see it. Raises NotFound."""
+    await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
+    return await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+
+
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    title: str,
+    active: bool,
+    configuration: Mapping[str, object],
+    now: datetime,
+) -> Visual:
+    """Make a visual; an active one ends the other. Raises NotFound, Invalid."""
+    questionnaire = await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
+    check(configuration)
+    if await store.count_visuals(db, **key) >= VISUALS_MAX:
+        message = f"A questionnaire has at most {VISUALS_MAX} visuals."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+    if active:
+        await store.update_to_inactive(db, **key, now=now, by=caller.actor_id)
+    return await store.insert_visual(
+        db,
+        **key,
+        visual_id=ids.ordered(now),
+        title=title,
+        active=active,
+        configuration=configuration,
+        now=now,
+        by=caller.actor_id,
+    )
+
+
+async def change(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    visual_id: str,
+    title: str | None,
+    active: bool | None,
+    configuration: Mapping[str, object] | None,
+    check_version: Callable[[int], None],
+    now: datetime,
+) -> Visual:
+    """Set what is not None; activating it ends the other. Raises NotFound, Stale, Invalid."""
+    await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+    check_version(before.version)
+    if configuration is not None:
+        check(configuration)
+    is_same = configuration is None or _text(configuration) == _text(before.configuration)
+    if title in {None, before.title} and active in {None, before.active} and is_same:
+        return before
+    key = {"organization_id": before.organization_id}
+    if active and not before.active:
+        await store.update_to_inactive(db, **key, questionnaire_id=questionnaire_id, now=now, by=caller.actor_id)
+    after = await store.update_visual(
+        db,
+        **key,
+        visual_id=visual_id,
+        title=title,
+        active=active,
+        configuration=configuration,
+        now=now,
+        by=caller.actor_id,
+    )
+    if after is None:
+        raise AssertionError("the locked visual is gone")
+    return after
+
+
+async def delete(
+    db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, check_version: Callable[[int], None]
+) -> None:
+    """Forget a visual; without an active one pages look as they do by themselves. Raises NotFound, Stale."""
+    await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
+    check_version(before.version)
+    await store.delete_visual(db, organization_id=before.organization_id, visual_id=visual_id)
+
+
+def check(configuration: Mapping[str, object]) -> None:
+    """Raise Invalid for a configuration that is too large, or wrong in one of the keys that pages read."""
+    if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
+        message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
+        raise errors.Invalid.of(FieldError("too_long", message, pointer="/configuration"))
+    _, found = visuals.read(configuration)
+    if found:
+        raise errors.Invalid.of(
+            *(FieldError(one.code, one.message, pointer=f"/configuration{one.path}") for one in found)
+        )
+
+
+def _text(configuration: Mapping[str, object]) -> bytes:
+    """Two configurations with the same text are the same, the order of their keys included."""
+    return msgspec.json.encode(configuration)
+
+
+async def _locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
+    """One change of a questionnaire's visuals at a time, so that never two are active."""
+    return await questionnaires_store.get_questionnaire_locked(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
+
+
+async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
+    visual = await store.get_visual(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id, visual_id=visual_id
+    )
+    if visual is None:
+        raise errors.NotFound("There is no such visual.")
+    return visual

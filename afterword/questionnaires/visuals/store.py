@@ -1,0 +1,173 @@
+"""SQL of visuals: raw configurations, one of a questionnaire active at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visual:
+    """A row; `configuration` is what a client sent, key by key in its order."""
+
+    organization_id: str
+    visual_id: str
+    questionnaire_id: str
+    title: str
+    active: bool
+    configuration: dict[str, Any]
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+VISUALS: Final = Listing(
+    columns={
+        "visual_id": Column("visual_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "title": Column("title"),
+        "active": Column("active", "boolean"),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="visual_id",
+)
+_COLUMNS: Final[LiteralString] = """organization_id, visual_id, questionnaire_id, title, active, configuration, version,
+  created_time, updated_time, created_by, updated_by"""
+
+
+async def get_visual(db: Database, *, organization_id: str, questionnaire_id: str, visual_id: str) -> Visual | None:
+    """A visual of this questionnaire, or None."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire_visual
+           where organization_id = $1 and questionnaire_id = $2 and visual_id = $3""",
+        organization_id,
+        questionnaire_id,
+        visual_id,
+    )
+    return None if row is None else _visual(row)
+
+
+async def get_active_visual(db: Database, *, organization_id: str, questionnaire_id: str) -> Visual | None:
+    """The one that pages have, or None."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from questionnaire_visual
+           where organization_id = $1 and questionnaire_id = $2 and active""",
+        organization_id,
+        questionnaire_id,
+    )
+    return None if row is None else _visual(row)
+
+
+async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:
+    """A page of the visuals of a questionnaire."""
+    rows = await db.fetch_list(
+        f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
+        organization_id,
+        questionnaire_id,
+        page=page,
+    )
+    return rows.map(_visual)
+
+
+async def count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
+    """How many there are."""
+    return await db.fetch_value(
+        "select count(*) from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
+        organization_id,
+        questionnaire_id,
+    )
+
+
+async def insert_visual(
+    db: Database,
+    *,
+    organization_id: str,
+    visual_id: str,
+    questionnaire_id: str,
+    title: str,
+    active: bool,
+    configuration: Mapping[str, object],
+    now: datetime,
+    by: str | None,
+) -> Visual:
+    """A new visual. Raises Taken when another one is active."""
+    row = await db.fetch_row(
+        f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
+             configuration, created_time, updated_time, created_by, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) returning {_COLUMNS}""",
+        organization_id,
+        visual_id,
+        questionnaire_id,
+        title,
+        active,
+        configuration,
+        now,
+        by,
+    )
+    if row is None:
+        raise AssertionError("an insert has one row")
+    return _visual(row)
+
+
+async def update_visual(
+    db: Database,
+    *,
+    organization_id: str,
+    visual_id: str,
+    title: str | None,
+    active: bool | None,
+    configuration: Mapping[str, object] | None,
+    now: datetime,
+    by: str | None,
+) -> Visual | None:
+    """Set what is not None; None where there is none. Raises Taken when another one is active."""
+    row = await db.fetch_row(
+        f"""update questionnaire_visual set title = coalesce($3, title), active = coalesce($4, active),
+             configuration = coalesce($5, configuration), version = version + 1,
+             updated_time = greatest($6, updated_time), updated_by = $7
+           where organization_id = $1 and visual_id = $2 returning {_COLUMNS}""",
+        organization_id,
+        visual_id,
+        title,
+        active,
+        configuration,
+        now,
+        by,
+    )
+    return None if row is None else _visual(row)
+
+
+async def update_to_inactive(
+    db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, by: str | None
+) -> None:
+    """End the one that is active."""
+    await db.execute(
+        """update questionnaire_visual set active = false, version = version + 1,
+             updated_time = greatest($3, updated_time), updated_by = $4
+           where organization_id = $1 and questionnaire_id = $2 and active""",
+        organization_id,
+        questionnaire_id,
+        now,
+        by,
+    )
+
+
+async def delete_visual(db: Database, *, organization_id: str, visual_id: str) -> bool:
+    """Forget a visual; whether there was one."""
+    count = await db.execute(
+        "delete from questionnaire_visual where organization_id = $1 and visual_id = $2", organization_id, visual_id
+    )
+    return count > 0
+
+
+def _visual(row: Row) -> Visual:
+    return Visual(**dict(row))

@@ -1,0 +1,1 @@
+"""Provider accounts: the logins that organizations send through, kept by operators."""

@@ -1,0 +1,1 @@
+"""Many items in one request: checked one by one, written together."""

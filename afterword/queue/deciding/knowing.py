@@ -1,0 +1,410 @@
+"""What decisions about a batch go by, gathered with a few reads; places given away count for the items after."""
+
+# ruff: noqa: D102  the members of the Protocol are columns of the item
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+from afterword.core import addresses, conditions, holidays, instances, scheduling, windows, zones
+from afterword.core.addresses import CHANNEL_SMS
+from afterword.core.lanes import LaneKey
+from afterword.core.metadata import Declared
+from afterword.core.reading import Findings
+from afterword.core.scheduling import (
+    INVITATION,
+    REMINDER,
+    Block,
+    Contact,
+    Decision,
+    Facts,
+    Previous,
+    Rules,
+    Suppression,
+)
+from afterword.core.statuses import ITEM_TERMINAL, Item
+from afterword.db import Database
+from afterword.instances import store as instances_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.queue.deciding import store
+from afterword.queue.deciding.store import AddressKey, PlaceKey, PreviousItem
+from afterword.queue.lanes.store import Settings
+from afterword.responders import store as responders_store
+from afterword.responders.store import Person
+
+SENT_MAX: Final = 20_000  # of a batch's addresses, from before the policy or the cap was switched on
+SINCE_MARGIN: Final = timedelta(hours=1)  # who claimed before it was switched on may have sent after
+
+ItemKey = tuple[str, str]
+Rank = tuple[int, datetime, str]
+
+
+class Candidate(Protocol):
+    """What is asked of an item that is decided about, whether it stands in the queue or is only thought of."""
+
+    @property
+    def organization_id(self) -> str: ...
+    @property
+    def item_id(self) -> str: ...
+    @property
+    def questionnaire_id(self) -> str: ...
+    @property
+    def pipeline_id(self) -> str: ...
+    @property
+    def responder_channel_identifier(self) -> str: ...
+    @property
+    def address_key(self) -> bytes: ...
+    @property
+    def locale(self) -> str | None: ...
+    @property
+    def metadata(self) -> Mapping[str, Mapping[str, str]]: ...
+    @property
+    def due_time(self) -> datetime: ...
+    @property
+    def not_after(self) -> datetime: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def previous_item_id(self) -> str | None: ...
+    @property
+    def source(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A decision that nobody acts on, with the clock and the values that it went by."""
+
+    decision: Decision
+    zone_name: str
+    metadata: Mapping[str, object]
+
+
+class Known:
+    """Everything that the decisions about a batch go by."""
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[LaneKey, Settings],
+        rules: Mapping[LaneKey, Rules],
+        people: Mapping[PlaceKey, Person | None],
+        suppressions: Mapping[AddressKey, Suppression],
+        previous: Mapping[ItemKey, PreviousItem],
+        declared: Mapping[LaneKey, Declared],
+        others: Mapping[AddressKey, Sequence[PlaceKey]],
+    ) -> None:
+        self.settings, self.rules = settings, rules
+        self.people, self.suppressions, self.previous = people, suppressions, previous
+        self.declared, self.others = declared, others
+        self.contacts: dict[AddressKey, list[Contact]] = {}
+        self.responded: Mapping[AddressKey, datetime] = {}
+        self.titles: Mapping[str, str] = {}
+        self.reserved: set[AddressKey] = set()
+        self.rivals: dict[AddressKey, list[str]] = {}
+
+    def places_of(self, items: Collection[Candidate]) -> set[AddressKey]:
+        """The addresses whose contacts these items are measured by, or are written down in."""
+        found: set[AddressKey] = set()
+        for item in items:
+            if self.rules[lane_of(item)].keeps_places:
+                found |= {address_of(item), *(key_of(other) for other in self.others.get(address_of(item), ()))}
+        return found
+
+    def keep_contacts(self, recent: Mapping[AddressKey, Sequence[Mapping[str, Any]]]) -> None:
+        """Remember who was asked lately, as it is written down."""
+        self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
+
+    async def learn(self, db: Database, items: Sequence[Candidate]) -> None:
+        """What caps and policies ask for besides: what was sent before they were switched on, responses, titles."""
+        await self._learn_sent(db, items)
+        counted = [item for item in items if self.rules[lane_of(item)].is_counted]
+        if not counted:
+            return
+        await self._learn_responded(db, counted)
+        pipelines = {(key[0], one.pipeline_id) for key, found in self.contacts.items() for one in found}
+        known = {lane: settings.pipeline.title for lane, settings in self.settings.items()}
+        if missing := sorted(pipelines - known.keys()):
+            known |= await store.list_titles(db, pipelines=missing)
+        self.titles = {pipeline_id: title for (_, pipeline_id), title in known.items()}
+
+    def rank(self, item: Candidate) -> Rank:
+        """Who goes first where items compete for a place: by the pipeline's priority, then as they are due."""
+        return self.settings[lane_of(item)].pipeline.priority, item.due_time, item.item_id
+
+    def decide(self, item: Candidate, now: datetime, block: Block | None = None) -> Forecast:
+        """The decision about an item at a moment; one that goes takes its place."""
+        lane, address = lane_of(item), address_of(item)
+        facts = self._facts(item, now, block)
+        decision = scheduling.decide(item=_subject(item), facts=facts, now=now)
+        if decision.verdict == "go" and self.rules[lane].keeps_places:
+            kind = REMINDER if item.source == REMINDER else INVITATION
+            contact = Contact(now, item.pipeline_id, item.item_id, kind)
+            self.contacts[address] = _with(self.contacts.get(address, ()), contact, now)
+            self.reserved.add(address)
+        return Forecast(decision, facts.zone_name, facts.metadata)
+
+    def told(self, forecast: Forecast, item: Candidate, *, wished: datetime) -> Forecast:
+        """The forecast of an item that goes later than wished, with what closes its window until then."""
+        facts = self._facts(item, wished, None)
+        decision = scheduling.with_opening(forecast.decision, item=_subject(item), facts=facts, wished=wished)
+        return Forecast(decision, forecast.zone_name, forecast.metadata)
+
+    def outrank(self, item: Candidate, now: datetime) -> None:
+        """Note an item that waits as well: if it may go now, the batch's items behind it make way."""
+        address = address_of(item)
+        if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
+            return  # it has its place
+        if scheduling.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
+            for place in (address, *(key_of(other) for other in self.others.get(address, ()))):
+                self.rivals.setdefault(place, []).append(self.settings[lane_of(item)].pipeline.title)
+
+    def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
+        lane, address = lane_of(item), address_of(item)
+        declared, rules = self.declared.get(lane), self.rules[lane]
+        return Facts(
+            rules=rules,
+            zone_name=_zone_name(item, self.settings[lane], self.people.get(self._place(item))),
+            suppression=self.suppressions.get(address),
+            metadata={} if declared is None else _typed(item, declared),
+            contacts=self.contacts.get(address, ()),
+            elsewhere=[
+                contact for other in self.others.get(address, ()) for contact in self.contacts.get(key_of(other), ())
+            ],
+            responded_time=self.responded.get(address) if rules.is_counted else None,
+            rivals=self.rivals.get(address, ()),
+            titles=self.titles,
+            previous=_previous_of(item, self.previous, now),
+            block=block,
+        )
+
+    async def _learn_sent(self, db: Database, items: Sequence[Candidate]) -> None:
+        wanted: dict[PlaceKey, tuple[datetime, datetime]] = {}
+        for item in items:
+            rules, settings = self.rules[lane_of(item)], self.settings[lane_of(item)]
+            own = [self._place(item)]
+            asked = [(rules.cap, settings.pipeline.capped_time, own)] if rules.cap else []
+            if rules.policy is not None and rules.is_counted:
+                places = [*own, *self.others.get(address_of(item), ())]
+                asked.append((timedelta(days=rules.policy.days), settings.policy.enabled_time, places))
+            for span, written_since, places in asked:
+                since = item.due_time - span
+                if written_since is None or written_since <= since:
+                    continue
+                for place in places:
+                    earliest, latest = wanted.get(place, (since, written_since))
+                    wanted[place] = min(since, earliest), max(written_since + SINCE_MARGIN, latest)
+        if not wanted:
+            return
+        places = sorted(wanted)
+        spans = [wanted[place] for place in places]
+        sent = await store.list_sent(
+            db, places=places, since=[s for s, _ in spans], until=[u for _, u in spans], limit=SENT_MAX
+        )
+        for key, entries in sent.items():
+            noted = {contact.item_id for contact in self.contacts.get(key, ())}
+            new = [_contact(entry) for entry in entries if entry["item_id"] not in noted]
+            self.contacts[key] = [*new, *self.contacts.get(key, ())]
+
+    async def _learn_responded(self, db: Database, items: Sequence[Candidate]) -> None:
+        wanted: dict[PlaceKey, datetime] = {}
+        for item in items:
+            days = self.settings[lane_of(item)].policy.response_window_days
+            if days is not None:
+                since, place = item.due_time - timedelta(days=days), self._place(item)
+                wanted[place] = min(since, wanted.get(place, since))
+        if wanted:
+            places = sorted(wanted)
+            self.responded = await store.list_responded(db, places=places, since=[wanted[p] for p in places])
+
+    def _place(self, item: Candidate) -> PlaceKey:
+        return item.organization_id, self.settings[lane_of(item)].pipeline.channel_id, item.address_key
+
+
+async def gather(
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], now: datetime
+) -> Known:
+    """What is known of these items' lanes and addresses; their contacts are not looked at."""
+    rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
+    places = sorted({(i.organization_id, settings[lane_of(i)].pipeline.channel_id, i.address_key) for i in items})
+    people = await responders_store.list_people_of(db, addresses=places)
+    suppressed = await responders_store.list_suppressions_for(db, addresses=places, now=now)
+    return Known(
+        settings=settings,
+        rules=rules,
+        people={**dict.fromkeys(places), **{each.address.id: each for each in people}},
+        suppressions={
+            (each.organization_id, each.address_key): Suppression(each.reason, each.created_time) for each in suppressed
+        },
+        previous=await _previous(db, items),
+        declared={
+            key: await metadata_service.declared_of(
+                db, organization_id=each.pipeline.organization_id, questionnaire_id=each.pipeline.questionnaire_id
+            )
+            for key, each in settings.items()
+            if rules[key].conditions is not None
+        },
+        others=await others_of(db, items, settings),
+    )
+
+
+def rules_of(settings: Settings, *, is_closed: bool = False) -> Rules:
+    """What a lane asks of every item."""
+    pipeline, policy = settings.pipeline, settings.policy
+    return Rules(
+        start_time=pipeline.start_time,
+        end_time=pipeline.end_time,
+        is_active=settings.is_active,
+        is_closed=is_closed,
+        has_credits=settings.stamp.has_credits,
+        conditions=conditions.read(pipeline.conditions, "/conditions", Findings()),
+        cap=timedelta(
+            days=pipeline.frequency_cap_days,
+            hours=pipeline.frequency_cap_hours,
+            minutes=pipeline.frequency_cap_minutes,
+        ),
+        if_capped=pipeline.if_capped,
+        policy=policy.rule,
+        is_exempt=pipeline.policy_exempt,
+        window=scheduling.hours_of(pipeline.dispatch_start_time, pipeline.dispatch_end_time),
+        weekdays=frozenset(pipeline.weekdays) & windows.WEEKDAYS_ALL,
+        quiet=policy.quiet,
+        holidays=policy.days_off if pipeline.on_holidays == "wait" else holidays.NONE,
+        if_outside=pipeline.if_outside,
+    )
+
+
+def lane_of(item: Candidate) -> LaneKey:
+    """The lane that an item waits in."""
+    return item.organization_id, item.pipeline_id
+
+
+def address_of(item: Candidate) -> AddressKey:
+    """The address that an item is for; the key's hash includes the channel."""
+    return item.organization_id, item.address_key
+
+
+def key_of(place: PlaceKey) -> AddressKey:
+    """The address of a place, without its channel."""
+    return place[0], place[2]
+
+
+def entry_of(contact: Contact) -> dict[str, str]:
+    """A contact as it is written down."""
+    return {
+        "time": contact.time.isoformat(),
+        "pipeline_id": contact.pipeline_id,
+        "item_id": contact.item_id,
+        "kind": contact.kind,
+    }
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+async def _is_closed(db: Database, settings: Settings) -> bool:
+    """Whether the questionnaire has all the responses it takes."""
+    wanted = settings.responses_max
+    if wanted is None:
+        return False
+    count = await instances_store.count_responses(
+        db,
+        organization_id=settings.pipeline.organization_id,
+        questionnaire_id=settings.pipeline.questionnaire_id,
+        limit=wanted,
+    )
+    return count >= wanted
+
+
+async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, PreviousItem]:
+    wanted = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
+    found = await store.list_previous(db, items=wanted) if wanted else []
+    return {(each.organization_id, each.item_id): each for each in found}
+
+
+async def others_of(
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings]
+) -> dict[AddressKey, list[PlaceKey]]:
+    """The other addresses of the people, where a policy counts them together."""
+    wanted: set[PlaceKey] = set()
+    for item in items:
+        each = settings[lane_of(item)]
+        if each.policy.enabled and not each.policy.per_channel:
+            wanted.add((item.organization_id, each.pipeline.channel_id, item.address_key))
+    return await store.list_other_addresses(db, places=sorted(wanted)) if wanted else {}
+
+
+def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now: datetime) -> Previous | None:
+    found = previous.get((item.organization_id, item.previous_item_id or ""))
+    if found is None:
+        return None
+    status = Item(found.status)
+    return Previous(
+        is_open=status not in ITEM_TERMINAL,
+        is_sent=status == Item.SENT,
+        is_answered=found.submitted_time is not None,
+        is_expired=_is_expired(found, now),
+    )
+
+
+def _is_expired(found: PreviousItem, now: datetime) -> bool:
+    if found.created_time is None or found.valid_days is None:
+        return True  # its instance is gone
+    return instances.is_expired(_Lifetime(found.valid_days, found.sent_time, found.created_time), now)
+
+
+class _Lifetime:
+    """What `core.instances` asks of an instance."""
+
+    def __init__(self, valid_days: int, sent_time: datetime | None, created_time: datetime) -> None:
+        self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
+
+
+def _zone_name(item: Candidate, settings: Settings, person: Person | None) -> str:
+    pipeline = settings.pipeline
+    is_phone = pipeline.channel_id == CHANNEL_SMS
+    return zones.zone_name_for(
+        pipeline=pipeline.time_zone,
+        zone_of_kind=pipeline.zone_of,
+        responder=person.responder.time_zone if person else None,
+        phone=_phone(item.responder_channel_identifier, item.locale or pipeline.locale) if is_phone else None,
+        application=settings.application_zone,
+        organization=settings.organization_zone,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _phone(identifier: str, locale: str | None) -> str | None:
+    """A phone number with its country, which a national one has from the locale."""
+    try:
+        return addresses.normalise(CHANNEL_SMS, identifier, locale=locale)
+    except addresses.InvalidAddress:
+        return None
+
+
+def _typed(item: Candidate, declared: Declared) -> Mapping[str, object]:
+    """The item's metadata by their declared types."""
+    return instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {}), declared)
+
+
+def _subject(item: Candidate) -> scheduling.Item:
+    return scheduling.Item(
+        item_id=item.item_id,
+        pipeline_id=item.pipeline_id,
+        not_after=item.not_after,
+        reason=item.reason,
+        is_reminder=item.source == REMINDER,
+    )
+
+
+def _contact(entry: Mapping[str, Any]) -> Contact:
+    time, kind = datetime.fromisoformat(entry["time"]), entry.get("kind", INVITATION)
+    return Contact(time, entry["pipeline_id"], entry["item_id"], kind)
+
+
+def _with(contacts: Sequence[Contact], new: Contact, now: datetime) -> list[Contact]:
+    """The newest, with this one, none older than any rule looks back; an item has one place."""
+    since = now - timedelta(days=scheduling.CONTACT_DAYS_MAX)
+    others = [contact for contact in contacts if contact.item_id != new.item_id and contact.time > since]
+    return [*others, new][-scheduling.CONTACTS_MAX :]

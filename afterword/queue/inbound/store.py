@@ -1,0 +1,115 @@
+"""The SQL of the addresses where providers call back."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from afterword.db import Database, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where reports about an account's messages come in; `settings` are sealed, none where the account's own do."""
+
+    organization_id: str
+    inbound_id: str
+    account_id: str
+    channel_id: int
+    adapter: str
+    settings: bytes | None
+    confirm_url: str | None
+    confirm_time: datetime | None
+    last_time: datetime | None
+    created_time: datetime
+
+
+async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the address knows none
+    """The endpoint of an address, or None."""
+    row = await db.fetch_row(
+        """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
+             e.confirm_time, e.last_time, e.created_time
+           from inbound_endpoint e
+           join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id
+           where e.inbound_id = $1""",
+        inbound_id,
+    )
+    return None if row is None else _endpoint(row)
+
+
+async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
+    """Those of an organization, the oldest first."""
+    rows = await db.fetch(
+        """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
+             e.confirm_time, e.last_time, e.created_time
+           from inbound_endpoint e
+           join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id
+           where e.organization_id = $1 order by e.created_time, e.inbound_id""",
+        organization_id,
+    )
+    return [_endpoint(row) for row in rows]
+
+
+async def list_account_ids(db: Database, *, organization_id: str, channel_id: int) -> list[str]:
+    """The organization's accounts on a channel, its default first."""
+    rows = await db.fetch(
+        """select account_id from channel_account where organization_id = $1 and channel_id = $2
+           order by is_default desc, created_time, account_id""",
+        organization_id,
+        channel_id,
+    )
+    return [row["account_id"] for row in rows]
+
+
+async def insert_endpoint(
+    db: Database,
+    *,
+    organization_id: str,
+    inbound_id: str,
+    account_id: str,
+    adapter: str,
+    settings: bytes | None,
+    now: datetime,
+) -> bool:
+    """Add it; False where the account has one of that form."""
+    row = await db.fetch_row(
+        """insert into inbound_endpoint (organization_id, inbound_id, account_id, adapter, settings, created_time)
+           values ($1, $2, $3, $4, $5, $6)
+           on conflict (organization_id, account_id, adapter) do nothing returning inbound_id""",
+        organization_id,
+        inbound_id,
+        account_id,
+        adapter,
+        settings,
+        now,
+    )
+    return row is not None
+
+
+async def update_endpoint_heard(
+    db: Database, *, organization_id: str, inbound_id: str, confirm_url: str | None, now: datetime
+) -> None:
+    """A call was news, to the minute, as all calls meet at this row; and perhaps an address that wants to be opened."""
+    await db.execute(
+        """update inbound_endpoint
+           set last_time = $4, confirm_url = coalesce($3, confirm_url),
+             confirm_time = case when $3::text is null then confirm_time else $4 end
+           where organization_id = $1 and inbound_id = $2
+             and ($3::text is not null or last_time is null or last_time < $4::timestamptz - interval '1 minute')""",
+        organization_id,
+        inbound_id,
+        confirm_url,
+        now,
+    )
+
+
+async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> bool:
+    """Close the address; whether it was there."""
+    row = await db.fetch_row(
+        "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2 returning inbound_id",
+        organization_id,
+        inbound_id,
+    )
+    return row is not None
+
+
+def _endpoint(row: Row) -> Endpoint:
+    return Endpoint(**dict(row))

@@ -1,0 +1,94 @@
+"""The record of a queue item and its columns, for the stores of all parts that read whole items."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, Final, LiteralString
+
+import msgspec
+
+from afterword.core.statuses import PUBLIC_ITEM, PublicItem
+from afterword.core.times import Instant
+from afterword.db import Row
+
+_PUBLIC: Final[Mapping[int, PublicItem]] = {status.value: public for status, public in PUBLIC_ITEM.items()}
+
+
+class ShownItem(msgspec.Struct, frozen=True):
+    """What clients may see of a queue item; a struct, as lists make hundreds and a dataclass takes 20 times as long."""
+
+    item_id: str
+    previous_item_id: str | None
+    questionnaire_id: str
+    responder_id: str | None
+    responder_channel_identifier: str
+    questionnaire_instance_id: str | None
+    previous_questionnaire_instance_id: str | None
+    status: int
+    pipeline_id: str
+    locale: str | None
+    send_time: Instant
+    send_offset_minutes: int
+    dispatched_time: Instant | None
+    result: str | None
+    attempts: int
+    created_time: Instant
+    updated_time: Instant
+    anonymized_time: Instant | None
+    created_by: str | None
+    updated_by: str | None
+    external_reference: str | None
+
+    @property
+    def status_id(self) -> PublicItem:
+        """The public number of its status."""
+        return _PUBLIC[self.status]
+
+    @property
+    def retry_attempts(self) -> int | None:
+        """Null until the first retry, then how many there were."""
+        return self.attempts - 1 if self.attempts > 1 else None
+
+
+class QueueItem(ShownItem, frozen=True):
+    """The whole of a queue item, with what its moves need."""
+
+    send_time: datetime
+    dispatched_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    anonymized_time: datetime | None
+    organization_id: str
+    test: bool
+    address_key: bytes
+    metadata: dict[str, dict[str, str]]
+    due_time: datetime
+    not_after: datetime
+    source: str
+    epoch: int
+    throttled: int
+    reason: str | None
+    version: int
+
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """What an event keeps of the row, as the statements that write their event themselves have it."""
+        left_out = {"address_key", "metadata"}
+        return {name: getattr(self, name) for name in _NAMES if name not in left_out}
+
+    @classmethod
+    def of(cls, row: Row) -> "QueueItem":
+        """The record of a whole row."""
+        return cls(*_values(row))
+
+
+ITEM_COLUMNS: Final[LiteralString] = """organization_id, item_id, questionnaire_id, pipeline_id, test,
+  responder_channel_identifier, address_key, responder_id, locale, metadata, send_time, send_offset_minutes, due_time,
+  not_after, status, epoch, attempts, throttled, reason, result, dispatched_time, questionnaire_instance_id,
+  previous_item_id, previous_questionnaire_instance_id, source, external_reference, version, created_by, updated_by,
+  created_time, updated_time, anonymized_time"""
+TOLD_COLUMNS: Final[LiteralString] = f"""{ITEM_COLUMNS}, attempts_max, resend_after_seconds, sequence_id,
+  reminder_number, deleted_time"""  # what an event keeps of an item, and the two that it leaves out
+
+_NAMES: Final = QueueItem.__struct_fields__
+_values: Final = itemgetter(*_NAMES)

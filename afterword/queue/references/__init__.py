@@ -1,0 +1,1 @@
+"""Items by the client's own key of them."""

@@ -1,0 +1,1 @@
+"""What comes back about messages that left: receipts, bounces, complaints; and the addresses where they come in."""

@@ -1,0 +1,1 @@
+"""How long the records of ended items are kept, and their orderly end."""

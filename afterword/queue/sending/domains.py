@@ -1,0 +1,66 @@
+"""Which claimed items the buckets of their recipients' domains let through, and when the others may try again."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+
+from afterword.channels.base import WEBHOOK
+from afterword.channels.http import host_of
+from afterword.core import retries
+from afterword.core.addresses import domain_of
+from afterword.core.lanes import AccountKey, LaneKey
+from afterword.db import Database
+from afterword.queue.lanes.store import Settings
+from afterword.queue.rates import service as rates
+from afterword.queue.rates.store import DomainKey
+from afterword.queue.sending import outcomes
+from afterword.queue.sending.store import Claimed, Settlement
+
+
+async def within_rates(
+    db: Database,
+    *,
+    items: Sequence[Claimed],
+    settings: Mapping[LaneKey, Settings],
+    accounts: Collection[AccountKey],
+    jitter: float,
+) -> tuple[list[Claimed], list[Settlement]]:
+    """Those that may go, in their order, and the release of the others: uncounted, the later the more there are.
+
+    `accounts` are those with throttled domains; items of others are not looked at.
+    """
+    keys: dict[tuple[str, str], DomainKey] = {}
+    for item in items:
+        account = settings[item.lane].account
+        domain = _domain_of(item, settings[item.lane]) if account in accounts else None
+        if domain is not None:
+            keys[item.key] = (*account, domain)
+    wanted: dict[DomainKey, int] = defaultdict(int)
+    for key in keys.values():
+        wanted[key] += 1
+    grants = await rates.take_tokens(db, wanted=wanted)
+    going: list[Claimed] = []
+    over: list[Settlement] = []
+    places: dict[DomainKey, int] = defaultdict(int)
+    for item in items:
+        key = keys.get(item.key)
+        grant = grants.get(key) if key is not None else None
+        if key is None or grant is None:
+            going.append(item)
+            continue
+        places[key] += 1
+        if places[key] <= grant.count:
+            going.append(item)
+            continue
+        # Its turn by the rate alone; longer each time, since whoever comes back early finds the bucket empty again.
+        turn = timedelta(seconds=(places[key] - grant.count) / grant.rate)
+        wait = max(turn, retries.throttle_wait(item.throttled + 1, jitter=1.0)) * jitter
+        over.append(outcomes.overdrawn(item, key[2], wait=retries.clamped(wait.total_seconds())))
+    return going, over
+
+
+def _domain_of(item: Claimed, settings: Settings) -> str | None:
+    """Who takes the item in the end: the host of its mailbox, or of its pipeline's receiver."""
+    if settings.pipeline.channel_id == WEBHOOK:
+        return host_of(settings.pipeline.target_url or "")
+    return domain_of(item.responder_channel_identifier)

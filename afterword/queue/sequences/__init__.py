@@ -1,0 +1,1 @@
+"""Sequences: a response to one questionnaire puts an item into the queue of another."""

@@ -1,0 +1,1 @@
+"""What would become of items, without writing anything."""

@@ -1,0 +1,235 @@
+"""Events as resources: what the log keeps of a row, shown as the GET of its subject shows it.
+
+The log keeps no addresses of responders and nothing that alerts matched, for it outlives their erasure: of these the
+resource is completed with what is there when it is read. Of anything that is gone by then, what the log kept is shown.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from afterword.accounts.people import api as people_api
+from afterword.accounts.people import store as people_store
+from afterword.accounts.plans import api as plans_api
+from afterword.accounts.plans import store as plans_store
+from afterword.accounts.tokens import api as tokens_api
+from afterword.accounts.tokens import store as tokens_store
+from afterword.alerts.cases import store as cases_store
+from afterword.alerts.resources import AlertInstance
+from afterword.core.site import Site
+from afterword.db import Database
+from afterword.events.service import Event
+from afterword.events.webhooks import resources as webhooks_resources
+from afterword.events.webhooks import store as webhooks_store
+from afterword.instances import resources as instances_resources
+from afterword.instances import store as instances_store
+from afterword.instances.answers import store as answers_store
+from afterword.instances.responders import api as responders_api
+from afterword.instances.responders import service as responders_service
+from afterword.instances.responders import store as responders_store
+from afterword.instances.tags import api as tags_api
+from afterword.instances.tags import store as tags_store
+from afterword.questionnaires import api as questionnaires_api
+from afterword.questionnaires import store as questionnaires_store
+from afterword.queue import resources as queue_resources
+from afterword.queue import store as queue_store
+from afterword.queue.imports import resources as imports_resources
+from afterword.queue.pipelines import resources as pipelines_resources
+from afterword.queue.pipelines import store as pipelines_store
+from afterword.queue.reports import resources as reports_resources
+from afterword.reports.exports import api as exports_api
+from afterword.reports.exports import store as exports_store
+from afterword.responders.suppressions import resources as suppressions_resources
+
+Record = TypeVar("Record")
+ORDER_LAST: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One event on its way to becoming a resource."""
+
+    event: Event
+    site: Site
+    zone: tzinfo
+
+    def read(self, record: type[Record], **absent: object) -> Record:
+        """The record that the data were made of; `absent`: columns that the log never keeps."""
+        return msgspec.convert({**absent, **self.event.data}, record)
+
+
+Renderer = Callable[[Database, Look], Awaitable[dict[str, Any]]]
+
+
+async def render(
+    db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
+) -> list[dict[str, Any]]:
+    """What the GET of each event's subject showed after the change; `zones` by organization_id."""
+    return [
+        await _render(db, Look(event=event, site=site, zone=zones.get(event.organization_id, UTC))) for event in events
+    ]
+
+
+async def _render(db: Database, look: Look) -> dict[str, Any]:
+    renderer = RENDERERS.get(look.event.type) or RENDERERS.get(look.event.type.partition(".")[0])
+    if renderer is None:
+        return look.event.data
+    try:
+        return await renderer(db, look)
+    except (msgspec.ValidationError, KeyError):  # of a row that lacks a column that is newer, or of one that was erased
+        return look.event.data
+
+
+async def _queue_item(_: Database, look: Look) -> dict[str, Any]:
+    return _shown(queue_resources.QueueItem.of(look.read(queue_store.ShownItem), look.zone))
+
+
+async def _reported(db: Database, look: Look) -> dict[str, Any]:
+    """The item, and beside it what came back about its message."""
+    return {**await _queue_item(db, look), "report": reports_resources.of_event(look.event.data, look.zone)}
+
+
+async def _instance(_: Database, look: Look) -> dict[str, Any]:
+    instance = look.read(instances_store.ShownInstance)
+    return _shown(instances_resources.QuestionnaireInstance.of(instance, look.site, look.zone))
+
+
+async def _completed(db: Database, look: Look) -> dict[str, Any]:
+    """The instance, its answers in question order, and its metadata."""
+    data = look.event.data
+    shown = await _instance(db, look)
+    key = {"organization_id": look.event.organization_id, "instance_id": shown["instance_id"]}
+    version = await questionnaires_store.get_version(
+        db, organization_id=look.event.organization_id, version_id=data["version_id"]
+    )
+    stored = {one.question_id: one for one in await answers_store.list_answers(db, **key)}
+    completed_time = msgspec.convert(data["completed_time"], datetime)
+    places = {question.question_id: place for place, question in enumerate(version.definition.questions())}
+    answers: list[dict[str, Any]] = []
+    for given in sorted(data.get("answers") or (), key=lambda one: places.get(one["question_id"], ORDER_LAST)):
+        kept = stored.get(given["question_id"])
+        answer = answers_store.Answer(
+            **key,
+            question_id=given["question_id"],
+            questionnaire_id=shown["questionnaire_id"],
+            version_id=data["version_id"],
+            value=given["value"],
+            other_text=given["other_text"],
+            provisional=False,
+            answered_time=min(kept.answered_time, completed_time) if kept else completed_time,
+        )
+        one = instances_resources.ResponseAnswer.of(answer, version=version, locale=shown["locale"], zone=look.zone)
+        answers.append(_shown(one))
+    nothing: dict[str, Any] = {"questionnaire": {}, "responder": {}}
+    return {**shown, "answers": answers, "metadata": data.get("metadata") or nothing}
+
+
+async def _responder(db: Database, look: Look) -> dict[str, Any]:
+    """What the log kept, completed with the addresses and the figures of now."""
+    event = look.event
+    responder_id = event.subject_id or ""
+    found = await responders_store.get_responder(db, organization_id=event.organization_id, responder_id=responder_id)
+    if found is None:
+        return event.data
+    if "created_time" in event.data:
+        found = msgspec.convert(event.data, responders_store.ShownResponder)
+    identifiers = await responders_store.list_identifiers(
+        db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
+    )
+    figures = await responders_store.list_figures(
+        db, organization_id=event.organization_id, responder_ids=[responder_id]
+    )
+    known = responders_service.Known(
+        responder=found,
+        identifiers=identifiers,
+        figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None),
+    )
+    return _shown(responders_api.Responder.of(known, look.zone))
+
+
+async def _tag(_: Database, look: Look) -> dict[str, Any]:
+    return _shown(tags_api.Tag.of(look.read(tags_store.Tag), look.zone))
+
+
+async def _case(db: Database, look: Look) -> dict[str, Any]:
+    """The case, with what it matched as long as it is there."""
+    case = look.read(cases_store.Case)
+    kept = await cases_store.get_case(
+        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
+    )
+    shown = AlertInstance.of(replace(case, matched=kept.matched) if kept else case, look.zone)
+    return _shown(shown)
+
+
+async def _questionnaire(_: Database, look: Look) -> dict[str, Any]:
+    questionnaire = look.read(questionnaires_store.Questionnaire)
+    return _shown(questionnaires_api.Questionnaire.of(questionnaire, site=look.site, zone=look.zone))
+
+
+async def _pipeline(_: Database, look: Look) -> dict[str, Any]:
+    pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
+    shown = pipelines_resources.Pipeline.of(pipeline, zone=look.zone, now=look.event.created_time)
+    return _shown(shown)
+
+
+async def _import(_: Database, look: Look) -> dict[str, Any]:
+    return imports_resources.of_event(look.event.data, look.zone)
+
+
+async def _export(_: Database, look: Look) -> dict[str, Any]:
+    export = look.read(exports_store.Export, owner=None, lease_until=None, scopes=[])
+    return _shown(exports_api.Export.of(export, look.zone))
+
+
+async def _suppression(_: Database, look: Look) -> dict[str, Any]:
+    return suppressions_resources.of_event(look.event.data, look.zone)
+
+
+async def _plan(_: Database, look: Look) -> dict[str, Any]:
+    return _shown(plans_api.Plan.of(look.read(plans_store.Plan), look.zone))
+
+
+async def _user(_: Database, look: Look) -> dict[str, Any]:
+    return _shown(people_api.User.of(look.read(people_store.User), look.zone))
+
+
+async def _token(_: Database, look: Look) -> dict[str, Any]:
+    """The log keeps the hint in place of the selector."""
+    token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""))
+    return _shown(tokens_api.Token.of(token, look.zone))
+
+
+async def _webhook(_: Database, look: Look) -> dict[str, Any]:
+    return _shown(webhooks_resources.Webhook.of(look.read(webhooks_store.Webhook), look.zone))
+
+
+def _shown(resource: msgspec.Struct) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.to_builtins(resource)
+    return document
+
+
+RENDERERS: Final[Mapping[str, Renderer]] = {
+    "queue_item": _queue_item,
+    "queue_item.delivered": _reported,
+    "queue_item.bounced": _reported,
+    "queue_item.complained": _reported,
+    "questionnaire_instance": _instance,
+    "questionnaire_instance.completed": _completed,
+    "answer": _instance,
+    "responder": _responder,
+    "tag": _tag,
+    "alert_instance": _case,
+    "questionnaire": _questionnaire,
+    "pipeline": _pipeline,
+    "import": _import,
+    "export": _export,
+    "suppression": _suppression,
+    "plan": _plan,
+    "user": _user,
+    "token": _token,
+    "webhook": _webhook,
+}
+"""By the event's type, else by its family. A family that is not here is shown as the log has it."""

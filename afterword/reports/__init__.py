@@ -1,0 +1,1 @@
+"""Reports: figures over answers, kept counts that make them fast, and exports."""

@@ -1,0 +1,217 @@
+"""The HTTP door of reports: templates and custom ones."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct
+
+from afterword import errors
+from afterword.core.periods import Bucket, Compare
+from afterword.core.reports import QUESTIONNAIRES_MAX, TEMPLATES, Basis, Metric
+from afterword.db import Database
+from afterword.reports import service, store
+from afterword.reports.resources import (
+    CustomReport,
+    CustomReportRequest,
+    CustomReportUpdate,
+    Level,
+    ReportResult,
+    ReportTemplate,
+    document_of,
+)
+from afterword.reports.results import service as results
+from afterword.reports.results.asking import Ask
+from afterword.reports.results.service import Parameters
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+routes = Routes(tag="Reports")
+
+FILTER_CHARACTERS_MAX = 12_000
+
+
+class TemplateQuery(fields.Request):
+    """The parameters of all templates; which of them one has, GET /report/template tells."""
+
+    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    time_zone: fields.Zone | None = None
+    date_basis: Basis | None = None
+    filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None
+    level: Level = 0.95
+    compare: Compare = "none"
+    question_id: fields.Id | None = None
+    metric: Metric | None = None
+    bucket: Bucket | None = None
+    metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
+    channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
+    pipeline_id: fields.Id | None = None
+    outcome_question_id: fields.Id | None = None
+    question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
+
+
+@routes.get(
+    "/report/template",
+    scope="Report.Read",
+    answer=ReportTemplate,
+    shape="array",
+    summary="Get all report templates",
+    description="Ready reports, and the query parameters that each takes.",
+)
+async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
+    return Answer([ReportTemplate.of(template) for template in TEMPLATES.values()])
+
+
+@routes.get(
+    "/report/template/{template_id}",
+    scope="Report.Read",
+    answer=ReportResult,
+    query=TemplateQuery,
+    texts=("template_id",),
+    summary="Run a report template",
+    description=(
+        "Every figure comes with its interval, the method, and the number of answers it is computed from. Groups below "
+        "the organization's minimum base are suppressed, and so is a second one that would reveal them."
+    ),
+)
+async def run_report_template(call: Call[None], db: Database) -> Answer:
+    template = TEMPLATES.get(call.ids["template_id"])
+    if template is None:
+        raise errors.NotFound("There is no such template.")
+    query: TemplateQuery = call.query
+    result = await results.run_template(
+        db,
+        caller=call.caller,
+        template=template,
+        ask=_ask(query),
+        parameters=Parameters(
+            question_id=query.question_id,
+            metric=query.metric,
+            metadata=query.metadata,
+            channel_id=query.channel_id,
+            pipeline_id=query.pipeline_id,
+            outcome_question_id=query.outcome_question_id,
+            question_ids=query.question_ids or (),
+        ),
+        now=call.now,
+    )
+    return Answer(
+        ReportResult.of(result, template_id=template.template_id, title=template.title, now=call.now, zone=call.zone)
+    )
+
+
+@routes.get(
+    "/report/custom",
+    scope="Report.Read",
+    answer=CustomReport,
+    shape="envelope",
+    listing=store.CUSTOM_REPORTS,
+    summary="Get all custom reports",
+)
+async def list_custom_reports(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_custom_reports(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        page=call.page,
+    )
+
+    def shown(report: store.CustomReport) -> Struct:
+        return CustomReport.of(report, call.zone)
+
+    return Answer(rows.map(shown))
+
+
+@routes.post(
+    "/report/custom",
+    scope="Report.Create",
+    body=CustomReportRequest,
+    answer=CustomReport,
+    summary="Create a custom report",
+    description="What cannot be run is refused here, with pointers into the spec.",
+)
+async def create_custom_report(call: Call[CustomReportRequest], db: Database) -> Answer:
+    body = call.body
+    report = await service.create(
+        db,
+        caller=call.caller,
+        application_id=body.application_id,
+        title=body.title,
+        description=body.description,
+        spec=document_of(body.spec),
+        now=call.now,
+    )
+    return _shown(call, report, location=f"/report/custom/{report.report_id}")
+
+
+@routes.get("/report/custom/{report_id}", scope="Report.Read", answer=CustomReport, summary="Get a custom report")
+async def get_custom_report(call: Call[None], db: Database) -> Answer:
+    return _shown(call, await service.get(db, caller=call.caller, report_id=call.ids["report_id"]))
+
+
+@routes.patch(
+    "/report/custom/{report_id}",
+    scope="Report.Update",
+    body=CustomReportUpdate,
+    answer=CustomReport,
+    summary="Update a custom report",
+    description="The spec is replaced as a whole.",
+)
+async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> Answer:
+    body = call.body
+    changes: dict[str, Any] = {
+        name: value for name, value in (("title", body.title), ("description", body.description)) if value is not UNSET
+    }
+    if body.spec is not UNSET:
+        changes["spec"] = document_of(body.spec)
+    report = await service.update(
+        db,
+        caller=call.caller,
+        report_id=call.ids["report_id"],
+        changes=changes,
+        now=call.now,
+        expect=call.check_version,
+    )
+    return _shown(call, report)
+
+
+@routes.delete("/report/custom/{report_id}", scope="Report.Delete", summary="Delete a custom report")
+async def delete_custom_report(call: Call[None], db: Database) -> Answer:
+    await service.delete(db, caller=call.caller, report_id=call.ids["report_id"], expect=call.check_version)
+    return Answer()
+
+
+@routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")
+async def run_custom_report(call: Call[None], db: Database) -> Answer:
+    report = await service.get(db, caller=call.caller, report_id=call.ids["report_id"])
+    result = await service.run(db, caller=call.caller, report=report, now=call.now)
+    return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
+
+
+def _ask(query: TemplateQuery) -> Ask:
+    return Ask(
+        questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
+        bucket=query.bucket,
+        filter=_condition(query.filter),
+        from_time=query.from_time and query.from_time.instant,
+        to_time=query.to_time and query.to_time.instant,
+        date_basis=query.date_basis,
+        time_zone=query.time_zone,
+        compare=query.compare,
+        level=query.level,
+    )
+
+
+def _condition(text: str | None) -> object:
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        message = "A condition as JSON is wanted."
+        raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
+
+
+def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:
+    return Answer(CustomReport.of(report, call.zone), version=report.version, location=location)

@@ -1,0 +1,236 @@
+"""Counting for reports: kept counts where they serve, the answers themselves for the rest; both come to the same.
+
+Bounded: a count that would read more than the limits below is refused with what would make it smaller.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Final, TypeVar
+
+from afterword import errors
+from afterword.core import conditions, periods, times
+from afterword.core.conditions import Node
+from afterword.core.periods import Days, Period
+from afterword.core.reports import COUNTED, Basis, Cell
+from afterword.db import Database
+from afterword.instances import facts
+from afterword.reports.counts import store
+from afterword.reports.counts.store import Scope, Span
+from afterword.reports.rollups import service as rollups
+from afterword.reports.rollups.store import Kept
+
+Counted = TypeVar("Counted")
+
+RESPONSES_MAX: Final = 500_000  # whose answers one count reads
+CASES_MAX: Final = 2_000_000  # instances alone
+FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
+FILTERED_BATCH: Final = 1_000
+CELLS_MAX: Final = 100_000
+KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be counted; `zone`: the organization's time zone.
+
+    `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
+    """
+
+    organization_id: str
+    questionnaire_ids: tuple[str, ...]
+    period: Period
+    buckets: tuple[date, ...]  # the first day of each
+    basis: Basis
+    zone: str
+    questions: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: frozenset[str] = frozenset()
+    dimensions: tuple[tuple[str, str], ...] = ()
+    condition: Node | None = None
+    test: bool = False
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+
+    @property
+    def edges(self) -> tuple[datetime, ...]:
+        """Where each bucket begins."""
+        return periods.edges(self.period, self.buckets)
+
+    @property
+    def spans(self) -> list[Span]:
+        """The whole period, of each questionnaire."""
+        period = self.period
+        return [Span(each, period.from_time, period.to_time) for each in self.questionnaire_ids]
+
+
+async def answers(db: Database, *, asked: Asked) -> list[Cell]:
+    """How often each value was given. Raises Invalid where that would read too much."""
+    if not asked.questions:
+        return []
+    kept = await _kept(db, asked)
+    spans = asked.spans if kept is None else _gaps(asked, kept)
+    return [*(_bounded(kept.cells) if kept else ()), *await _raw_answers(db, asked, spans)]
+
+
+async def cases(db: Database, *, asked: Asked) -> Sequence[Cell]:
+    """How many instances came how far. Raises Invalid where that would read too much."""
+    scope = await _scope(db, asked, asked.spans, is_of_cases=True)
+    found = await store.list_case_counts(
+        db,
+        organization_id=asked.organization_id,
+        scope=scope,
+        edges=asked.edges,
+        dimensions=asked.dimensions,
+        channel_id=asked.channel_id,
+        pipeline_id=asked.pipeline_id,
+        limit=CELLS_MAX,
+    )
+    return _bounded(found)
+
+
+async def pairs(db: Database, *, asked: Asked, outcome_question_id: str) -> dict[str, dict[tuple[str, str], int]]:
+    """How often an outcome met each value of each question: by question, by outcome and value.
+
+    Raises Invalid where that would read too much.
+    """
+    scope = await _scope(db, asked, asked.spans, is_of_cases=False)
+    rows = await store.list_pairs(
+        db,
+        organization_id=asked.organization_id,
+        scope=scope,
+        outcome_question_id=outcome_question_id,
+        question_ids=list(asked.questions),
+        limit=CELLS_MAX,
+    )
+    found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
+    for question_id, outcome, value, count in _bounded(rows):
+        found[question_id][outcome, value] = count
+    return found
+
+
+# Kept counts ---------------------------------------------------------------------------------------------------------
+
+
+def _is_kept(asked: Asked) -> bool:
+    """Whether counts of this kind are kept at all: no filter, one dimension at most, buckets of the same days."""
+    kinds = {kind for kind, _ in asked.dimensions}
+    return (
+        asked.basis == "submitted"
+        and asked.condition is None
+        and not asked.test
+        and asked.types <= COUNTED
+        and len(asked.dimensions) <= 1
+        and kinds <= KEPT_DIMENSIONS
+        and (len(asked.buckets) == 1 or asked.zone == asked.period.time_zone)
+    )
+
+
+async def _kept(db: Database, asked: Asked) -> Kept | None:
+    days = _whole_days(asked)
+    if not _is_kept(asked) or not days.starts:
+        return None
+    return await rollups.read(
+        db,
+        organization_id=asked.organization_id,
+        questionnaire_ids=asked.questionnaire_ids,
+        questions=asked.questions,
+        dimension=":".join(filter(None, asked.dimensions[0])) if asked.dimensions else "",
+        days=days,
+        buckets=asked.buckets if len(asked.buckets) > 1 else (days.first,),
+        cells_max=CELLS_MAX,
+    )
+
+
+def _whole_days(asked: Asked) -> Days:
+    return periods.whole_days(asked.period, times.zone_of(asked.zone))
+
+
+def _gaps(asked: Asked, kept: Kept) -> list[Span]:
+    """What of the period is not kept: its ends, the days that wait for being counted, all behind what was counted."""
+    days, period = _whole_days(asked), asked.period
+    found: list[Span] = []
+    for questionnaire_id in asked.questionnaire_ids:
+        until = min(max(kept.until.get(questionnaire_id, days.first), days.first), days.after)
+        gaps = [(period.from_time, days.starts[0])]
+        gaps += [
+            (days.start(day), days.start(day + date.resolution))
+            for day in sorted(kept.live.get(questionnaire_id, ()))
+            if days.first <= day < until
+        ]
+        gaps.append((days.start(until), period.to_time))
+        found += [Span(questionnaire_id, low, high) for low, high in _joined(gaps)]
+    return found
+
+
+def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
+    """Neighbours as one, empty ones left out."""
+    found: list[tuple[datetime, datetime]] = []
+    for low, high in gaps:
+        if low >= high:
+            continue
+        if found and found[-1][1] == low:
+            found[-1] = found[-1][0], high
+        else:
+            found.append((low, high))
+    return found
+
+
+# The answers themselves ----------------------------------------------------------------------------------------------
+
+
+async def _raw_answers(db: Database, asked: Asked, spans: Sequence[Span]) -> Sequence[Cell]:
+    if not spans:
+        return []
+    scope = await _scope(db, asked, spans, is_of_cases=False)
+    if scope.instance_ids == []:
+        return []
+    found = await store.list_answer_counts(
+        db,
+        organization_id=asked.organization_id,
+        scope=scope,
+        questions=asked.questions,
+        edges=asked.edges,
+        dimensions=asked.dimensions,
+        limit=CELLS_MAX,
+    )
+    return _bounded(found)
+
+
+async def _scope(db: Database, asked: Asked, spans: Sequence[Span], *, is_of_cases: bool) -> Scope:
+    """The responses in these spans, checked to be few enough; with a condition, those that meet it."""
+    scope = Scope(spans=spans, basis=asked.basis, test=asked.test)
+    if asked.condition is None:
+        most = CASES_MAX if is_of_cases else RESPONSES_MAX
+        count = await store.count_responses(
+            db, organization_id=asked.organization_id, scope=scope, is_of_cases=is_of_cases, limit=most + 1
+        )
+        if count > most:
+            raise too_much(f"It would read more than {most:,} responses: choose a shorter time or fewer groups.")
+        return scope
+    return replace(scope, instance_ids=await _matching(db, asked, scope, is_of_cases=is_of_cases))
+
+
+async def _matching(db: Database, asked: Asked, scope: Scope, *, is_of_cases: bool) -> list[str]:
+    found = await store.list_instance_ids(
+        db, organization_id=asked.organization_id, scope=scope, is_of_cases=is_of_cases, limit=FILTERED_MAX + 1
+    )
+    if len(found) > FILTERED_MAX:
+        raise too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
+    matching: list[str] = []
+    for begin in range(0, len(found), FILTERED_BATCH):
+        known = await facts.list_facts(
+            db, organization_id=asked.organization_id, instance_ids=found[begin : begin + FILTERED_BATCH]
+        )
+        matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
+    return matching
+
+
+def _bounded(cells: Sequence[Counted]) -> Sequence[Counted]:
+    if len(cells) >= CELLS_MAX:
+        raise too_much(f"It has more than {CELLS_MAX:,} groups: group by less, or choose a shorter time.")
+    return cells
+
+
+def too_much(message: str) -> errors.Invalid:
+    """The refusal of a report that is too large; it says what would make it smaller."""
+    return errors.Invalid.of(errors.FieldError("out_of_range", message, parameter="from_time"))

@@ -1,0 +1,256 @@
+"""SQL that counts responses and their answers themselves, in given spans of time; nothing is written here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, LiteralString
+
+from afterword.core.reports import Basis, Cell
+from afterword.db import Database
+
+# The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
+# $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
+# each on an index of its own; `offset 0`: each span reads its own part of it and no more.
+_USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
+        i.item_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time,
+        i.completed_time"""
+_RESPONSES: Final[LiteralString] = f"""
+    unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (questionnaire_id, from_time, to_time)
+    cross join lateral (
+      select {_USED}, i.submitted_time as at from questionnaire_instance i
+      where $5::text = 'submitted' and not $6::boolean and i.organization_id = $1
+        and i.questionnaire_id = s.questionnaire_id and i.submitted_time >= s.from_time and i.submitted_time < s.to_time
+        and i.deleted_time is null and not i.test
+      union all
+      select {_USED}, i.completed_time as at from questionnaire_instance i
+      where $5 = 'completed' and not $6 and i.organization_id = $1
+        and i.questionnaire_id = s.questionnaire_id and i.completed_time >= s.from_time and i.completed_time < s.to_time
+        and i.deleted_time is null and not i.test and ($7::boolean or i.submitted_time is not null)
+      union all
+      select {_USED}, coalesce(i.sent_time, i.created_time) as at from questionnaire_instance i
+      where $5 = 'sent' and not $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id
+        and coalesce(i.sent_time, i.created_time) >= s.from_time and coalesce(i.sent_time, i.created_time) < s.to_time
+        and i.deleted_time is null and not i.test and ($7 or i.submitted_time is not null)
+      union all
+      select t.* from (
+        select {_USED}, case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
+          else coalesce(i.sent_time, i.created_time) end as at
+        from questionnaire_instance i
+        where $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id and i.deleted_time is null
+          and i.test and ($7 or i.submitted_time is not null)) t
+      where t.at >= s.from_time and t.at < s.to_time
+      offset 0) i"""
+
+# The values that one answer gives: itself, each choice of several and the answer as such (*), each row of a matrix.
+VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
+    when 'array' then case when jsonb_array_length(a.value) > 0 then
+      array(select distinct e.value from jsonb_array_elements_text(a.value) e (value)) || '*'::text end
+    when 'object' then array(select m.key || ':' || m.value from jsonb_each_text(a.value) m)
+    when 'null' then null
+    else array[a.value #>> '{}'] end)"""
+# The value that a response `i` has of a dimension `d` of kind and name.
+DIMENSION: Final[LiteralString] = """case d.kind
+    when 'version' then i.version_id
+    when 'locale' then i.locale
+    when 'questionnaire_metadata' then i.metadata ->> d.name
+    when 'responder_metadata' then (
+      select p.metadata ->> d.name from responder p
+      where p.organization_id = i.organization_id and p.responder_id = i.responder_id)
+    when 'question' then (
+      select x.value #>> '{}' from answer x
+      where x.organization_id = i.organization_id and x.instance_id = i.instance_id and x.question_id = d.name
+        and not x.provisional)
+    when 'channel' then (
+      select l.channel_id::text from queue_item t
+      join pipeline l on l.organization_id = t.organization_id and l.pipeline_id = t.pipeline_id
+      where t.organization_id = i.organization_id and t.item_id = i.item_id)
+    end"""
+_DIMENSIONS: Final[LiteralString] = f"""array(
+    select {DIMENSION} from unnest($8::text[], $9::text[]) with ordinality as d (kind, name, place) order by d.place)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Responses of a questionnaire from one moment up to another."""
+
+    questionnaire_id: str
+    from_time: datetime
+    to_time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which responses count: `spans` do not overlap; `instance_ids` None: all; `test`: test data alone, else none."""
+
+    spans: Sequence[Span]
+    basis: Basis
+    instance_ids: Sequence[str] | None = None
+    test: bool = False
+
+
+async def list_answer_counts(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    questions: Mapping[str, str],
+    edges: Sequence[datetime],
+    dimensions: Sequence[tuple[str, str]],
+    limit: int,
+) -> list[Cell]:
+    """How often each value was given, provisional answers left out; `edges`: where buckets begin.
+
+    `questions`: ids, and the name under which each is counted: that of another where they count as one.
+    """
+    rows = await db.fetch(
+        f"""select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+             {_DIMENSIONS} as dimensions, q.counted_as as question_id, v.value, count(*) as count
+           from {_RESPONSES}
+           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+           join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+           cross join lateral {VALUES} as v (value)
+           where ($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12) and not a.provisional
+           group by 1, 2, 3, 4, 5 limit $14""",
+        *_responses(organization_id, scope),
+        *_named(dimensions),
+        list(edges),
+        _instances(scope),
+        list(questions),
+        list(questions.values()),
+        limit,
+    )
+    return [
+        Cell(
+            row["bucket"],
+            row["questionnaire_id"],
+            tuple(row["dimensions"]),
+            row["question_id"],
+            row["value"],
+            row["count"],
+        )
+        for row in rows
+    ]
+
+
+async def list_case_counts(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    edges: Sequence[datetime],
+    dimensions: Sequence[tuple[str, str]],
+    channel_id: int | None,
+    pipeline_id: str | None,
+    limit: int,
+) -> list[Cell]:
+    """How many instances came how far: each stage alone, and the pairs that rates are made of."""
+    rows = await db.fetch(
+        f"""with c as (
+             select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+               {_DIMENSIONS} as dimensions, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
+               i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
+               i.completed_time is not null as completed,
+               coalesce(i.submitted_time, i.completed_time) is not null as started
+             from {_RESPONSES}
+             where ($11::text[] is null or i.instance_id = any($11))
+               and (($12::smallint is null and $13::text is null) or exists (
+                 select 1 from queue_item t
+                 join pipeline l on l.organization_id = t.organization_id and l.pipeline_id = t.pipeline_id
+                 where t.organization_id = i.organization_id and t.item_id = i.item_id
+                   and ($12 is null or l.channel_id = $12) and ($13 is null or l.pipeline_id = $13))))
+           select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
+             count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
+             count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
+             count(*) filter (where completed) as completed,
+             count(*) filter (where sent and delivered) as sent_delivered,
+             count(*) filter (where sent and started) as sent_started,
+             count(*) filter (where sent and submitted) as sent_submitted,
+             count(*) filter (where sent and completed) as sent_completed,
+             count(*) filter (where delivered and viewed) as delivered_viewed,
+             count(*) filter (where delivered and submitted) as delivered_submitted
+           from c group by 1, 2, 3 limit $14""",
+        *_responses(organization_id, scope, is_of_cases=True),
+        *_named(dimensions),
+        list(edges),
+        _instances(scope),
+        channel_id,
+        pipeline_id,
+        limit,
+    )
+    return [
+        Cell(row["bucket"], row["questionnaire_id"], tuple(row["dimensions"]), "", stage, row[stage])
+        for row in rows
+        for stage in list(row.keys())[3:]
+        if row[stage]
+    ]
+
+
+async def list_pairs(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    outcome_question_id: str,
+    question_ids: Sequence[str],
+    limit: int,
+) -> list[tuple[str, str, str, int]]:
+    """How often an answer to the outcome and one to another question met: question, outcome, value, count."""
+    rows = await db.fetch(
+        f"""select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, count(*) as count
+           from {_RESPONSES}
+           join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
+             and x.question_id = $9 and not x.provisional
+           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+             and a.question_id = any($10) and not a.provisional
+           where ($8::text[] is null or i.instance_id = any($8))
+             and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number'
+           group by 1, 2, 3 limit $11""",
+        *_responses(organization_id, scope),
+        _instances(scope),
+        outcome_question_id,
+        list(question_ids),
+        limit,
+    )
+    return [(row["question_id"], row["outcome"], row["value"], row["count"]) for row in rows]
+
+
+async def count_responses(db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int) -> int:
+    """How many responses (or cases) a count would read; counting stops at `limit`."""
+    return await db.fetch_value(
+        f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
+        *_responses(organization_id, scope, is_of_cases=is_of_cases),
+        limit,
+    )
+
+
+async def list_instance_ids(
+    db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int
+) -> list[str]:
+    """The instances that a count would read, in no order."""
+    rows = await db.fetch(
+        f"select i.instance_id from {_RESPONSES} limit $8",
+        *_responses(organization_id, scope, is_of_cases=is_of_cases),
+        limit,
+    )
+    return [row["instance_id"] for row in rows]
+
+
+def _responses(organization_id: str, scope: Scope, *, is_of_cases: bool = False) -> tuple[object, ...]:
+    """The values $1 to $7 of `_RESPONSES`."""
+    return (
+        organization_id,
+        [span.questionnaire_id for span in scope.spans],
+        [span.from_time for span in scope.spans],
+        [span.to_time for span in scope.spans],
+        scope.basis,
+        scope.test,
+        is_of_cases,
+    )
+
+
+def _named(dimensions: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [kind for kind, _ in dimensions], [name for _, name in dimensions]
+
+
+def _instances(scope: Scope) -> list[str] | None:
+    return None if scope.instance_ids is None else list(scope.instance_ids)

@@ -1,0 +1,327 @@
+"""What the API shows of reports: templates, custom reports, results and their figures."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from afterword.core import times
+from afterword.core.metrics import Change as Difference
+from afterword.core.metrics import Measure
+from afterword.core.periods import DAYS_MAX, Bucket, Compare
+from afterword.core.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric, Template
+from afterword.core.reports import Figure as CoreFigure
+from afterword.reports.results.service import Result
+from afterword.reports.store import CustomReport as StoredReport
+from afterword.web import fields
+
+VALUE_DECIMALS: Final = 2
+CORRELATION_DECIMALS: Final = 3
+TEST_DECIMALS: Final = 4
+
+Level = Annotated[float, Meta(ge=0.5, le=0.999)]
+QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+GroupBy = Annotated[str, Meta(min_length=1, max_length=300, examples=["bucket", "questionnaire_metadata:store_id"])]
+Condition = Annotated[
+    dict[str, Any],
+    Meta(examples=[{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "7"}]),
+]
+
+
+class MetricWanted(fields.Request):
+    """A metric; of nps, csat and ces without a question all questions of that type."""
+
+    metric: Metric
+    question_id: fields.Id | None = None
+
+
+class ReportSpec(fields.Request):
+    """What a custom report counts, of what, grouped by what, over which time."""
+
+    questionnaire_ids: QuestionnaireIds
+    metrics: Annotated[list[MetricWanted], Meta(min_length=1, max_length=METRICS_MAX)]
+    group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
+    bucket: Bucket | None = None
+    filter: Condition | None = None
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    last_days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
+    date_basis: Basis | None = None
+    time_zone: fields.Zone | None = None
+    compare: Compare = "none"
+    level: Level = 0.95
+    chart: Literal["table", "bar", "line", "gauge"] = "table"
+
+
+class CustomReportRequest(fields.Request):
+    """A report to be saved."""
+
+    title: fields.Text200
+    spec: ReportSpec
+    description: fields.Text2000 | None = None
+    application_id: fields.Id | None = None
+
+
+class CustomReportUpdate(fields.Request):
+    """What of a report may change; the spec as a whole."""
+
+    title: fields.Text200 | UnsetType = UNSET
+    description: fields.Text2000 | UnsetType | None = UNSET
+    spec: ReportSpec | UnsetType = UNSET
+
+
+class MetricShown(fields.Answer):
+    """A metric of a spec."""
+
+    metric: str
+    question_id: fields.Id | None
+
+
+class SpecShown(fields.Answer):
+    """A spec with every member."""
+
+    questionnaire_ids: list[fields.Id]
+    metrics: list[MetricShown]
+    group_by: list[str]
+    bucket: str | None
+    filter: dict[str, Any] | None
+    from_time: fields.DateTime | None
+    to_time: fields.DateTime | None
+    last_days: int | None
+    date_basis: str | None
+    time_zone: str | None
+    compare: str
+    level: float
+    chart: str
+
+
+class CustomReport(fields.Answer):
+    """A saved report."""
+
+    report_id: fields.Id
+    organization_id: fields.Id
+    application_id: fields.Id | None
+    title: str
+    description: str | None
+    spec: SpecShown
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, report: StoredReport, zone: tzinfo) -> "CustomReport":
+        """As the API shows it; the times of the spec in the organization's zone, as all others."""
+        spec = dict(report.spec)
+        for name in ("from_time", "to_time"):
+            spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
+        spec["metrics"] = [MetricShown(**metric) for metric in spec["metrics"]]
+        return cls(
+            report_id=report.report_id,
+            organization_id=report.organization_id,
+            application_id=report.application_id,
+            title=report.title,
+            description=report.description,
+            spec=SpecShown(**spec),
+            created_time=times.format_time(report.created_time, zone=zone),
+            updated_time=times.format_time(report.updated_time, zone=zone),
+            created_by=report.created_by,
+            updated_by=report.updated_by,
+        )
+
+
+class TemplateParameter(fields.Answer):
+    """A query parameter of a template."""
+
+    name: str
+    type: str
+    required: bool
+    default: Any
+
+
+class ReportTemplate(fields.Answer):
+    """A ready report and its parameters."""
+
+    template_id: str
+    title: str
+    description: str
+    parameters: list[TemplateParameter]
+
+    @classmethod
+    def of(cls, template: Template) -> "ReportTemplate":
+        """As the API shows it."""
+        parameters = [
+            TemplateParameter(name=each.name, type=each.type, required=each.required, default=each.default)
+            for each in template.parameters
+        ]
+        return cls(
+            template_id=template.template_id,
+            title=template.title,
+            description=template.description,
+            parameters=parameters,
+        )
+
+
+class Interval(fields.Answer):
+    """Where the value of all customers lies, with the confidence `level`."""
+
+    low: float
+    high: float
+    level: float
+
+
+class Change(fields.Answer):
+    """Against the period before; `real` where p is below 0.05."""
+
+    previous: float
+    difference: float
+    z: float | None
+    p: float | None
+    method: str
+    real: bool
+
+
+class Figure(fields.Answer):
+    """One number with all that it needs to be understood."""
+
+    metric: str
+    value: float | None
+    unit: str
+    n: int | None
+    base: str
+    population: int | None
+    interval: Interval | None
+    method: str
+    scale: str | None
+    parts: dict[str, int] | None
+    suppressed: bool
+    change: Change | None
+
+    @classmethod
+    def of(cls, figure: CoreFigure) -> "Figure":
+        """As the API shows it; of a hidden one nothing but that it is."""
+        measure, hidden = figure.measure, figure.suppressed
+        decimals = CORRELATION_DECIMALS if measure.unit == "correlation" else VALUE_DECIMALS
+        return cls(
+            metric=measure.metric,
+            value=None if hidden else _rounded(measure.value, decimals),
+            unit=measure.unit,
+            n=None if hidden else measure.n,
+            base=measure.base,
+            population=None if hidden else measure.population,
+            interval=None if hidden else _interval(measure, decimals),
+            method="none" if hidden else measure.method,
+            scale=f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
+            parts=None if hidden or measure.parts is None else dict(measure.parts),
+            suppressed=hidden,
+            change=None if hidden or figure.change is None else _change(figure.change, decimals),
+        )
+
+
+class PeriodShown(fields.Answer):
+    """The time that a report is about."""
+
+    from_time: fields.DateTime
+    to_time: fields.DateTime
+    time_zone: str
+    date_basis: str
+
+
+class ResultRow(fields.Answer):
+    """One row: what it is grouped by, and its figures."""
+
+    key: dict[str, str | int | None]
+    figures: list[Figure]
+
+
+class ReportResult(fields.Answer):
+    """A report that ran."""
+
+    template_id: str | None
+    report_id: fields.Id | None
+    title: str
+    generated_time: fields.DateTime
+    period: PeriodShown
+    parameters: dict[str, Any]
+    rows: list[ResultRow]
+    total: list[Figure]
+    suppressed_rows: int
+    truncated: bool
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        *,
+        title: str,
+        now: datetime,
+        zone: tzinfo,
+        template_id: str | None = None,
+        report_id: str | None = None,
+    ) -> "ReportResult":
+        """As the API shows it; the period in its own zone."""
+        period = result.period
+        return cls(
+            template_id=template_id,
+            report_id=report_id,
+            title=title,
+            generated_time=times.format_time(now, zone=zone),
+            period=PeriodShown(
+                from_time=times.format_time(period.from_time, zone=period.zone),
+                to_time=times.format_time(period.to_time, zone=period.zone),
+                time_zone=period.time_zone,
+                date_basis=result.date_basis,
+            ),
+            parameters=dict(result.parameters),
+            rows=[ResultRow(key=dict(row.key), figures=_figures(row.figures)) for row in result.rows],
+            total=_figures(result.total),
+            suppressed_rows=result.suppressed_rows,
+            truncated=result.truncated,
+        )
+
+
+def document_of(spec: ReportSpec) -> dict[str, Any]:
+    """A spec as it is kept: every member, times in UTC."""
+    return {
+        "questionnaire_ids": list(spec.questionnaire_ids),
+        "metrics": [{"metric": each.metric, "question_id": each.question_id} for each in spec.metrics],
+        "group_by": [] if spec.group_by is UNSET else list(spec.group_by),
+        "bucket": spec.bucket,
+        "filter": spec.filter,
+        "from_time": spec.from_time and spec.from_time.instant.isoformat(),
+        "to_time": spec.to_time and spec.to_time.instant.isoformat(),
+        "last_days": spec.last_days,
+        "date_basis": spec.date_basis,
+        "time_zone": spec.time_zone,
+        "compare": spec.compare,
+        "level": spec.level,
+        "chart": spec.chart,
+    }
+
+
+def _figures(figures: Sequence[CoreFigure]) -> list[Figure]:
+    return [Figure.of(figure) for figure in figures]
+
+
+def _interval(measure: Measure, decimals: int) -> Interval | None:
+    interval = measure.interval
+    if interval is None:
+        return None
+    low, high = round(interval.low, decimals) + 0.0, round(interval.high, decimals) + 0.0  # no -0.0
+    return Interval(low=low, high=high, level=interval.level)
+
+
+def _change(change: Difference, decimals: int) -> Change:
+    return Change(
+        previous=round(change.previous, decimals) + 0.0,
+        difference=round(change.difference, decimals) + 0.0,
+        z=_rounded(change.z, TEST_DECIMALS),
+        p=_rounded(change.p, TEST_DECIMALS),
+        method=change.method,
+        real=change.real,
+    )
+
+
+def _rounded(value: float | None, decimals: int) -> float | None:
+    return None if value is None else round(value, decimals) + 0.0

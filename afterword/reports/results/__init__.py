@@ -1,0 +1,1 @@
+"""Running reports: check what is asked, count it, make the table."""

@@ -1,0 +1,249 @@
+"""What a report asks for, checked against the questionnaires that it is about; everything wrong is named at once.
+
+Places are paths in a custom report's spec (`metrics/0/question_id`); a template's parameters have names of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from afterword import errors
+from afterword.core import conditions, periods
+from afterword.core import reports as core_reports
+from afterword.core.access import Caller
+from afterword.core.conditions import Kind, Node, Scope
+from afterword.core.metadata import Declared
+from afterword.core.metrics import LEVEL_DEFAULT
+from afterword.core.periods import Bucket, Compare, Period
+from afterword.core.question_types import Question
+from afterword.core.reading import Findings
+from afterword.core.reports import NUMERIC, TYPE_OF, Basis, Wanted
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
+from afterword.reports.results import store
+from afterword.reports.results.store import Ground
+
+VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
+Place = Callable[[str, str, str], FieldError]  # code, message and path -> the error at its place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A report as it is asked for. Without `date_basis` answers count by their first answer, cases by going out."""
+
+    questionnaire_ids: tuple[str, ...]
+    metrics: tuple[tuple[str, str | None], ...] = ()
+    group_by: tuple[str, ...] = ()
+    bucket: Bucket | None = None
+    filter: object = None
+    from_time: datetime | None = None
+    to_time: datetime | None = None
+    last_days: int | None = None
+    date_basis: Basis | None = None
+    time_zone: str | None = None
+    compare: Compare = "none"
+    level: float = LEVEL_DEFAULT
+
+    def basis(self, *, is_of_cases: bool) -> Basis:
+        """By which of its times a response, or a case, counts."""
+        return self.date_basis or ("sent" if is_of_cases else "submitted")
+
+    @property
+    def basis_shown(self) -> Basis:
+        """The one for all of it; where answers and cases stand side by side, that of the answers."""
+        return self.basis(
+            is_of_cases=bool(self.metrics) and all(Wanted(metric).is_of_cases for metric, _ in self.metrics)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of the questionnaires: their questions by id, the newest version of each first."""
+
+    ground: Ground
+    questions: Mapping[str, Question]
+    declared: Sequence[Declared]
+    test: bool = False
+
+    def of_types(self, *types: str) -> tuple[str, ...]:
+        """The questions of these types, in order."""
+        return tuple(each for each, question in self.questions.items() if question.type in types)
+
+
+@dataclass(slots=True)
+class Wrong:
+    """Collects what is wrong."""
+
+    place: Place
+    found: list[FieldError] = field(default_factory=list[FieldError])
+
+    def add(self, path: str, code: str, message: str) -> None:
+        """Note one thing."""
+        self.found.append(self.place(code, message, path))
+
+    def check(self) -> None:
+        """Raise Invalid if there is anything."""
+        if self.found:
+            raise errors.Invalid.of(*self.found)
+
+
+async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> Known:
+    """What these questionnaires ask; one that is unknown or closed to the caller is wrong. Raises Invalid."""
+    organization_id = caller.organization_id
+    owners = await store.list_open_questionnaires(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=questionnaire_ids,
+        application_ids=caller.application_ids,
+    )
+    for index, questionnaire_id in enumerate(questionnaire_ids):
+        if questionnaire_id not in owners:
+            wrong.add(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+    wrong.check()
+    return await known(db, organization_id=organization_id, owners=owners, test=caller.test)
+
+
+async def known(db: Database, *, organization_id: str, owners: Mapping[str, str], test: bool = False) -> Known:
+    """The same for questionnaires and their applications that are known to be there."""
+    ground = await store.get_ground(db, organization_id=organization_id)
+    if ground is None:
+        raise errors.NotFound("There is no such organization.")
+    version_ids = await store.list_version_ids(
+        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
+    )
+    questions: dict[str, Question] = {}
+    for version_id in version_ids:
+        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
+        for question in version.definition.questions():
+            questions.setdefault(question.question_id, question)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=each)
+        for each in sorted(set(owners.values()))
+    ]
+    return Known(ground=ground, questions=questions, declared=declared, test=test)
+
+
+def period_of(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> Period:
+    """The time that it is about: up to now and the last 30 days, where nothing else is given."""
+    zone = ask.time_zone or known.ground.time_zone
+    to_time = ask.to_time or now
+    days = ask.last_days or periods.DAYS_DEFAULT
+    from_time = ask.from_time or to_time - timedelta(days=days)
+    if from_time >= to_time:
+        wrong.add("to_time", "out_of_range", "It must be after from_time.")
+    elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
+        wrong.add("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
+    return Period(from_time, to_time, zone)
+
+
+def condition_of(ask: Ask, known: Known, *, wrong: Wrong) -> Node | None:
+    """The filter, read with all questions, metadata and tags."""
+    kinds: dict[str, Kind] = {
+        key: kind for question in known.questions.values() for key, kind in question.kinds.items()
+    }
+    findings = Findings()
+    scope = Scope(questions=kinds, metadata=_types(known), undeclared="text", tags=True)
+    node = conditions.read(ask.filter, "", findings, scope)
+    for finding in findings.errors:
+        wrong.add(f"filter{finding.path}", finding.code, finding.message)
+    return node
+
+
+def wanted_of(ask: Ask, known: Known, *, wrong: Wrong) -> tuple[Wanted, ...]:
+    """The metrics, each with the questions that it is about: the one that is named, else all of its type."""
+    return tuple(
+        _wanted(metric, question_id, known, path=f"metrics/{index}", wrong=wrong)
+        for index, (metric, question_id) in enumerate(ask.metrics)
+    )
+
+
+def check_groups(ask: Ask, known: Known, *, wrong: Wrong) -> None:
+    """What it is grouped by: known kinds, questions with few values, nothing twice, a bucket where there is one."""
+    for index, text in enumerate(ask.group_by):
+        path, group = f"group_by/{index}", core_reports.read_group(text)
+        if text == core_reports.EACH_QUESTION:
+            continue
+        if group is None:
+            wrong.add(path, "unknown_value", _GROUPS)
+        elif text in ask.group_by[:index]:
+            wrong.add(path, "exclusive", "It stands twice.")
+        elif group[0] == "question" and group[1] not in known.questions:
+            wrong.add(path, "unknown_id", "None of these questionnaires asks such a question.")
+        elif group[0] == "question" and known.questions[group[1]].type not in core_reports.GROUPING:
+            wrong.add(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
+    if ask.bucket is None and "bucket" in ask.group_by:
+        wrong.add("bucket", "required", "Say by day, week, month or quarter.")
+
+
+def require_question(question_id: str | None, known: Known, *, path: str, types: frozenset[str], wrong: Wrong) -> None:
+    """A question that is asked, of one of these types."""
+    if question_id is None:
+        wrong.add(path, "required", "A question is required.")
+    elif question_id not in known.questions:
+        wrong.add(path, "unknown_id", "None of these questionnaires asks such a question.")
+    elif known.questions[question_id].type not in types:
+        wrong.add(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is wanted.")
+
+
+def scope_ask(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
+    """Period and filter, with everything that is wrong; raises Invalid."""
+    period, condition = period_of(ask, known, now=now, wrong=wrong), condition_of(ask, known, wrong=wrong)
+    wrong.check()
+    return period, condition
+
+
+def document_of(ask: Ask) -> dict[str, Any]:
+    """What was used, as a result tells it; what has no value is left out, times are the period's."""
+    metrics = [
+        {
+            "metric": metric,
+            "question_id": question_id,
+            "date_basis": ask.basis(is_of_cases=Wanted(metric).is_of_cases),
+        }
+        for metric, question_id in ask.metrics
+    ]
+    found: dict[str, Any] = {
+        "questionnaire_ids": list(ask.questionnaire_ids),
+        "metrics": metrics,
+        "group_by": list(ask.group_by),
+        "bucket": ask.bucket if "bucket" in ask.group_by else None,
+        "date_basis": ask.basis_shown,
+        "filter": ask.filter,
+        "compare": ask.compare,
+        "level": ask.level,
+    }
+    return {name: value for name, value in found.items() if value not in (None, [])}
+
+
+_GROUPS: Final = (
+    "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
+    "responder_metadata:{name} is expected."
+)
+
+
+def _wanted(metric: str, question_id: str | None, known: Known, *, path: str, wrong: Wrong) -> Wanted:
+    want = Wanted(metric)
+    if want.is_of_cases:
+        if question_id is not None:
+            wrong.add(f"{path}/question_id", "exclusive", "This metric is about invitations, not a question.")
+        return want
+    types = frozenset({TYPE_OF[metric]}) if metric in TYPE_OF else NUMERIC
+    if question_id is None and metric in TYPE_OF:
+        question_ids = known.of_types(TYPE_OF[metric])
+    else:
+        require_question(question_id, known, path=f"{path}/question_id", types=types, wrong=wrong)
+        question_ids = (question_id or "",)
+    scales = {core_reports.scale_of(known.questions.get(each)) for each in question_ids}
+    return Wanted(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
+
+
+def _types(known: Known) -> dict[str, Any]:
+    """The declared types by subject; of applications that differ, any."""
+    found: dict[str, Any] = {}
+    for declared in known.declared:
+        for subject, kind in declared.types.items():
+            found[subject] = kind if found.get(subject, kind) == kind else "any"
+    return found

@@ -1,0 +1,1 @@
+"""Kept counts: how often each value was given on each local day."""

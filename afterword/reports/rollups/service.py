@@ -1,0 +1,204 @@
+"""Keeping counts: follow the log, count days that are over, count again what changed, and read what is kept.
+
+Three jobs share the work, and each may run in any number of workers. `follow` marks the days that events touch;
+`keep` counts days, the marked ones again; `survey` sees to it that every questionnaire and dimension has its span.
+Nothing here must be on time: whatever is not kept, marked, or still unread in the log is read live.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from afterword.core import periods, times
+from afterword.core.metadata import POINTERS, Declared
+from afterword.core.periods import Days
+from afterword.core.reports import COUNTED
+from afterword.db import Database
+from afterword.events import service as events
+from afterword.events.store import Event
+from afterword.questionnaires.metadata import service as metadata
+from afterword.reports.rollups import store
+from afterword.reports.rollups.store import Kept, Questionnaire, Span
+
+READER: Final = "rollups"
+EVENTS_MAX: Final = 1_000  # of the log, in one transaction
+UNREAD_MAX: Final = 20_000  # further behind, and reports count everything themselves
+CHUNK_RESPONSES_MAX: Final = 20_000  # about so many are counted in one transaction, once for each dimension
+CHUNK_DAYS_MAX: Final = 366
+DAY_RESPONSES_MAX: Final = 100_000  # more on one day are not kept: the statement would take too long
+VALUES_MAX: Final = 100  # of a dimension, on one day
+NAMES_MAX: Final = 20  # of metadata that are kept for a questionnaire
+AGAIN_SECONDS: Final = 60  # a day that changes all the time is counted again this often at most
+AGAIN_DAYS_MAX: Final = 10  # in one transaction
+SURVEY_MAX: Final = 200  # questionnaires
+RETIRED_HOURS: Final = 1  # so long a report may still be reading the counts of an old zone
+PRUNED_MAX: Final = 5_000
+FIXED: Final = ("", "version", "channel", "locale")
+TYPES: Final = (
+    "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
+    "questionnaire_instance.reopened", "questionnaire_instance.deleted", "answer.confirmed", "answer.changed",
+)  # fmt: skip
+
+
+async def read(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_ids: Sequence[str],
+    questions: Mapping[str, str],
+    dimension: str,
+    days: Days,
+    buckets: Sequence[date],
+    cells_max: int,
+) -> Kept | None:
+    """What is kept of these whole days of the organization's zone; None while the reader is too far behind.
+
+    As many cells as `cells_max` are not all of them.
+    """
+    kept = await store.get_kept(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=questionnaire_ids,
+        questions=questions,
+        dimension=dimension,
+        days=days,
+        buckets=buckets,
+        events_max=UNREAD_MAX,
+        cells_max=cells_max,
+    )
+    return None if kept.unread >= UNREAD_MAX else kept
+
+
+async def follow(db: Database, *, now: datetime) -> int:
+    """Mark the days that the next events touch; how many events were passed, `EVENTS_MAX` where more wait."""
+    news, passed = await events.read_next(db, reader=READER, types=TYPES, limit=EVENTS_MAX)
+    touched = {
+        (event.organization_id, event.questionnaire_id, moment)
+        for event in news
+        if event.questionnaire_id is not None and not event.test and (moment := _submitted(event)) is not None
+    }
+    if touched:
+        known = sorted({(organization_id, questionnaire_id) for organization_id, questionnaire_id, _ in touched})
+        spans = await store.list_spans(db, questionnaires=known)
+        days = {
+            (span, periods.day_of(moment, times.zone_of(span.time_zone)))
+            for span in spans
+            for organization_id, questionnaire_id, moment in touched
+            if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
+        }
+        await store.insert_dirty_days(db, days=list(days), now=now)
+    return passed
+
+
+async def keep(db: Database, *, now: datetime) -> int:
+    """Count the next days of one questionnaire, or some marked days again; how many spans and days were counted."""
+    spans = await store.claim_due_spans(db, now=now)
+    if spans:
+        await _advance(db, spans=spans, now=now)
+        return len(spans)
+    marked = await store.claim_dirty_days(db, before=now - timedelta(seconds=AGAIN_SECONDS), limit=AGAIN_DAYS_MAX)
+    for span, day in marked:
+        days = periods.days(day, day + timedelta(days=1), times.zone_of(span.time_zone))
+        await store.delete_counts(db, organization_id=span.organization_id, span=span, days=days, types=sorted(COUNTED))
+        await _count(db, span=span, days=days)
+    return len(marked)
+
+
+async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
+    """Give the next questionnaires the spans they should have; how many were looked at, and the last one's id."""
+    questionnaires = await store.list_published_questionnaires(db, after=after, limit=SURVEY_MAX)
+    pairs = [(each.organization_id, each.questionnaire_id) for each in questionnaires]
+    found: dict[tuple[str, str], dict[str, Span]] = {}
+    for span in await store.list_spans(db, questionnaires=pairs):
+        found.setdefault((span.organization_id, span.questionnaire_id), {})[span.dimension] = span
+    for each in questionnaires:
+        spans = found.get((each.organization_id, each.questionnaire_id), {})
+        await _see_to(db, questionnaire=each, spans=spans, now=now)
+    await store.prune_retired(db, before=now - timedelta(hours=RETIRED_HOURS), limit=PRUNED_MAX)
+    return len(questionnaires), questionnaires[-1].questionnaire_id if questionnaires else ""
+
+
+def dimensions_of(declared: Declared) -> list[str]:
+    """The dimensions that are kept: never a name that is personal or leads to a person, of very many only the first.
+
+    Nothing of a person who is erased may stay in the counts.
+    """
+    known = declared.questionnaire.items()
+    names = sorted(name for name, definition in known if not definition.anonymize and name not in POINTERS)
+    return [*FIXED, *(f"questionnaire_metadata:{name}" for name in names[:NAMES_MAX])]
+
+
+async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[str, Span], now: datetime) -> None:
+    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
+    declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    wanted = dimensions_of(declared)
+    missing = [(questionnaire_id, each, questionnaire.time_zone) for each in wanted if each not in spans]
+    if missing:
+        await store.insert_spans(db, organization_id=organization_id, spans=missing)
+    for dimension, span in spans.items():
+        if dimension not in wanted:
+            await store.delete_span(db, organization_id=organization_id, span=span, now=now)
+        elif span.time_zone != questionnaire.time_zone:
+            await store.update_span_zone(
+                db, organization_id=organization_id, span=span, time_zone=questionnaire.time_zone, now=now
+            )
+
+
+async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:
+    """Count the next days of these spans, which have come equally far, and move them behind those days."""
+    first = spans[0]
+    zone = times.zone_of(first.time_zone)
+    today = periods.day_of(now, zone)
+    days = await _next_days(db, span=first, today=today)
+    for span in spans:
+        if days is not None:
+            await store.delete_dirty_days(db, organization_id=span.organization_id, span=span, days=days)
+        if days is not None and len(days.starts) == 1 and await _is_too_full(db, span=span, days=days):
+            await store.insert_wide_day(db, organization_id=span.organization_id, span=span, day=days.first)
+        elif days is not None:
+            await _count(db, span=span, days=days)
+        until = today if days is None else days.after
+        await store.settle_span(
+            db,
+            organization_id=span.organization_id,
+            span=span,
+            kept_until=until,
+            due_time=periods.day_start(until + timedelta(days=1), zone),
+        )
+
+
+async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
+    """The next days with responses, as many as one transaction can count; None where there is none before today."""
+    zone = times.zone_of(span.time_zone)
+    scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
+    begin = periods.day_start(span.kept_until, zone)
+    moment = await store.get_next_response_time(db, **scope, from_time=begin, offset=0)
+    first = today if moment is None else periods.day_of(moment, zone)
+    if first >= today:
+        return None
+    begin = periods.day_start(first, zone)
+    full = await store.get_next_response_time(db, **scope, from_time=begin, offset=CHUNK_RESPONSES_MAX)
+    last = today if full is None else max(periods.day_of(full, zone), first + timedelta(days=1))
+    return periods.days(first, min(last, today, first + timedelta(days=CHUNK_DAYS_MAX)), zone)
+
+
+async def _is_too_full(db: Database, *, span: Span, days: Days) -> bool:
+    scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
+    moment = await store.get_next_response_time(db, **scope, from_time=days.starts[0], offset=DAY_RESPONSES_MAX)
+    return moment is not None and moment < days.end
+
+
+async def _count(db: Database, *, span: Span, days: Days) -> None:
+    await store.insert_counts(
+        db,
+        organization_id=span.organization_id,
+        span=span,
+        days=days,
+        types=sorted(COUNTED),
+        values_max=VALUES_MAX,
+    )
+
+
+def _submitted(event: Event) -> datetime | None:
+    text = event.data.get("submitted_time")
+    return datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -1,0 +1,174 @@
+"""What is done with reports: save, change, remove and run custom ones; look at the figures of daily alerts."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+
+import structlog
+
+from afterword import errors, ids
+from afterword.accounts import store as accounts_store
+from afterword.alerts import service as alerts
+from afterword.alerts.rules.store import Alert
+from afterword.core.access import Caller
+from afterword.db import Database, savepoint
+from afterword.errors import FieldError
+from afterword.reports import store
+from afterword.reports.results import asking
+from afterword.reports.results import service as results
+from afterword.reports.results.asking import Ask, Wrong
+from afterword.reports.results.service import Result
+from afterword.reports.store import CustomReport
+
+REPORTS_MAX: Final = 1_000  # of an organization
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+async def get(db: Database, *, caller: Caller, report_id: str) -> CustomReport:
+    """A report that the caller may see; raises NotFound."""
+    report = await store.get_report(
+        db, organization_id=caller.organization_id, report_id=report_id, application_ids=caller.application_ids
+    )
+    if report is None:
+        raise errors.NotFound("There is no such report.")
+    return report
+
+
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    application_id: str | None,
+    title: str,
+    description: str | None,
+    spec: Mapping[str, Any],
+    now: datetime,
+) -> CustomReport:
+    """Save a report that can be run. Raises Invalid, with pointers into /spec, and for one report too many."""
+    await _require_application(db, caller=caller, application_id=application_id)
+    await _check(db, caller=caller, spec=spec, now=now)
+    if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
+        message = f"An organization has {REPORTS_MAX:,} reports at most."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+    return await store.insert_report(
+        db,
+        organization_id=caller.organization_id,
+        report_id=ids.ordered(now),
+        application_id=application_id,
+        title=title,
+        description=description,
+        spec=spec,
+        now=now,
+        by=caller.actor_id,
+    )
+
+
+async def update(
+    db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
+) -> CustomReport:
+    """Change what is named; a spec is replaced as a whole. Raises NotFound, Invalid, and what `expect` raises."""
+    before = await _locked(db, caller=caller, report_id=report_id, expect=expect)
+    if "spec" in changes:
+        await _check(db, caller=caller, spec=changes["spec"], now=now)
+    after = await store.update_report(
+        db,
+        organization_id=caller.organization_id,
+        report_id=report_id,
+        changes=changes,
+        now=now,
+        by=caller.actor_id,
+    )
+    return after or before
+
+
+async def delete(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> None:
+    """Remove a report. Raises NotFound, and what `expect` raises."""
+    await _locked(db, caller=caller, report_id=report_id, expect=expect)
+    await store.delete_report(db, organization_id=caller.organization_id, report_id=report_id)
+
+
+async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
+    """A custom report now. Raises Invalid where what it asks about is gone, or would be too much."""
+    return await results.run(db, caller=caller, ask=ask_of(report.spec), place=results.spec_place, now=now)
+
+
+def ask_of(spec: Mapping[str, Any]) -> Ask:
+    """What a spec asks for."""
+    known = {each.name: spec[each.name] for each in fields(Ask) if spec.get(each.name) is not None}
+    for name in ("from_time", "to_time"):
+        if isinstance(known.get(name), str):
+            known[name] = datetime.fromisoformat(known[name])
+    known["metrics"] = tuple((each["metric"], each.get("question_id")) for each in known.get("metrics", ()))
+    known |= {name: tuple(known.get(name, ())) for name in ("questionnaire_ids", "group_by")}
+    return Ask(**known)
+
+
+async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
+    """Give the daily alerts that are due their figures; how many were looked at, `limit` where more may wait.
+
+    One that cannot be looked at, for its figures take too long, is logged and waits for its next day: it must not keep
+    all others from theirs.
+    """
+    due = await alerts.claim_scheduled(db, now=now, limit=limit)
+    for alert in due:
+        try:
+            async with savepoint(db):
+                await _evaluate(db, alert=alert, now=now)
+        except Exception:  # of one organization's alert
+            logger.exception("a daily alert was passed over", alert_id=alert.alert_id)
+    return len(due)
+
+
+async def _evaluate(db: Database, *, alert: Alert, now: datetime) -> None:
+    wanted = alerts.metrics_of(alert)
+    values = await _values(db, alert=alert, wanted=wanted, now=now)
+    await alerts.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
+
+
+async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], now: datetime) -> list[float | None]:
+    metrics: list[tuple[str, str | None, int]] = []
+    for subject, days in wanted:
+        _, metric, *question_id = subject.split(":")
+        metrics.append((metric, question_id[0] if question_id else None, days))
+    try:
+        return await results.figure_values(
+            db,
+            organization_id=alert.organization_id,
+            application_id=alert.application_id,
+            questionnaire_ids=alert.questionnaire_ids,
+            metrics=metrics,
+            now=now,
+        )
+    except errors.Invalid:  # more responses than a report reads: no figure is better than a wrong one
+        return [None] * len(metrics)
+
+
+async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
+    ask, wrong = ask_of(spec), Wrong(results.spec_place)
+    if ask.last_days is not None and (ask.from_time or ask.to_time):
+        wrong.add("last_days", "exclusive", "Either last_days, or from_time and to_time.")
+    known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
+    results.check(ask, known, now=now, wrong=wrong)
+
+
+async def _locked(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> CustomReport:
+    await get(db, caller=caller, report_id=report_id)
+    report = await store.get_report_locked(db, organization_id=caller.organization_id, report_id=report_id)
+    if report is None:
+        raise errors.NotFound("There is no such report.")
+    expect(report.version)
+    return report
+
+
+async def _require_application(db: Database, *, caller: Caller, application_id: str | None) -> None:
+    if application_id is None:
+        return
+    is_open = not caller.application_ids or application_id in caller.application_ids
+    known = await accounts_store.list_application_ids(
+        db, organization_id=caller.organization_id, among=[application_id]
+    )
+    if not is_open or application_id not in known:
+        raise errors.Invalid.of(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))

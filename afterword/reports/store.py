@@ -1,0 +1,151 @@
+"""SQL of custom reports."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword.core.columns import qualified
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+CUSTOM_REPORTS: Final = Listing(
+    columns={
+        "report_id": Column("report_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "application_id": Column("application_id", "id", nullable=True),
+        "title": Column("title"),
+        "description": Column("description", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="report_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomReport:
+    """A saved report; `spec` as it was checked when it was saved."""
+
+    organization_id: str
+    report_id: str
+    application_id: str | None
+    title: str
+    description: str | None
+    spec: dict[str, Any]
+    questionnaire_ids: list[str]
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, report_id, application_id, title, description, spec,
+  questionnaire_ids, version, created_time, updated_time, created_by, updated_by"""
+_COLUMNS_R: Final = qualified(_COLUMNS, "r")
+
+
+async def get_report(
+    db: Database, *, organization_id: str, report_id: str, application_ids: Sequence[str] = ()
+) -> CustomReport | None:
+    """A report, unless it, or a questionnaire in it, belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_R} from custom_report r
+           where r.organization_id = $1 and r.report_id = $2 and (cardinality($3::text[]) = 0 or (
+             coalesce(r.application_id = any($3), true) and not exists (
+               select 1 from questionnaire q where q.organization_id = r.organization_id
+                 and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($3))))""",
+        organization_id,
+        report_id,
+        list(application_ids),
+    )
+    return None if row is None else _report(row)
+
+
+async def get_report_locked(db: Database, *, organization_id: str, report_id: str) -> CustomReport | None:
+    """A report, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from custom_report where organization_id = $1 and report_id = $2 for update",
+        organization_id,
+        report_id,
+    )
+    return None if row is None else _report(row)
+
+
+async def list_custom_reports(
+    db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
+) -> Rows[CustomReport]:
+    """A page of the reports that these applications (none: all) may see, as `get_report` says."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS_R} from custom_report r
+           where r.organization_id = $1 and (cardinality($2::text[]) = 0 or (
+             coalesce(r.application_id = any($2), true) and not exists (
+               select 1 from questionnaire q where q.organization_id = r.organization_id
+                 and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($2))))""",
+        organization_id,
+        list(application_ids),
+        page=page,
+    )
+    return rows.map(_report)
+
+
+async def count_reports(db: Database, *, organization_id: str) -> int:
+    """How many reports there are."""
+    return await db.fetch_value("select count(*) from custom_report where organization_id = $1", organization_id)
+
+
+async def insert_report(
+    db: Database,
+    *,
+    organization_id: str,
+    report_id: str,
+    application_id: str | None,
+    title: str,
+    description: str | None,
+    spec: Mapping[str, Any],
+    now: datetime,
+    by: str,
+) -> CustomReport:
+    """A new report."""
+    row = await db.fetch_row(
+        f"""insert into custom_report (organization_id, report_id, application_id, title, description, spec,
+             questionnaire_ids, created_time, updated_time, created_by, updated_by)
+           values ($1, $2, $3, $4, $5, $6, array(select jsonb_array_elements_text($6::jsonb -> 'questionnaire_ids')),
+             $7, $7, $8, $8)
+           returning {_COLUMNS}""",
+        *(organization_id, report_id, application_id, title, description, dict(spec), now, by),
+    )
+    assert row is not None  # noqa: S101  an insert returns its row
+    return _report(row)
+
+
+async def update_report(
+    db: Database, *, organization_id: str, report_id: str, changes: Mapping[str, Any], now: datetime, by: str
+) -> CustomReport | None:
+    """Write what is named of title, description and spec; None when nothing changed."""
+    row = await db.fetch_row(
+        f"""update custom_report r set title = n.title, description = n.description, spec = n.spec,
+             questionnaire_ids = array(select jsonb_array_elements_text(n.spec -> 'questionnaire_ids')),
+             version = r.version + 1, updated_time = greatest(r.updated_time, $4), updated_by = $5
+           from custom_report o, jsonb_populate_record(o, $3::jsonb) n
+           where r.organization_id = $1 and r.report_id = $2 and o.organization_id = $1 and o.report_id = $2
+             and (r.title, r.description, r.spec) is distinct from (n.title, n.description, n.spec)
+           returning {_COLUMNS_R}""",
+        *(organization_id, report_id, dict(changes), now, by),
+    )
+    return None if row is None else _report(row)
+
+
+async def delete_report(db: Database, *, organization_id: str, report_id: str) -> None:
+    """Remove a report."""
+    await db.execute(
+        "delete from custom_report where organization_id = $1 and report_id = $2", organization_id, report_id
+    )
+
+
+def _report(row: Row) -> CustomReport:
+    return CustomReport(**dict(row))

@@ -1,0 +1,77 @@
+"""The HTTP door of suppressions: list, add, read, lift."""
+
+from typing import Final
+
+from afterword.db import Database
+from afterword.responders.suppressions import service, store
+from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
+from afterword.responders.suppressions.service import Wish
+from afterword.web.operations import Answer, Call, Routes
+
+PATH: Final = "/suppression"
+
+routes = Routes(tag="Suppressions")
+
+
+@routes.get(
+    PATH,
+    scope="Suppression.Read",
+    answer=Suppression,
+    shape="envelope",
+    listing=store.SUPPRESSIONS,
+    summary="Get all suppressions",
+    description="Those that have expired included: they show `expires_time`, and suppress nothing any more.",
+)
+async def list_suppressions(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_suppressions(db, organization_id=call.caller.organization_id, page=call.page)
+    return Answer(rows.map(lambda one: Suppression.of(one, call.zone)))
+
+
+@routes.post(
+    PATH,
+    scope="Suppression.Create",
+    body=SuppressionRequest,
+    answer=Suppression,
+    summary="Suppress an address",
+    description=(
+        "Nothing more is sent to it on that channel. Compared by its normal form, kept as it was sent. One that is "
+        "suppressed already takes a longer time and a stronger reason (blocked, hard_bounce, unsubscribed, complaint, "
+        "erased); where neither is new, 409."
+    ),
+    refusals=("already_exists",),
+)
+async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
+    body = call.body
+    wish = Wish(
+        channel_id=body.channel_id,
+        identifier=body.identifier,
+        reason=body.reason,
+        expires_time=body.expires_time and body.expires_time.instant,
+        note=body.note,
+        locale=call.caller.default_locale,
+    )
+    made = await service.add(db, caller=call.caller, wish=wish, secret=call.site.secret, now=call.now)
+    return Answer(Suppression.of(made, call.zone), version=made.version, location=f"{PATH}/{made.suppression_id}")
+
+
+@routes.get(f"{PATH}/{{suppression_id}}", scope="Suppression.Read", answer=Suppression, summary="Get a suppression")
+async def get_suppression(call: Call[None], db: Database) -> Answer:
+    found = await service.get(db, caller=call.caller, suppression_id=call.ids["suppression_id"])
+    return Answer(Suppression.of(found, call.zone), version=found.version)
+
+
+@routes.delete(
+    f"{PATH}/{{suppression_id}}",
+    scope="Suppression.Delete",
+    summary="Lift a suppression",
+    description="The address is written to again, whatever the reason was; the event `suppression.deleted` keeps it.",
+)
+async def lift_suppression(call: Call[None], db: Database) -> Answer:
+    await service.lift(
+        db,
+        caller=call.caller,
+        suppression_id=call.ids["suppression_id"],
+        now=call.now,
+        check_version=call.check_version,
+    )
+    return Answer()

@@ -1,0 +1,122 @@
+"""Suppressing an address by hand, many from a file, and lifting a suppression.
+
+Lifting is allowed whatever the reason: a mailbox comes back, and a person who complained may ask for messages again.
+Who lifted what, and why it had been there, stays in the event log.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from afterword import errors, ids
+from afterword.core.access import Caller
+from afterword.core.addresses import InvalidAddress, address_key, normalise
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import Actor, NewEvent
+from afterword.responders import service as responders
+from afterword.responders.service import NewSuppression
+from afterword.responders.store import Suppression
+from afterword.responders.suppressions import store
+
+Reason = Literal["unsubscribed", "hard_bounce", "complaint", "blocked", "erased"]
+REASONS: Final[tuple[Reason, ...]] = ("unsubscribed", "hard_bounce", "complaint", "blocked", "erased")
+
+
+class AlreadySuppressed(errors.Conflict):
+    """The address is left alone already, for as long and for as strong a reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """An address to be left alone, as it was sent; `locale` tells the country of a national phone number."""
+
+    channel_id: int
+    identifier: str
+    reason: Reason = "blocked"
+    expires_time: datetime | None = None
+    note: str | None = None
+    locale: str | None = None
+
+
+async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppression:
+    """The suppression; raises NotFound."""
+    found = await store.get_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
+    if found is None:
+        raise errors.NotFound("There is no such suppression.")
+    return found
+
+
+async def add(db: Database, *, caller: Caller, wish: Wish, secret: bytes, now: datetime) -> Suppression:
+    """Leave the address alone from now on; the text stays as it was sent.
+
+    An address that is suppressed already is so for longer or for a stronger reason from now on; when the wish says
+    neither, AlreadySuppressed. Raises Invalid for what is no address of the channel, and for a time that has passed.
+    """
+    if wish.expires_time is not None and wish.expires_time <= now:
+        raise errors.Invalid.of(FieldError("out_of_range", "That time has passed.", pointer="/expires_time"))
+    try:
+        new = _new(wish, organization_id=caller.organization_id, secret=secret)
+    except InvalidAddress as error:
+        raise errors.Invalid.of(FieldError("invalid_address", str(error), pointer="/identifier")) from None
+    written = await responders.suppress_addresses(db, suppressions=[new], now=now, actor=Actor.of(caller))
+    if not written:
+        raise AlreadySuppressed("This address is suppressed already.")
+    return written[0]
+
+
+async def add_many(
+    db: Database, *, organization_id: str, wishes: Sequence[Wish], secret: bytes, now: datetime
+) -> tuple[int, list[tuple[int, str]]]:
+    """As `add` for the rows of a file: how many are new or changed; place and fault of those that are no address."""
+    new: list[NewSuppression] = []
+    wrong: list[tuple[int, str]] = []
+    for place, wish in enumerate(wishes):
+        try:
+            new.append(_new(wish, organization_id=organization_id, secret=secret))
+        except InvalidAddress as error:
+            wrong.append((place, str(error)))
+    written = await responders.suppress_addresses(db, suppressions=new, now=now)
+    return len(written), wrong
+
+
+async def lift(
+    db: Database, *, caller: Caller, suppression_id: str, now: datetime, check_version: Callable[[int], None]
+) -> None:
+    """Write to the address again; raises NotFound, also for the second time, and what `check_version` raises."""
+    found = await get(db, caller=caller, suppression_id=suppression_id)
+    check_version(found.version)
+    is_lifted = await store.delete_suppression(
+        db, organization_id=caller.organization_id, suppression_id=suppression_id, version=found.version
+    )
+    if not is_lifted:  # somebody was faster, and what is there now, if anything, is another one
+        raise errors.NotFound("There is no such suppression.")
+    actor = Actor.of(caller)
+    event = NewEvent(
+        organization_id=found.organization_id,
+        event_id=ids.ordered(now),
+        type="suppression.deleted",
+        subject_id=found.suppression_id,
+        subject_version=found.version,
+        questionnaire_id=None,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        data=found.as_event,
+    )
+    await events.record(db, events=[event])
+
+
+def _new(wish: Wish, *, organization_id: str, secret: bytes) -> NewSuppression:
+    """Raises InvalidAddress."""
+    normal = normalise(wish.channel_id, wish.identifier, locale=wish.locale)
+    return NewSuppression(
+        organization_id,
+        wish.channel_id,
+        address_key(secret, wish.channel_id, normal),
+        wish.identifier,
+        wish.reason,
+        expires_time=wish.expires_time,
+        note=wish.note,
+    )

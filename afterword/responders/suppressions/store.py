@@ -1,0 +1,59 @@
+"""The SQL that shows suppressions and lifts them; `responders/store.py` writes them."""
+
+from typing import Final
+
+from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.db import Database
+from afterword.responders.store import Suppression
+
+SUPPRESSIONS: Final = Listing(
+    columns={
+        "suppression_id": Column("suppression_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "channel_id": Column("channel_id", "integer"),
+        "identifier": Column("identifier"),
+        "reason": Column("reason"),
+        "expires_time": Column("expires_time", "time", nullable=True),
+        "note": Column("note", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "created_by": Column("created_by", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="suppression_id",
+)
+
+
+async def list_suppressions(db: Database, *, organization_id: str, page: Page) -> Rows[Suppression]:
+    """A page of the organization's suppressions, those that have expired included."""
+    rows = await db.fetch_list(
+        """select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
+             version, created_time, created_by
+           from suppression where organization_id = $1""",
+        organization_id,
+        page=page,
+    )
+    return rows.map(lambda row: Suppression(**dict(row)))
+
+
+async def get_suppression(db: Database, *, organization_id: str, suppression_id: str) -> Suppression | None:
+    """The suppression, or None."""
+    row = await db.fetch_row(
+        """select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
+             version, created_time, created_by
+           from suppression where organization_id = $1 and suppression_id = $2""",
+        organization_id,
+        suppression_id,
+    )
+    return Suppression(**dict(row)) if row else None
+
+
+async def delete_suppression(db: Database, *, organization_id: str, suppression_id: str, version: int) -> bool:
+    """Lift it as long as it has this version; whether it was there."""
+    row = await db.fetch_row(
+        """delete from suppression where organization_id = $1 and suppression_id = $2 and version = $3
+           returning suppression_id""",
+        organization_id,
+        suppression_id,
+        version,
+    )
+    return row is not None

@@ -1,0 +1,126 @@
+"""From what a handler gives back to status, headers and content: envelopes, ETags, narrowed members, files."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+from urllib.parse import quote
+
+import msgspec
+
+from afterword.core.lists import Rows
+from afterword.core.site import Site
+from afterword.web import edge, headers, paging
+from afterword.web.operations import Answer, Download, Route, etag_of
+from afterword.web.query import Parameters
+
+Header = tuple[bytes, bytes]
+Sent = tuple[int, list[Header], bytes | Download]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Renderer:
+    """Writes the answers of one route."""
+
+    def __init__(self, route: Route, site: Site, lists: paging.ListReader | None) -> None:
+        self._route = route
+        self._site = site
+        self._lists = lists
+        self._reads = route.method == "GET"
+        self._is_single = route.shape == "one"
+
+    def render(
+        self,
+        answer: Answer,
+        *,
+        path: str,
+        sent: Mapping[str, str],
+        parameters: Parameters,
+        wanted: paging.Wanted | None,
+        members: frozenset[str] | None,
+    ) -> Sent:
+        """The answer as it leaves; a 304 where the client has it already."""
+        more: list[Header] = [headers.VARY]
+        for name, value in answer.headers.items():
+            more.append(headers.header(name, value))
+        if answer.location is not None:
+            more.append((b"location", self._site.api(answer.location).encode()))
+        status = answer.status or self._route.status
+        if answer.value is None and answer.download is None:
+            more.append(headers.NO_STORE)
+            if status != 204:  # noqa: PLR2004
+                more.append((b"content-length", b"0"))
+            return status, more, b""
+        if answer.version is not None:
+            etag = etag_of(answer.version)
+            more.append((b"etag", etag.encode()))
+            given = sent.get("if-none-match")
+            if given is not None and self._reads and headers.matches(given, etag):
+                return 304, [*more, headers.NO_CACHE], b""
+        if answer.download is not None:
+            return status, [*more, *_file_headers(answer.download)], answer.download
+        if "Cache-Control" not in answer.headers:
+            more.append(headers.NO_CACHE if self._is_single else headers.NO_STORE)
+        shown = self._shown(answer.value, more, path=path, parameters=parameters, wanted=wanted, members=members)
+        content = _encode(shown)
+        more.append(headers.JSON)
+        more.append((b"content-length", b"%d" % len(content)))
+        return status, more, content
+
+    def _shown(
+        self,
+        value: object,
+        more: list[Header],
+        *,
+        path: str,
+        parameters: Parameters,
+        wanted: paging.Wanted | None,
+        members: frozenset[str] | None,
+    ) -> object:
+        if isinstance(value, msgspec.Struct):
+            return value if members is None else _some_of(value, members)
+        if not isinstance(value, Rows):
+            return _narrowed(cast("Sequence[msgspec.Struct]", value), members)
+        rows = cast("Rows[msgspec.Struct]", value)
+        items = _narrowed(rows.items, members)
+        if self._lists is None or wanted is None:
+            return items
+        following = self._lists.next_query(wanted, rows, parameters)
+        # A body on GET holds more parameters than an address may: such a list goes on by its body, page after page.
+        if following is not None and len(following) <= edge.TARGET_BYTES_MAX:
+            more.append(headers.header("link", f'<{self._site.public_url}{path}?{following}>; rel="next"'))
+        match self._route.shape:
+            case "envelope":
+                return self._lists.envelope(wanted, rows, items)
+            case "cursor":
+                return {"results": items, "next_cursor": self._lists.next_cursor(wanted, rows)}
+            case _:
+                return items
+
+
+def _narrowed(items: Sequence[msgspec.Struct], members: frozenset[str] | None) -> Sequence[object]:
+    return items if members is None else [_some_of(item, members) for item in items]
+
+
+def _some_of(value: msgspec.Struct, members: frozenset[str]) -> dict[str, object]:
+    return {
+        each.encode_name: getattr(value, each.name)
+        for each in msgspec.structs.fields(value)
+        if each.encode_name in members
+    }
+
+
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")
+
+
+def _file_headers(file: Download) -> list[Header]:
+    """Type, length and name; a name beyond ASCII stands twice (RFC 6266)."""
+    plain = "".join(character if character in _PLAIN else "_" for character in file.file_name)
+    disposition = f'attachment; filename="{plain}"'
+    if plain != file.file_name:
+        disposition += f"; filename*=UTF-8''{quote(file.file_name, safe='')}"
+    found = [
+        headers.header("content-type", file.media_type),
+        headers.header("content-disposition", disposition),
+        headers.NO_STORE,
+    ]
+    return found if file.length is None else [*found, (b"content-length", b"%d" % file.length)]

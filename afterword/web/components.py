@@ -1,0 +1,280 @@
+"""The parts that all operations of the OpenAPI document share: problems, headers, parameters, refusals."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from afterword import errors
+from afterword.core.access import SCOPES, alias_of
+from afterword.core.site import Site
+from afterword.web import edge, limits, paging, problems, rows
+from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
+
+REQUEST_ID: Final = "7HqXk2"
+OF_ONE_OPERATION: Final = (409, 410)  # refusals that each operation has its own of
+ELSEWHERE: Final = frozenset(  # codes that no operation of the document refuses with
+    {
+        "unknown_route", "method_not_allowed", "invalid_request", "unsupported_grant_type", "unauthorized_client",
+        "invalid_scope", "invalid_client",
+    }
+)  # fmt: skip
+OF_RECORDS: Final = (  # refusals of whole things, which name the key or the record of a bulk that they come from
+    "idempotency_key_reused", "already_exists", "item_closed", "item_in_dispatch",
+)  # fmt: skip
+STATUS_NAMES: Final[Mapping[int, str]] = {
+    304: "NotModified",
+    400: "Malformed",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    406: "NotAcceptable",
+    408: "RequestTimeout",
+    409: "Conflict",
+    410: "Gone",
+    412: "PreconditionFailed",
+    413: "BodyTooLarge",
+    414: "TargetTooLong",
+    415: "UnsupportedMedia",
+    422: "Invalid",
+    429: "TooMany",
+    500: "InternalError",
+    503: "Unavailable",
+}
+PROBLEM: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": "The body of every refusal.",
+    "required": ["type", "title", "status", "code", "detail", "message", "error", "instance", "request_id", "errors"],
+    "properties": {
+        "type": {"type": "string", "format": "uri", "description": "A page that explains the code."},
+        "title": {"type": "string"},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "code": {"type": "string", "description": "Stable; decide by this."},
+        "detail": {"type": "string"},
+        "message": {"type": "string", "minLength": 1, "description": "As detail."},
+        "error": {"type": "string", "minLength": 1, "description": "As detail, for old clients."},
+        "instance": {"type": "string"},
+        "request_id": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "maxItems": 100,
+            "items": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "pointer": {"type": "string", "description": "JSON Pointer into the body."},
+                    "parameter": {"type": "string"},
+                    "header": {"type": "string"},
+                    "code": {"type": "string", "enum": [*FIELD_CODES, "malformed_header", *OF_RECORDS]},
+                    "message": {"type": "string"},
+                },
+            },
+        },
+        "required_scopes": {"type": "array", "items": {"type": "string"}},
+    },
+}
+HEADERS: Final[dict[str, Any]] = {
+    "ETag": {
+        "description": "The version of this entity, for If-Match and If-None-Match.",
+        "schema": {"type": "string"},
+    },
+    "Location": {"description": "Where the created entity is.", "schema": {"type": "string", "format": "uri"}},
+    "Link": {"description": 'The next page, rel="next", while there is more.', "schema": {"type": "string"}},
+    "X-Request-Id": {"description": "This request's id, as in our log.", "schema": {"type": "string"}},
+    "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
+    "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},
+    "RateLimit-Reset": {"description": "Seconds until the minute ends.", "schema": {"type": "integer"}},
+    "Content-Disposition": {"description": "The file's name.", "schema": {"type": "string"}},
+    "Preference-Applied": {"description": "handling=strict, where it was asked for.", "schema": {"type": "string"}},
+    "WWW-Authenticate": {"description": "How to authenticate, and with which scope.", "schema": {"type": "string"}},
+    "Accept-Encoding": {"description": "identity: bodies are read as they are.", "schema": {"type": "string"}},
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
+    "Idempotency-Replayed": {"description": "true: the first answer again.", "schema": {"type": "string"}},
+}
+PARAMETERS: Final[dict[str, Any]] = {
+    "Limit": {
+        "name": "limit",
+        "in": "query",
+        "description": "Starts cursor mode: at most so many entries.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": paging.LIMIT_MAX},
+    },
+    "Cursor": {
+        "name": "cursor",
+        "in": "query",
+        "description": "Goes on behind the entry that `next_cursor` or `Link` stood on.",
+        "schema": {"type": "string", "maxLength": paging.CURSOR_CHARACTERS_MAX},
+    },
+    "After": {
+        "name": "after",
+        "in": "query",
+        "description": "Goes on behind the entry that `next_cursor` or `Link` stood on.",
+        "schema": {"type": "string", "maxLength": paging.CURSOR_CHARACTERS_MAX},
+    },
+    "ResponseFields": {
+        "name": "response_fields",
+        "in": "query",
+        "style": "form",
+        "explode": False,
+        "description": "Only these members of the answer, or of each entry; without it, or with `*`, all of them.",
+        "schema": {
+            "type": "array",
+            "maxItems": paging.FIELDS_MAX,
+            "items": {"type": "string", "maxLength": edge.NAME_CHARACTERS_MAX},
+        },
+    },
+    "Pagination": {
+        "name": "pagination",
+        "in": "query",
+        "style": "deepObject",
+        "explode": True,
+        "description": "Page mode: `pagination[page]`, `pagination[max_per_page]`, `pagination[include_results]`.",
+        "schema": {
+            "type": "object",
+            "properties": {
+                "page": {"type": "integer", "minimum": 1, "default": 1},
+                "max_per_page": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": paging.PER_PAGE_MAX,
+                    "default": paging.PER_PAGE_DEFAULT,
+                },
+                "include_results": {"type": "integer", "enum": [0, 1], "default": 1},
+            },
+        },
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "1 to 255 visible ASCII characters; the same key and request get the first answer again for 24 "
+        "hours, without the secrets that it showed.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    },
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "An ETag; the change is refused with 412 when the entity has another one by now.",
+        "schema": {"type": "string"},
+    },
+    "IfNoneMatch": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "An ETag; 304 without a body when the entity still has it.",
+        "schema": {"type": "string"},
+    },
+    "Prefer": {
+        "name": "Prefer",
+        "in": "header",
+        "description": "`handling=strict` refuses unknown and read-only members instead of ignoring them.",
+        "schema": {"type": "string"},
+    },
+}
+
+
+def security_schemes(site: Site) -> dict[str, Any]:
+    """The three ways to send a token; the last also says which scopes there are."""
+    return {
+        "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer afw_…`"},
+        "esat_auth": {
+            "type": "apiKey",
+            "in": "header",
+            "name": "esat-auth",
+            "description": "The header of old clients.",
+        },
+        "oauth": {
+            "type": "oauth2",
+            "description": "A short-lived token for an organization's token; its scopes are spelt without spaces.",
+            "flows": {
+                "clientCredentials": {
+                    "tokenUrl": f"{site.public_url}/oauth/token",
+                    "scopes": {alias_of(scope): f"`{scope}`" for scope in sorted(SCOPES)},
+                }
+            },
+        },
+    }
+
+
+def security(scopes: Sequence[str]) -> list[dict[str, list[str]]]:
+    """What an operation with these scopes needs: a token in one of three ways, and all of the scopes."""
+    return [{"bearer": list(scopes)}, {"esat_auth": list(scopes)}, {"oauth": [alias_of(scope) for scope in scopes]}]
+
+
+def examples(codes: Iterable[str], site: Site) -> dict[str, Any]:
+    """A problem document for each code that operations refuse with: those of all, and the `codes` of some."""
+    of_all = [code for status in STATUS_NAMES for code in codes_of(status)]
+    return {code: _example(status_of(code), code, site) for code in sorted({*of_all, *codes})}
+
+
+def status_of(code: str) -> int:
+    """The status that a code comes with: 422 for those of fields, 409 where nothing else is known."""
+    return 422 if code in FIELD_CODES else EXPLANATIONS[code].status if code in EXPLANATIONS else 409
+
+
+def shared_responses() -> dict[str, Any]:
+    """The refusals that mean the same on every operation, by name."""
+    return {
+        name: response(status, codes_of(status))
+        for status, name in STATUS_NAMES.items()
+        if status not in OF_ONE_OPERATION
+    }
+
+
+def codes_of(status: int) -> list[str]:
+    """The codes that an operation may refuse with by this status; those of an unknown address are none."""
+    known = [code for code, explanation in EXPLANATIONS.items() if explanation.status == status]
+    return [code for code in known if code not in ELSEWHERE]
+
+
+def response(status: int, codes: Sequence[str], *, fields: Sequence[str] = ()) -> dict[str, Any]:
+    """A refusal by these codes, an example for each; `fields`: codes of wrong fields that belong to the operation."""
+    if status == 304:  # noqa: PLR2004
+        return {"description": "The entity still has the ETag of If-None-Match."}
+    more = f" Among its fields' codes: {_listed(fields)}." if fields else ""
+    return {
+        "description": f"{_listed(codes)}.{_ABOUT.get(status, '')}{more}",
+        "headers": header_refs(["X-Request-Id", *_HEADERS_OF.get(status, ())]),
+        "content": {
+            "application/problem+json": {
+                "schema": {"$ref": "#/components/schemas/ProblemDetails"},
+                "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
+            }
+        },
+    }
+
+
+def header_refs(names: Iterable[str]) -> dict[str, Any]:
+    """References to headers of `HEADERS`."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+_ABOUT: Final[Mapping[int, str]] = {
+    408: f" The whole body must arrive within {edge.BODY_SECONDS_MAX} seconds.",
+    413: f" Bodies may have {edge.BODY_BYTES_MAX:,} bytes; those of many records {rows.BODY_BYTES_MAX:,}, each record "
+    f"{rows.RECORD_BYTES_MAX:,}.",
+    414: f" Path and query may have {edge.TARGET_BYTES_MAX:,} bytes together.",
+    429: f" Unless the operator chose otherwise, {limits.TOKEN_REQUESTS_DEFAULT:,} requests a minute for a token and "
+    f"{limits.ORGANIZATION_REQUESTS_DEFAULT:,} for an organization; {rows.ROWS_PER_REQUEST} records of a bulk count as "
+    f"one. And {limits.FAILURES_DEFAULT} failed authentications a minute from one address.",
+}
+_HEADERS_OF: Final[Mapping[int, Sequence[str]]] = {
+    401: ["WWW-Authenticate"],
+    403: ["WWW-Authenticate"],
+    409: ["Retry-After"],
+    415: ["Accept-Encoding"],
+    429: ["Retry-After"],
+    503: ["Retry-After"],
+}
+_WRONG_FIELD: Final = errors.FieldError("required", "This is required.", pointer="/name")
+_WRONG_HEADER: Final = errors.FieldError(
+    "malformed_header", "1 to 255 visible ASCII characters are wanted.", header="Idempotency-Key"
+)
+
+
+def _listed(codes: Sequence[str]) -> str:
+    return ", ".join(f"`{code}`" for code in codes)
+
+
+def _example(status: int, code: str, site: Site) -> dict[str, Any]:
+    text = EXPLANATIONS[code].text if code in EXPLANATIONS else problems.title_of(code) + "."
+    wrong = {"invalid": [_WRONG_FIELD], "malformed_header": [_WRONG_HEADER]}.get(code, [])
+    scopes = ["Queue.Create"] if code == "insufficient_scope" else []
+    refusal = errors.Malformed(text, code, wrong, required_scopes=scopes)
+    document = problems.document_of(refusal, site=site, request_id=REQUEST_ID)
+    return {"summary": problems.title_of(code), "value": {**document, "status": status}}

@@ -1,0 +1,159 @@
+"""Bodies of many records, a JSON array or lines of JSON: each record passes the strict edge for itself.
+
+A record that breaks a limit or has wrong members is an Invalid in its place, and the others are as good as before; what
+cannot be cut into records is refused as a whole.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.web import body, edge, wire
+from afterword.web.operations import Route
+from afterword.web.scalars import Context
+
+LINES: Final = "application/x-ndjson"
+READ: Final = f"application/json, {LINES}"
+BODY_BYTES_MAX: Final = 33_554_432
+RECORD_BYTES_MAX: Final = 65_536
+ROWS_PER_REQUEST: Final = 100  # so many count as one request of the rate limit
+ROWS_A_TURN: Final = 200  # then others get the event loop: some 5 ms
+COMMAS_MAX: Final = 500_000  # up to here the pieces of a hostile list stay small
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_pieces = msgspec.json.Decoder(list[msgspec.Raw])
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A body in its pieces, unread."""
+
+    pieces: Sequence[bytes | msgspec.Raw]
+    is_lax: bool
+
+    @property
+    def requests(self) -> int:
+        """How many requests they count as, for the rate limit."""
+        return max(1, -(-len(self.pieces) // ROWS_PER_REQUEST))
+
+
+def cut(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
+    """The records of a body; raises Malformed, UnsupportedMedia, TooLarge for too many, Invalid for none or no list."""
+    is_lines = (content_type or "").partition(";")[0].strip().lower() == LINES
+    is_json = not is_lines and edge.is_json(content_type)
+    raw = raw.removeprefix(edge.BYTE_ORDER_MARK)
+    if not is_lines and not is_json and not (edge.is_form(content_type) and (wire.looks_like_json(raw) or not raw)):
+        raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
+    pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
+    if not pieces:
+        raise errors.Invalid.of(errors.FieldError("too_few", "At least 1 record is wanted.", pointer=""))
+    if len(pieces) > rows_max:
+        raise _too_many(rows_max)
+    return Records(pieces, not is_lines and not is_json)
+
+
+async def read(
+    records: Records,
+    route: Route,
+    context: Context,
+    *,
+    read_only: frozenset[str],
+    note: Callable[[bytes], object] | None = None,
+) -> list[msgspec.Struct | errors.Invalid]:
+    """Each record as the route's Struct, or as the Invalid that it is; `note` is told what was read."""
+    assert route.body is not None, "a route with rows_max has a body"  # noqa: S101
+    found: list[msgspec.Struct | errors.Invalid] = []
+    for index, piece in enumerate(records.pieces):
+        if index % ROWS_A_TURN == ROWS_A_TURN - 1:
+            await asyncio.sleep(0)
+        row = _read_row(bytes(piece), route, context, read_only)
+        if context.wrong:
+            row = errors.Invalid.of(*context.wrong)
+            context = replace(context, wrong=[])
+        found.append(row)
+        if note is not None:
+            note(bytes(piece) if isinstance(row, errors.Invalid) else _canonical(row))
+    return found
+
+
+def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> Any:
+    """The Struct; None, and what is wrong in the context, when it is none."""
+    if len(raw) > RECORD_BYTES_MAX:
+        context.add("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
+        return None
+    try:
+        document = edge.read_json(raw, depth_max=route.depth_max)
+    except errors.Malformed as refusal:
+        context.add("", "invalid_format", refusal.detail.replace("The body", "The record"))
+        return None
+    assert route.body is not None  # noqa: S101
+    return body.collect(route.body, document, context, read_only=read_only)
+
+
+def _lines_of(raw: bytes, rows_max: int) -> list[bytes]:
+    raw = raw.strip()
+    if raw.count(b"\n") >= rows_max:
+        raise _too_many(rows_max)
+    return [line for line in raw.split(b"\n") if line.strip()]
+
+
+def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
+    """The entries of a list, or none for no body."""
+    if not raw:
+        return ()
+    has_many = raw.count(b",") > COMMAS_MAX
+    if has_many and edge.count_entries(raw) > rows_max:
+        raise _too_many(rows_max)
+    try:
+        return _pieces.decode(raw)
+    except msgspec.ValidationError:  # JSON, but no list
+        raise errors.Invalid.of(errors.FieldError("wrong_type", "A list is wanted.", pointer="")) from None
+    except (ValueError, RecursionError):
+        if has_many:
+            raise _no_list() from None
+    return _cut_slowly(raw, rows_max)
+
+
+def _cut_slowly(raw: bytes, rows_max: int) -> list[bytes]:
+    """By the standard library's scanner, which gets past NaN and halves of surrogate pairs: the record is to blame."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise errors.Malformed("The body is not valid UTF-8.", "malformed_encoding") from None
+    decode = json.JSONDecoder().raw_decode
+    found: list[bytes] = []
+    place = _after_space(text, _after_space(text, 0) + 1)
+    try:
+        while True:
+            if len(found) > rows_max:
+                raise _too_many(rows_max)
+            _, end = decode(text, place)
+            found.append(text[place:end].encode())
+            place = _after_space(text, end)
+            if text[place] == "]" and _after_space(text, place + 1) == len(text):
+                return found
+            if text[place] != ",":
+                raise _no_list()
+            place = _after_space(text, place + 1)
+    except (ValueError, RecursionError, IndexError):
+        raise _no_list() from None
+
+
+def _after_space(text: str, place: int) -> int:
+    space = _SPACE.match(text, place)
+    return place if space is None else space.end()
+
+
+def _no_list() -> errors.Malformed:
+    return errors.Malformed("The body is not one valid JSON list.")
+
+
+def _too_many(rows_max: int) -> errors.TooLarge:
+    return errors.TooLarge(f"At most {rows_max:,} records may be sent at once.")

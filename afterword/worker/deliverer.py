@@ -1,0 +1,266 @@
+"""Delivers events to webhooks: deals them out from the log, claims, calls with no transaction open, settles.
+
+It has slots of its own: a target that hangs holds two of them, and nothing of what sends messages.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+from afterword import db, errors, sealing
+from afterword.channels.http import Caller, NoAnswer, NotSent
+from afterword.core import times, webhooks
+from afterword.core.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.site import Site
+from afterword.core.webhooks import Reply
+from afterword.db import Pool
+from afterword.events.rendering import Render
+from afterword.events.sending import service as sending
+from afterword.events.sending.store import LaneKey, Letter
+from afterword.events.store import Event
+from afterword.events.webhooks.service import place_of
+from afterword.worker.failures import cause_of
+from afterword.worker.pace import AWAY_SECONDS_MAX
+from afterword.worker.waiting import first_of, wait
+
+SLOTS: Final = 40
+DEAL_SECONDS: Final = 0.25
+DEAL_EVENTS_MAX: Final = 500
+DEALT_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
+POLL_SECONDS: Final = 0.5
+RESCUE_SECONDS: Final = 5.0
+RESCUE_MAX: Final = 50
+CALL_SECONDS_MAX: Final = 15.0
+GRACE_SECONDS: Final = CALL_SECONDS_MAX + 2.0  # for what is being sent when the worker stops
+SETTLE_TRIES_MAX: Final = 5  # then the lease ends, and it is sent again
+JSON: Final = "application/json"
+
+assert CALL_SECONDS_MAX * 3 < sending.LEASE_SECONDS  # noqa: S101  connecting and calling each have that long
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Deliverer:
+    """Runs until it is told to stop; what it has in flight then is given its time."""
+
+    def __init__(
+        self,
+        *,
+        pool: Pool,
+        site: Site,
+        caller: Caller,
+        render: Render,
+        slots: int = SLOTS,
+        lease_seconds: float = sending.LEASE_SECONDS,
+        call_seconds: float = CALL_SECONDS_MAX,
+    ) -> None:
+        self._pool = pool
+        self._site = site
+        self._caller = caller
+        self._render = render
+        self._slots = slots
+        self._lease_seconds = lease_seconds
+        self._call_seconds = call_seconds
+        self._cursor: LaneKey = sending.START
+        self._deal_events = DEAL_EVENTS_MAX
+        self._flights: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Deal out, rescue and deliver until `stop`; then close the caller."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._repeat(self.deal_out, DEAL_SECONDS, stop))
+                group.create_task(self._repeat(self._rescue, RESCUE_SECONDS, stop))
+                group.create_task(self._deliver(stop))
+        finally:
+            await self._caller.close()
+
+    async def deal_out(self) -> bool:
+        """Pass the next events of the log; whether there may be more.
+
+        Fewer at a time where many webhooks want them, or the database was too slow: the webhooks are locked meanwhile.
+        """
+        limit = self._deal_events
+        self._deal_events = max(1, limit // 2)  # unless it ends well
+        async with db.transaction(self._pool) as database:
+            passed, dealt = await sending.deal_out(database, limit=limit)
+        if dealt <= DEALT_MAX:
+            self._deal_events = min(DEAL_EVENTS_MAX, limit * 2 if dealt <= DEALT_MAX // 4 else limit)
+        if dealt:
+            self._wake.set()
+        return passed == limit
+
+    async def turn(self) -> int:
+        """Claim what fits into the free slots and begin to send it; how many that was."""
+        free = self._slots - len(self._flights)
+        if free <= 0:
+            return 0
+        async with db.transaction(self._pool) as database:
+            letters, self._cursor = await sending.claim(
+                database, after=self._cursor, limit=free, lease_seconds=self._lease_seconds
+            )
+        for letter in letters:
+            flight = asyncio.create_task(self._serve(letter))
+            self._flights.add(flight)
+            flight.add_done_callback(self._land)
+        return len(letters)
+
+    async def settle_all(self) -> None:
+        """Wait for everything that is in flight."""
+        await asyncio.gather(*self._flights, return_exceptions=True)
+
+    async def _deliver(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            self._wake.clear()
+            try:
+                begun = await self.turn()
+                is_round_over = self._cursor == sending.START
+                if len(self._flights) < self._slots and (begun or not is_round_over):
+                    continue
+                seconds = POLL_SECONDS
+            except errors.Unavailable:
+                seconds = AWAY_SECONDS_MAX
+            except Exception:
+                logger.exception("claiming deliveries failed")
+                seconds = AWAY_SECONDS_MAX
+            try:
+                async with asyncio.timeout(seconds * _jitter()):
+                    await first_of(self._wake, stop)
+            except TimeoutError:
+                continue
+        await self._finish()
+
+    async def _finish(self) -> None:
+        if self._flights:
+            await asyncio.wait(self._flights, timeout=GRACE_SECONDS)
+        for flight in self._flights:
+            flight.cancel()  # its lease ends, and another worker sends it, with the same id
+        await asyncio.gather(*self._flights, return_exceptions=True)
+
+    async def _repeat(self, job: Any, seconds: float, stop: asyncio.Event) -> None:
+        """Run a job again and again, at once while there is more; what it raises is logged and ends nothing."""
+        while not stop.is_set():
+            try:
+                if await job():
+                    continue
+            except errors.Unavailable:
+                await wait(stop, AWAY_SECONDS_MAX * _jitter())
+            except Exception:
+                logger.exception("webhooks: a job failed")
+            await wait(stop, seconds * _jitter())
+
+    async def _rescue(self) -> bool:
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            return await sending.rescue(database, limit=RESCUE_MAX, now=now, jitter=_jitter()) == RESCUE_MAX
+
+    # one delivery -------------------------------------------------------------------------------------------------
+
+    def _land(self, flight: "asyncio.Task[None]") -> None:
+        self._flights.discard(flight)
+        self._wake.set()
+        if not flight.cancelled() and (error := flight.exception()) is not None:
+            if isinstance(error, errors.Unavailable):
+                logger.warning("a delivery could not be settled; it is repeated with the same id")
+            else:
+                logger.error("a delivery failed", exc_info=error)
+
+    async def _serve(self, letter: Letter) -> None:
+        if not letter.is_wanted:  # it was given other types or another binding since, perhaps another target too
+            reply = Reply(duration_ms=0, error="The webhook does not want this any more.", is_ours=True, is_last=True)
+            await self._settle(letter, reply)
+            return
+        try:
+            content = await self._content(letter)
+        except errors.Unavailable:
+            async with db.transaction(self._pool) as database:
+                await sending.release(database, hold=letter.hold)
+            return
+        except Exception as error:
+            logger.exception("an event could not be rendered", event_id=letter.event.event_id)
+            reply = Reply(duration_ms=0, error=cause_of("Rendering failed", error), is_ours=True)
+            await self._settle(letter, reply)
+            return
+        await self._settle(letter, await self._call(letter, content))
+
+    async def _content(self, letter: Letter) -> bytes:
+        event, zone = letter.event, times.zone_of(letter.time_zone)
+        async with db.connection(self._pool) as database:
+            zones = {event.organization_id: zone}
+            (data,) = await self._render(database, events=[event], site=self._site, zones=zones)
+        return msgspec.json.encode(body_of(event, data, zone))
+
+    async def _call(self, letter: Letter, content: bytes) -> Reply:
+        started, now = time.monotonic(), self._pool.clock.now()
+        try:
+            answer = await self._caller.request(
+                "POST",
+                letter.target_url,
+                headers={"content-type": JSON, **self._signed(letter, content, now)},
+                content=content,
+                seconds=self._call_seconds,
+            )
+        except (NotSent, NoAnswer) as error:
+            return Reply(duration_ms=_milliseconds(started), error=error.reason)
+        except sealing.Unreadable:
+            return Reply(duration_ms=0, error="Its secret cannot be read: renew it.", is_ours=True)
+        return Reply(
+            duration_ms=_milliseconds(started),
+            status=answer.status,
+            retry_after_seconds=webhooks.read_retry_after(answer.headers.get("retry-after"), now=now),
+            excerpt=webhooks.excerpt_of(answer.body),
+            error=_refused(answer.status),
+        )
+
+    def _signed(self, letter: Letter, content: bytes, now: datetime) -> Mapping[str, str]:
+        place = place_of(letter.hold.organization_id, letter.hold.webhook_id)
+        keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in letter.secrets]
+        return webhooks.sign(content, event_id=letter.event.event_id, timestamp=int(now.timestamp()), keys=keys)
+
+    async def _settle(self, letter: Letter, reply: Reply) -> None:
+        """Write it down; a database that is away for a moment, or a replay that holds the webhook, is waited for."""
+        for tries in range(1, SETTLE_TRIES_MAX + 1):
+            try:
+                async with db.transaction(self._pool) as database:
+                    now = database.clock.now()
+                    await sending.settle(database, hold=letter.hold, reply=reply, now=now, jitter=_jitter())
+            except errors.Unavailable:
+                if tries == SETTLE_TRIES_MAX:
+                    raise
+                await asyncio.sleep(tries * _jitter())
+            else:
+                return
+
+
+def body_of(event: Event, data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
+    """What is posted: the resource at the top level, and beside it what happened to it."""
+    about = {
+        "event_id": event.event_id,
+        "type": event.type,
+        "created_time": times.format_time(event.created_time, zone=zone),
+        "organization_id": event.organization_id,
+    }
+    return {**data, "event": about}
+
+
+def _refused(status: int) -> str | None:
+    if 200 <= status < 300:  # noqa: PLR2004
+        return None
+    if 300 <= status < 400:  # noqa: PLR2004
+        return f"The target answered {status}: redirects are not followed."
+    return f"The target answered {status}."
+
+
+def _milliseconds(started: float) -> int:
+    return int((time.monotonic() - started) * 1000)
+
+
+def _jitter() -> float:
+    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311

@@ -1,0 +1,105 @@
+"""What a worker remembers of its database, and the pause of all sending when that database is an older one.
+
+The memory is also a file of the data folder, so that it outlasts the process. Workers on one machine share the file.
+"""
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import structlog
+
+from afterword import db, errors
+from afterword.events.log import service as event_log
+from afterword.queue.guard import service as guards
+from afterword.queue.guard.service import Mark
+from afterword.worker.waiting import wait
+
+FILE_NAME: Final = "sending-mark.json"
+LOOK_SECONDS: Final = 5.0
+_MARK: Final = msgspec.json.Decoder(Mark)
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Guard:
+    """Says whether sending is open, and from which event on a database may be claimed from."""
+
+    def __init__(self, *, pool: db.Pool, folder: Path | None) -> None:
+        self._pool = pool
+        self._file = None if folder is None else folder / FILE_NAME
+        self._mark = _read(self._file)
+        self._kept = self._mark
+        self._has_looked = False
+        self._reason: str | None = None
+
+    @property
+    def seq_min(self) -> int:
+        """The claim itself compares this with the log, so that no connection to an older database slips between."""
+        return 0 if self._mark is None else self._mark.seq
+
+    async def is_open(self) -> bool:
+        """Whether claiming makes sense; the first call looks. Raises Unavailable while the database is away."""
+        if not self._has_looked:
+            await self._look()
+        return self._reason is None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Look again and again."""
+        while not stop.is_set():
+            try:
+                await self._look()
+            except errors.Unavailable:
+                pass  # the sender says so
+            except Exception:
+                logger.exception("the guard of sending could not look")
+            await wait(stop, LOOK_SECONDS)
+
+    async def _look(self) -> None:
+        await self._adopt()
+        async with db.transaction(self._pool) as database:
+            # Without a file nothing outlasts a restart, and what is late says nothing of that.
+            view = await guards.look(
+                database, mark=self._mark, is_first=not self._has_looked and self._file is not None
+            )
+        if view.reason is not None and self._reason is None:
+            logger.error("sending is paused; look, then run: afterword doctor --confirm-sending", reason=view.reason)
+        elif view.reason is None and self._reason is not None:
+            logger.info("sending was confirmed")
+        self._mark, self._reason, self._has_looked = view.mark, view.reason, True
+        if self._file is not None and self._mark is not None and self._mark != self._kept:
+            await asyncio.to_thread(_write, self._file, self._mark)
+            self._kept = self._mark
+
+    async def _adopt(self) -> None:
+        async with db.transaction(self._pool) as database:
+            count = await event_log.adopt(database)
+        if count is not None:
+            logger.warning("the event log was restored from another cluster; its order is this one's now", events=count)
+
+
+def _read(file: Path | None) -> Mark | None:
+    if file is None:
+        return None
+    try:
+        return _MARK.decode(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        logger.warning("what was remembered of the database cannot be read", file=str(file), cause=str(error))
+        return None
+
+
+def _write(file: Path, mark: Mark) -> None:
+    """Whole or not at all; a disk that does not take it costs only the memory across a restart."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{FILE_NAME}-")
+        with os.fdopen(descriptor, "wb") as made:
+            made.write(msgspec.json.encode(mark))
+        Path(name).replace(file)
+    except OSError as error:
+        logger.warning("what is remembered of the database was not kept", file=str(file), cause=str(error))

@@ -1,0 +1,2018 @@
+"""What the API takes and gives; generated from its OpenAPI document by generate.py."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+
+class Alert(Struct, kw_only=True):
+    """
+    A rule over responses, or over figures, and what the cases that it opens begin with.
+    """
+
+    alert_id: str
+    organization_id: str
+    application_id: str
+    title: str
+    description: str | None
+    questionnaire_ids: list[str]
+    trigger: str
+    conditions: dict[str, Any] | None
+    severity: str
+    active: bool
+    status_id: int
+    assigned_user_id: str | None
+    due_hours: int | None
+    fold_hours: int
+    subscriber_user_ids: list[str]
+    chat_urls: list[str]
+    open_count: int
+    last_triggered_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class AlertComment(Struct, kw_only=True):
+    """
+    What somebody wrote about a case; `user_id` is null for a token of the organization.
+    """
+
+    comment_id: str
+    alert_instance_id: str
+    user_id: str | None
+    body: str
+    created_time: datetime
+    updated_time: datetime
+
+
+class AlertCommentRequest(Struct, kw_only=True):
+    """
+    A comment on a case.
+    """
+
+    body: str
+
+
+class AlertCommentUpdate(Struct, kw_only=True):
+    """
+    Another text of one's own comment.
+    """
+
+    body: str | UnsetType = UNSET
+
+
+class AlertRequest(Struct, kw_only=True):
+    """
+    A new rule. No `questionnaire_ids`: all of the application; no `conditions`: every response.
+    """
+
+    application_id: str
+    title: str
+    description: str | None | UnsetType = UNSET
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = "completed"
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    severity: Literal["critical", "high", "low", "normal"] | UnsetType = "normal"
+    active: bool | UnsetType = True
+    status_id: int | UnsetType = 1
+    assigned_user_id: str | None | UnsetType = UNSET
+    due_hours: int | None | UnsetType = UNSET
+    fold_hours: int | UnsetType = 0
+    subscriber_user_ids: list[str] | UnsetType = UNSET
+    chat_urls: list[str] | UnsetType = UNSET
+
+
+class AlertStatus(Struct, kw_only=True):
+    """
+    How far a case has come. `closing`: a case in it is done. `system`: the product's own, which stays as it is.
+    """
+
+    status_id: int
+    title: str
+    description: str | None
+    color: str
+    closing: bool
+    application_id: str | None
+    position: int
+    system: bool
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class AlertStatusRequest(Struct, kw_only=True):
+    """
+    A new status of the organization, or of one application.
+    """
+
+    title: str
+    color: str
+    description: str | None | UnsetType = UNSET
+    closing: bool | UnsetType = False
+    application_id: str | None | UnsetType = UNSET
+    position: int | UnsetType = 0
+
+
+class AlertStatusUpdate(Struct, kw_only=True):
+    """
+    What of an own status may change; `closing` only while nothing has it.
+    """
+
+    title: str | UnsetType = UNSET
+    color: str | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    closing: bool | UnsetType = UNSET
+    position: int | UnsetType = UNSET
+
+
+class AlertUpdate(Struct, kw_only=True):
+    """
+    What of a rule may change; cases that are there stay as they are.
+    """
+
+    title: str | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    questionnaire_ids: list[str] | UnsetType = UNSET
+    trigger: Literal["completed", "schedule", "submitted"] | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    status_id: int | UnsetType = UNSET
+    assigned_user_id: str | None | UnsetType = UNSET
+    due_hours: int | None | UnsetType = UNSET
+    fold_hours: int | UnsetType = UNSET
+    subscriber_user_ids: list[str] | UnsetType = UNSET
+    chat_urls: list[str] | UnsetType = UNSET
+
+
+class Application(Struct, kw_only=True):
+    """
+    A shop, brand or product of the organization; it owns questionnaires.
+    """
+
+    application_id: str
+    organization_id: str
+    application_type_id: str
+    display_name: str
+    description: str | None
+    time_zone: str | None
+    default_locale: str | None
+    website_urls: list[str]
+    active: bool
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class ApplicationRequest(Struct, kw_only=True):
+    """
+    A new application. Without a type it is `custom`.
+    """
+
+    display_name: str
+    application_type_id: str | UnsetType = "0000000000000000custom"
+    description: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    default_locale: str | None | UnsetType = UNSET
+    website_urls: list[str] | UnsetType = UNSET
+    active: bool | UnsetType = True
+
+
+class ApplicationType(Struct, kw_only=True):
+    """
+    A kind of business; all but `custom` bring metadata definitions of their own.
+    """
+
+    application_type_id: str
+    name: str
+    title: str
+    description: str
+
+
+class ApplicationUpdate(Struct, kw_only=True):
+    """
+    What of an application may change.
+    """
+
+    display_name: str | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    default_locale: str | None | UnsetType = UNSET
+    website_urls: list[str] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class Attempt(Struct, kw_only=True):
+    """
+    One attempt to send an item; `outcome` is null while it is under way.
+    """
+
+    attempt: int
+    begin_time: datetime
+    finish_time: datetime | None
+    channel_id: int
+    outcome: str | None
+    reply_code: int | None
+    reply: str | None
+    provider_reference: str | None
+
+
+class BatchRow(Struct, kw_only=True):
+    """
+    What became of one row: 201 created, 200 changed or left as it was, 409 or 422 refused.
+    """
+
+    row: int
+    status: int
+    item_id: str | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+
+
+class BillingUpdate(Struct, kw_only=True):
+    """
+    What of the billing may change: countries by ISO 3166-1, currencies by ISO 4217.
+    """
+
+    name: str | UnsetType = UNSET
+    address_lines: list[str] | UnsetType = UNSET
+    city: str | None | UnsetType = UNSET
+    postal_code: str | None | UnsetType = UNSET
+    country: str | None | UnsetType = UNSET
+    tax_number: str | None | UnsetType = UNSET
+    email: str | None | UnsetType = UNSET
+    purchase_reference: str | None | UnsetType = UNSET
+    currency: str | UnsetType = UNSET
+
+
+class Change(Struct, kw_only=True):
+    """
+    Against the period before; `real` where p is below 0.05.
+    """
+
+    previous: float
+    difference: float
+    z: float | None
+    p: float | None
+    method: str
+    real: bool
+
+
+class Choice(Struct, kw_only=True):
+    """
+    One of the answers to choose from; `other` opens a text, `exclusive` stands alone.
+    """
+
+    value: int
+    label: str
+    other: bool
+    exclusive: bool
+
+
+class ConditionTest(Struct, kw_only=True):
+    """
+    Conditions to try, and the response to try them on; no conditions hold for every response.
+    """
+
+    instance_id: str
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+
+
+class ContactPolicy(Struct, kw_only=True):
+    """
+    How often people are asked over all pipelines, and when nothing is sent at all.
+    """
+
+    organization_id: str
+    enabled: bool
+    invitations_max: int
+    window_days: int
+    response_window_days: int | None
+    per_channel: bool
+    count_reminders: bool
+    if_exceeded: str
+    quiet_start_time: str | None
+    quiet_end_time: str | None
+    holiday_country: str | None
+    holidays: list[str]
+    updated_time: datetime
+    updated_by: str | None
+
+
+class ContactPolicyRequest(Struct, kw_only=True):
+    """
+    The whole policy; what is left out has its default.
+    """
+
+    enabled: bool | UnsetType = False
+    invitations_max: int | UnsetType = 1
+    window_days: int | UnsetType = 30
+    response_window_days: int | None | UnsetType = UNSET
+    per_channel: bool | UnsetType = True
+    count_reminders: bool | UnsetType = False
+    if_exceeded: Literal["skip", "wait"] | UnsetType = "skip"
+    quiet_start_time: str | None | UnsetType = UNSET
+    quiet_end_time: str | None | UnsetType = UNSET
+    holiday_country: str | None | UnsetType = UNSET
+    holidays: list[date] | UnsetType = UNSET
+
+
+class Definition(Struct, kw_only=True):
+    """
+    What a questionnaire asks: groups with their questions, and the texts around them by language. A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
+    """
+
+    default_locale: str
+    groups: list[dict[str, Any]]
+    locales: list[str] | UnsetType = UNSET
+    pages: dict[str, dict[str, Any]] | UnsetType = UNSET
+    translations: dict[str, dict[str, Any]] | UnsetType = UNSET
+
+
+class Delivery(Struct, kw_only=True):
+    """
+    One event for one endpoint, and what became of it. What the target answered is text, whatever it says it is.
+    """
+
+    delivery_id: str
+    webhook_id: str
+    event_id: str
+    event_type: str
+    state: str
+    attempts: int
+    response_status: int | None
+    duration_ms: int | None
+    response_excerpt: str | None
+    error: str | None
+    next_attempt_time: datetime | None
+    finished_time: datetime | None
+    created_time: datetime
+
+
+class Erasure(Struct, kw_only=True):
+    """
+    What was asked for, how far it is, and, when it is done, the proof: counts, times and a checksum.
+    """
+
+    erasure_id: str
+    responder_id: str
+    mode: str
+    suppress: bool
+    reason: str | None
+    state: str
+    counts: dict[str, int]
+    requested_time: datetime
+    finished_time: datetime | None
+    requested_by: str | None
+    checksum: str | None
+
+
+class ErasureRequest(Struct, kw_only=True):
+    """
+    How a person is to be erased.
+    """
+
+    mode: Literal["anonymize", "erase"] | UnsetType = "anonymize"
+    suppress: bool | UnsetType = True
+    reason: str | None | UnsetType = UNSET
+
+
+class EventActor(Struct, kw_only=True):
+    """
+    Who did it.
+    """
+
+    kind: str
+    id: str | None
+
+
+class Export(Struct, kw_only=True):
+    """
+    An export, and how far it has come.
+    """
+
+    export_id: str
+    questionnaire_id: str
+    format: str
+    from_time: datetime | None
+    to_time: datetime | None
+    date_basis: str
+    filter: dict[str, Any] | None
+    locale: str | None
+    values: str
+    include_metadata: bool
+    include_incomplete: bool
+    since_cursor: str | None
+    state: str
+    progress: int
+    row_count: int | None
+    bytes: int | None
+    checksum: str | None
+    file_name: str | None
+    error: str | None
+    next_cursor: str | None
+    created_time: datetime
+    finished_time: datetime | None
+    expires_time: datetime | None
+    created_by: str | None
+
+
+class GroupTranslation(Struct, kw_only=True):
+    """
+    A group's texts in another language; an absent text falls back to the default locale.
+    """
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+
+
+class Import(Struct, kw_only=True):
+    """
+    A file of items, and how far it has come.
+    """
+
+    import_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    file_name: str | None
+    dry_run: bool
+    state: str
+    rows_total: int
+    rows_created: int
+    rows_updated: int
+    rows_skipped: int
+    rows_failed: int
+    error: str | None
+    created_time: datetime
+    finished_time: datetime | None
+    created_by: str | None
+
+
+class ImportRow(Struct, kw_only=True):
+    """
+    What became of a row of the file, counted from 1 after the header.
+    """
+
+    row: int
+    state: str
+    item_id: str | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+
+
+class InstanceContent(Struct, kw_only=True):
+    """
+    What the responder is shown, in the instance's language.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    version_id: str
+    locale: str
+    direction: str
+    title: str | None
+    description: str | None
+    groups: list[dict[str, Any]]
+    pages: dict[str, str | None]
+    visual: dict[str, Any] | None
+    expires_time: datetime | None
+    open: bool
+
+
+class InstanceUpdate(Struct, kw_only=True):
+    """
+    What of an instance may change, in every state.
+    """
+
+    responder_id: str | UnsetType = UNSET
+    locale: str | UnsetType = UNSET
+    valid_days: int | UnsetType = UNSET
+    editable: bool | UnsetType = UNSET
+    metadata: dict[str, str | dict[str, str | None] | None] | UnsetType = UNSET
+
+
+class InstanceUrl(Struct, kw_only=True):
+    """
+    Where the responder answers, and until when.
+    """
+
+    instance_id: str
+    collection_url: str
+    collection_url_short: str
+    collection_url_long: str
+    expires_time: datetime | None
+
+
+class InstanceWithChildren(Struct, kw_only=True):
+    """
+    An instance with those that were issued because of it, of any questionnaire, and so on.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    responder_id: str
+    locale: str
+    valid_days: int
+    editable: bool
+    finalized: bool
+    created_time: datetime
+    updated_time: datetime
+    sent_time: datetime | None
+    delivered_time: datetime | None
+    viewed_time: datetime | None
+    submitted_time: datetime | None
+    completed_time: datetime | None
+    collection_url: str
+    question_ids: str
+    processed_time: datetime | None
+    flow_time: datetime | None
+    created_by: str | None
+    updated_by: str | None
+    collection_url_short: str
+    collection_url_long: str
+    children: list[InstanceWithChildren]
+
+
+class Interval(Struct, kw_only=True):
+    """
+    Where the value of all customers lies, with the confidence `level`.
+    """
+
+    low: float
+    high: float
+    level: float
+
+
+class Jump(Struct, kw_only=True):
+    """
+    Where to go on when the conditions hold (null: always); without a target to the end.
+    """
+
+    target_question_id: str | None
+    conditions: dict[str, Any] | None
+
+
+class LeafResult(Struct, kw_only=True):
+    """
+    What one comparison compared, and how it came out.
+    """
+
+    subject: str
+    operator: str
+    value: Any
+    actual: Any
+    matches: bool
+
+
+class MatrixRow(Struct, kw_only=True):
+    """
+    One line of a matrix, to which one of the choices is given.
+    """
+
+    row_id: str
+    label: str
+
+
+class MessageTexts(Struct, kw_only=True):
+    """
+    What a message says in one language.
+    """
+
+    body: str
+    subject: str | None | UnsetType = UNSET
+
+
+class MetadataDefinition(Struct, kw_only=True):
+    """
+    A declared name; those of the level `global` are the product's and read-only.
+    """
+
+    metadata_id: str
+    kind: str
+    name: str
+    title: str
+    type: str
+    anonymize: bool
+    level: str
+    application_id: str | None
+    application_type_id: str | None
+    read_only: bool
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class MetadataDefinitionRequest(Struct, kw_only=True):
+    """
+    A name to declare.
+    """
+
+    name: str
+    title: str
+    type: Literal["boolean", "date", "number", "text"]
+    anonymize: bool | UnsetType = False
+    level: Literal["application", "application_type", "organization"] | UnsetType = "application"
+    application_id: str | None | UnsetType = UNSET
+    application_type_id: str | None | UnsetType = UNSET
+
+
+class MetadataDefinitionUpdate(Struct, kw_only=True):
+    """
+    What of a definition may change; its type may not, for values are compared by it.
+    """
+
+    title: str | UnsetType = UNSET
+    anonymize: bool | UnsetType = UNSET
+
+
+class MetadataGroups(Struct, kw_only=True):
+    """
+    Values of the questionnaire's names and of the responder's.
+    """
+
+    questionnaire: dict[str, str | None] | UnsetType = UNSET
+    responder: dict[str, str | None] | UnsetType = UNSET
+
+
+class MetricShown(Struct, kw_only=True):
+    """
+    A metric of a spec.
+    """
+
+    metric: str
+    question_id: str | None
+
+
+class MetricWanted(Struct, kw_only=True):
+    """
+    A metric; of nps, csat and ces without a question all questions of that type.
+    """
+
+    metric: Literal["ces", "completion", "csat", "mean", "nps", "response"]
+    question_id: str | None | UnsetType = UNSET
+
+
+class Notification(Struct, kw_only=True):
+    """
+    One thing that a user was told. `link` is a page of the console.
+    """
+
+    notification_id: str
+    user_id: str
+    event_id: str | None
+    type: str
+    title: str
+    body: str
+    link: str | None
+    read: bool
+    read_time: datetime | None
+    created_time: datetime
+
+
+class NotificationUpdate(Struct, kw_only=True):
+    """
+    Whether it was read.
+    """
+
+    read: bool | UnsetType = UNSET
+
+
+class NotificationWatch(Struct, kw_only=True):
+    """
+    A thing that is followed.
+    """
+
+    entity: Literal["alert", "application", "organization", "questionnaire", "user"]
+    entity_id: str
+
+
+class NotificationWays(Struct, kw_only=True):
+    """
+    How a type of event is heard of.
+    """
+
+    web: bool
+    email: bool
+
+
+class Organization(Struct, kw_only=True):
+    """
+    A customer of the installation: the tenant.
+    """
+
+    organization_id: str
+    domain: str
+    display_name: str
+    legal_name: str | None
+    default_locale: str
+    time_zone: str
+    minimum_base: int
+    anonymize_after_days: int | None
+    delete_after_days: int | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class OrganizationBilling(Struct, kw_only=True):
+    """
+    To whom an organization's bills go.
+    """
+
+    organization_id: str
+    name: str
+    address_lines: list[str]
+    city: str | None
+    postal_code: str | None
+    country: str | None
+    tax_number: str | None
+    email: str | None
+    purchase_reference: str | None
+    currency: str
+    updated_time: datetime
+    updated_by: str | None
+
+
+class OrganizationUpdate(Struct, kw_only=True):
+    """
+    What of an organization may change.
+    """
+
+    display_name: str | UnsetType = UNSET
+    legal_name: str | None | UnsetType = UNSET
+    default_locale: str | UnsetType = UNSET
+    time_zone: str | UnsetType = UNSET
+    minimum_base: int | UnsetType = UNSET
+    anonymize_after_days: int | None | UnsetType = UNSET
+    delete_after_days: int | None | UnsetType = UNSET
+
+
+class PeriodShown(Struct, kw_only=True):
+    """
+    The time that a report is about.
+    """
+
+    from_time: datetime
+    to_time: datetime
+    time_zone: str
+    date_basis: str
+
+
+class Pipeline(Struct, kw_only=True):
+    """
+    How and when the items of a questionnaire are sent.
+    """
+
+    pipeline_id: str
+    questionnaire_id: str
+    application_id: str
+    channel_id: int
+    title: str
+    description: str | None
+    template_pipeline_id: str | None
+    locale: str | None
+    delay_cap_minutes: int
+    delay_cap_hours: int
+    delay_cap_days: int
+    frequency_cap_minutes: int
+    frequency_cap_hours: int
+    frequency_cap_days: int
+    message_subject: str | None
+    message_body: str | None
+    messages: dict[str, dict[str, str | None]]
+    start_time: datetime | None
+    end_time: datetime | None
+    dispatch_start_time: str | None
+    dispatch_end_time: str | None
+    time_zone: str | None
+    zone_of: str
+    weekdays: list[int]
+    conditions: dict[str, Any] | None
+    sender_name: str | None
+    sender_address: str | None
+    reply_to: str | None
+    max_retry_attempts: int
+    not_after_days: int
+    priority: int
+    paused: bool
+    if_outside: str
+    if_capped: str
+    policy_exempt: bool
+    on_holidays: str
+    reminders: list[dict[str, Any]]
+    target_url: str | None
+    state: str
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class Plan(Struct, kw_only=True):
+    """
+    Credits of the organization, or of one of its applications: one is used by each instance's first answer.
+    """
+
+    plan_id: str
+    organization_id: str
+    application_id: str | None
+    title: str
+    kind: str
+    credits: int | None
+    remaining_credits: int | None
+    extra_credits: int
+    features: list[str]
+    state: str
+    start_time: datetime
+    renew_time: datetime | None
+    end_time: datetime | None
+
+
+class Problem(Struct, kw_only=True):
+    """
+    What is wrong at one place of a definition; an `error` refuses publication.
+    """
+
+    path: str
+    severity: str
+    code: str
+    message: str
+
+
+class PublicationRequest(Struct, kw_only=True):
+    """
+    What the author says of the new version.
+    """
+
+    note: str | None | UnsetType = UNSET
+
+
+class QuestionTranslation(Struct, kw_only=True):
+    """
+    A question's texts in another language; an absent text falls back to the default locale.
+    """
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    low_label: str | UnsetType = UNSET
+    high_label: str | UnsetType = UNSET
+    choices: dict[str, str] | UnsetType = UNSET
+    rows: dict[str, str] | UnsetType = UNSET
+
+
+class Questionnaire(Struct, kw_only=True):
+    """
+    A questionnaire; what it asks is in its groups and questions.
+    """
+
+    questionnaire_id: str
+    owner_application_id: str
+    display_name: str
+    title: str | None
+    description: str | None
+    valid_days: int
+    editable: bool
+    template_questionnaire_id: str | None
+    desktop_collapsed: bool
+    non_collapsed_questions_count: int
+    key_question_id: str | None
+    credits_accountable: bool
+    questionnaire_icon_url: str | None
+    default_locale: str
+    locales: list[str]
+    active: bool
+    public_link: bool
+    responses_max: int | None
+    published_version_id: str | None
+    public_link_url: str
+    archived_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class QuestionnaireInstance(Struct, kw_only=True):
+    """
+    One issue of a questionnaire to a responder.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    responder_id: str
+    locale: str
+    valid_days: int
+    editable: bool
+    finalized: bool
+    created_time: datetime
+    updated_time: datetime
+    sent_time: datetime | None
+    delivered_time: datetime | None
+    viewed_time: datetime | None
+    submitted_time: datetime | None
+    completed_time: datetime | None
+    collection_url: str
+    question_ids: str
+    processed_time: datetime | None
+    flow_time: datetime | None
+    created_by: str | None
+    updated_by: str | None
+    collection_url_short: str
+    collection_url_long: str
+
+
+class QuestionnaireRequest(Struct, kw_only=True):
+    """
+    A questionnaire to make; what it asks is in its draft.
+    """
+
+    owner_application_id: str
+    display_name: str
+    title: str | None | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    valid_days: int | UnsetType = 30
+    editable: bool | UnsetType = False
+    template_questionnaire_id: str | None | UnsetType = UNSET
+    desktop_collapsed: bool | UnsetType = False
+    non_collapsed_questions_count: int | UnsetType = 1
+    key_question_id: str | None | UnsetType = UNSET
+    credits_accountable: bool | UnsetType = True
+    questionnaire_icon_url: str | None | UnsetType = UNSET
+    default_locale: str | None | UnsetType = UNSET
+    active: bool | UnsetType = True
+    public_link: bool | UnsetType = True
+    responses_max: int | None | UnsetType = UNSET
+
+
+class QuestionnaireUpdate(Struct, kw_only=True):
+    """
+    What of a questionnaire may change without a new version.
+    """
+
+    display_name: str | UnsetType = UNSET
+    title: str | None | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    valid_days: int | UnsetType = UNSET
+    editable: bool | UnsetType = UNSET
+    desktop_collapsed: bool | UnsetType = UNSET
+    non_collapsed_questions_count: int | UnsetType = UNSET
+    key_question_id: str | None | UnsetType = UNSET
+    credits_accountable: bool | UnsetType = UNSET
+    questionnaire_icon_url: str | None | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    public_link: bool | UnsetType = UNSET
+    responses_max: int | None | UnsetType = UNSET
+
+
+class QuestionnaireValue(Struct, kw_only=True):
+    """
+    One value of an instance's metadata; `metadata_id` is null and `type` text where the name is not declared.
+    """
+
+    questionnaire_id: str
+    instance_id: str
+    metadata_id: str | None
+    name: str
+    type: str
+    value: str
+    created_time: datetime
+    updated_time: datetime
+
+
+class QuestionnaireVersion(Struct, kw_only=True):
+    """
+    A published version; it never changes.
+    """
+
+    version_id: str
+    questionnaire_id: str
+    number: int
+    note: str | None
+    definition: dict[str, Any]
+    checksum: str
+    published_time: datetime
+    published_by: str | None
+
+
+class QueueItem(Struct, kw_only=True):
+    """
+    A questionnaire that is to be sent, is being sent or was sent to one address.
+    """
+
+    item_id: str
+    previous_item_id: str | None
+    questionnaire_id: str
+    responder_id: str | None
+    responder_channel_identifier: str
+    questionnaire_instance_id: str | None
+    previous_questionnaire_instance_id: str | None
+    status_id: int
+    pipeline_id: str
+    locale: str | None
+    send_time: datetime
+    dispatched_time: datetime | None
+    result: str | None
+    retry_attempts: int | None
+    created_time: datetime
+    updated_time: datetime
+    anonymized_time: datetime | None
+    created_by: str | None
+    updated_by: str | None
+    external_reference: str | None
+
+
+class QueueItemRequest(Struct, kw_only=True):
+    """
+    What is to be sent, to whom and when.
+    """
+
+    responder_channel_identifier: str
+    locale: str | None | UnsetType = UNSET
+    send_time: datetime | None | UnsetType = UNSET
+    metadata: MetadataGroups | None | UnsetType = UNSET
+    external_reference: str | None | UnsetType = UNSET
+
+
+class QueueItemUpdate(Struct, kw_only=True):
+    """
+    What of an item may change while it is Pending; or `status_id` 5, which cancels. Other values do not act.
+    """
+
+    responder_channel_identifier: str | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    send_time: (
+        Annotated[
+            datetime,
+            Meta(
+                description="ISO 8601 with or without offset (then local in the organization's zone), not before 1970, at most five years ahead."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    metadata: MetadataGroups | UnsetType = UNSET
+    status_id: Literal[1, 2, 3, 4, 5, 6] | UnsetType = UNSET
+    result: str | None | UnsetType = UNSET
+
+
+class Redelivery(Struct, kw_only=True):
+    """
+    How many deliveries that made or began anew. `next_cursor`, for `after`: where there are more events.
+    """
+
+    count: int
+    next_cursor: str | None
+
+
+class RedeliveryRequest(Struct, kw_only=True):
+    """
+    Which span of the event log: from a time on, or behind a cursor of it.
+    """
+
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    after: str | None | UnsetType = UNSET
+
+
+class Reminder(Struct, kw_only=True):
+    """
+    A message that follows an unanswered one, so long after it.
+    """
+
+    delay_days: int | UnsetType = 0
+    delay_hours: int | UnsetType = 0
+    delay_minutes: int | UnsetType = 0
+    messages: dict[str, MessageTexts] | UnsetType = UNSET
+
+
+class ReportSpec(Struct, kw_only=True):
+    """
+    What a custom report counts, of what, grouped by what, over which time.
+    """
+
+    questionnaire_ids: list[str]
+    metrics: list[MetricWanted]
+    group_by: list[str] | UnsetType = UNSET
+    bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
+    filter: dict[str, Any] | None | UnsetType = UNSET
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    last_days: int | None | UnsetType = UNSET
+    date_basis: Literal["completed", "sent", "submitted"] | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    compare: Literal["none", "previous_period", "previous_year"] | UnsetType = "none"
+    level: float | UnsetType = 0.95
+    chart: Literal["bar", "gauge", "line", "table"] | UnsetType = "table"
+
+
+class ResponderCount(Struct, kw_only=True):
+    """
+    How many there are.
+    """
+
+    count: int
+
+
+class ResponderIdentifier(Struct, kw_only=True):
+    """
+    An address in its normal form.
+    """
+
+    channel_id: int
+    identifier: str
+
+
+class ResponderUpdate(Struct, kw_only=True):
+    """
+    What of a responder may change.
+    """
+
+    locale: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    metadata: dict[str, str | None] | UnsetType = UNSET
+
+
+class ResponderValue(Struct, kw_only=True):
+    """
+    One value of a responder's metadata; `metadata_id` is null and `type` text where the name is not declared.
+    """
+
+    responder_id: str
+    metadata_id: str | None
+    name: str
+    type: str
+    value: str
+    created_time: datetime
+    updated_time: datetime
+
+
+class ResponseAnswer(Struct, kw_only=True):
+    """
+    What was answered to one question; `value` is as the question's type has it.
+    """
+
+    instance_id: str
+    question_id: str
+    group_id: str
+    version_id: str
+    type: str
+    title: str
+    display_name: str | None
+    value: bool | int | float | str | list[int] | dict[str, int | str]
+    label: str | None
+    other_text: str | None
+    segment: str | None
+    answered_time: datetime
+    provisional: bool
+
+
+class ResponseMetadata(Struct, kw_only=True):
+    """
+    Values by name; empty where the token may not read them.
+    """
+
+    questionnaire: dict[str, str]
+    responder: dict[str, str]
+
+
+class RotationRequest(Struct, kw_only=True):
+    """
+    How many hours the old token lives on beside the new one.
+    """
+
+    overlap_hours: int | UnsetType = 24
+
+
+class Sequence(Struct, kw_only=True):
+    """
+    A rule by which a response to one questionnaire puts an item into the queue of another.
+    """
+
+    sequence_id: str
+    organization_id: str
+    title: str
+    kind: str
+    from_questionnaire_id: str
+    pipeline_id: str
+    trigger: str
+    conditions: dict[str, Any] | None
+    active: bool
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class SequenceRequest(Struct, kw_only=True):
+    """
+    Which responses put an item into which pipeline; no `conditions`: every response.
+    """
+
+    title: str
+    from_questionnaire_id: str
+    pipeline_id: str
+    kind: Literal["manual", "recovery", "review"] | UnsetType = "manual"
+    trigger: Literal["completed", "submitted"] | UnsetType = "submitted"
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    active: bool | UnsetType = True
+
+
+class SequenceUpdate(Struct, kw_only=True):
+    """
+    What of a sequence may change; items that it made stay as they are.
+    """
+
+    title: str | UnsetType = UNSET
+    pipeline_id: str | UnsetType = UNSET
+    trigger: Literal["completed", "submitted"] | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class SpecShown(Struct, kw_only=True):
+    """
+    A spec with every member.
+    """
+
+    questionnaire_ids: list[str]
+    metrics: list[MetricShown]
+    group_by: list[str]
+    bucket: str | None
+    filter: dict[str, Any] | None
+    from_time: datetime | None
+    to_time: datetime | None
+    last_days: int | None
+    date_basis: str | None
+    time_zone: str | None
+    compare: str
+    level: float
+    chart: str
+
+
+class Suppression(Struct, kw_only=True):
+    """
+    An address that is not written to; `identifier` as it was given, a keyed hash after erasure.
+    """
+
+    suppression_id: str
+    organization_id: str
+    channel_id: int
+    identifier: str
+    reason: str
+    expires_time: datetime | None
+    note: str | None
+    created_time: datetime
+    created_by: str | None
+
+
+class SuppressionRequest(Struct, kw_only=True):
+    """
+    An address that is not to be written to.
+    """
+
+    channel_id: Literal[1, 2, 3, 4, 5]
+    identifier: str
+    reason: Literal["blocked", "complaint", "erased", "hard_bounce", "unsubscribed"] | UnsetType = "blocked"
+    expires_time: datetime | None | UnsetType = UNSET
+    note: str | None | UnsetType = UNSET
+
+
+class Tag(Struct, kw_only=True):
+    """
+    A word on an instance, in lower case.
+    """
+
+    instance_id: str
+    tag: str
+    created_time: datetime
+    created_by: str | None
+
+
+class TagRequest(Struct, kw_only=True):
+    """
+    A word for an instance.
+    """
+
+    tag: str
+
+
+class TemplateParameter(Struct, kw_only=True):
+    """
+    A query parameter of a template.
+    """
+
+    name: str
+    type: str
+    required: bool
+    default: Any
+
+
+class TestSend(Struct, kw_only=True):
+    """
+    What was sent as a test, and what became of it. `body` is the plain text; empty where nothing was written. `segments` and `encoding` are those of an SMS.
+    """
+
+    responder_channel_identifier: str
+    locale: str
+    subject: str | None
+    body: str
+    outcome: str
+    reply: str | None
+    sent_time: datetime | None
+    segments: int | None
+    encoding: str | None
+
+
+class Token(Struct, kw_only=True):
+    """
+    What opens the API. `token` is its text, in the answer that makes it and never again.
+    """
+
+    token_id: str
+    organization_id: str
+    user_id: str | None
+    title: str
+    kind: str
+    scopes: list[str]
+    application_ids: list[str]
+    test: bool
+    hint: str
+    token: str | None
+    expires_time: datetime | None
+    revoked_time: datetime | None
+    last_used_time: datetime | None
+    created_time: datetime
+    created_by: str | None
+
+
+class TokenRequest(Struct, kw_only=True):
+    """
+    What to make. Without `kind`: of the user who asks, or of the organization where its own token asks.
+    """
+
+    title: str
+    scopes: list[str]
+    kind: Literal["organization", "user"] | None | UnsetType = UNSET
+    application_ids: list[str] | UnsetType = UNSET
+    expires_time: datetime | None | UnsetType = UNSET
+    test: bool | UnsetType = False
+
+
+class User(Struct, kw_only=True):
+    """
+    A person of the organization. Without `application_ids` the whole of it is theirs.
+    """
+
+    user_id: str
+    organization_id: str
+    email: str
+    first_name: str | None
+    middle_name: str | None
+    last_name: str | None
+    display_name: str | None
+    locale: str | None
+    time_zone: str | None
+    role: str
+    application_ids: list[str]
+    active: bool
+    invited_time: datetime
+    last_login_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class UserRequest(Struct, kw_only=True):
+    """
+    Whom to invite, and as what.
+    """
+
+    email: str
+    role: Literal["admin", "agent", "owner", "reporting"]
+    first_name: str | None | UnsetType = UNSET
+    middle_name: str | None | UnsetType = UNSET
+    last_name: str | None | UnsetType = UNSET
+    display_name: str | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    application_ids: list[str] | UnsetType = UNSET
+    active: bool | UnsetType = True
+
+
+class UserUpdate(Struct, kw_only=True):
+    """
+    What of a user may change.
+    """
+
+    first_name: str | None | UnsetType = UNSET
+    middle_name: str | None | UnsetType = UNSET
+    last_name: str | None | UnsetType = UNSET
+    display_name: str | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    role: Literal["admin", "agent", "owner", "reporting"] | UnsetType = UNSET
+    application_ids: list[str] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class Validation(Struct, kw_only=True):
+    """
+    Everything wrong with a definition.
+    """
+
+    problems: list[Problem]
+
+
+class Visual(Struct, kw_only=True):
+    """
+    How the pages of a questionnaire look, while it is active.
+    """
+
+    visual_id: str
+    questionnaire_id: str
+    title: str
+    active: bool
+    configuration: dict[str, Any]
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class VisualRequest(Struct, kw_only=True):
+    """
+    A visual to make.
+    """
+
+    title: str
+    configuration: dict[str, Any]
+    active: bool | UnsetType = False
+
+
+class VisualUpdate(Struct, kw_only=True):
+    """
+    What of a visual may change; its configuration is replaced as a whole.
+    """
+
+    title: str | UnsetType = UNSET
+    configuration: dict[str, Any] | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class Webhook(Struct, kw_only=True):
+    """
+    An endpoint of yours that is told of events. `secret` signs them: shown when it is made, and never again.
+    """
+
+    webhook_id: str
+    organization_id: str
+    title: str
+    active: bool
+    target_url: str
+    questionnaire_id: str | None
+    application_id: str | None
+    event_types: list[str]
+    secret: str | None
+    consecutive_failures: int
+    disabled_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class WebhookRequest(Struct, kw_only=True):
+    """
+    A new endpoint. No `questionnaire_id`, no `application_id`: of all of them.
+    """
+
+    title: str
+    target_url: str
+    active: bool | UnsetType = True
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    event_types: list[str] | UnsetType = UNSET
+
+
+class WebhookUpdate(Struct, kw_only=True):
+    """
+    What of an endpoint may change; `active` true switches one on again that failure switched off.
+    """
+
+    title: str | UnsetType = UNSET
+    target_url: str | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    questionnaire_id: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+    event_types: list[str] | UnsetType = UNSET
+
+
+class Error(Struct, kw_only=True):
+    code: str
+    message: str
+    pointer: Annotated[str, Meta(description="JSON Pointer into the body.")] | UnsetType = UNSET
+    parameter: str | UnsetType = UNSET
+    header: str | UnsetType = UNSET
+
+
+class ProblemDetails(Struct, kw_only=True):
+    """
+    The body of every refusal.
+    """
+
+    type: Annotated[str, Meta(description="A page that explains the code.")]
+    title: str
+    status: int
+    code: Annotated[str, Meta(description="Stable; decide by this.")]
+    detail: str
+    message: Annotated[str, Meta(description="As detail.")]
+    error: Annotated[str, Meta(description="As detail, for old clients.")]
+    instance: str
+    request_id: str
+    errors: list[Error]
+    required_scopes: list[str] | UnsetType = UNSET
+
+
+class AlertInstance(Struct, kw_only=True):
+    """
+    A case that an alert opened. The response that it is about is null where a daily figure opened it.
+    """
+
+    alert_instance_id: str
+    alert_id: str
+    questionnaire_id: str | None
+    instance_id: str | None
+    responder_id: str | None
+    status_id: int
+    assigned_user_id: str | None
+    severity: str
+    due_time: datetime | None
+    occurrences: int
+    matched: list[LeafResult]
+    comments_count: int
+    resolved_time: datetime | None
+    resolved_by: str | None
+    recovery_item_id: str | None
+    created_time: datetime
+    updated_time: datetime
+    updated_by: str | None
+
+
+class AlertInstanceUpdate(Struct, kw_only=True):
+    """
+    What of a case may change.
+    """
+
+    status_id: int | UnsetType = UNSET
+    assigned_user_id: str | None | UnsetType = UNSET
+    severity: Literal["critical", "high", "low", "normal"] | UnsetType = UNSET
+    due_time: datetime | None | UnsetType = UNSET
+
+
+class BatchResult(Struct, kw_only=True):
+    """
+    What became of all rows, in their order.
+    """
+
+    results: list[BatchRow]
+    created: int
+    updated: int
+    failed: int
+
+
+class Check(Struct, kw_only=True):
+    """
+    How one rule came out.
+    """
+
+    rule: str
+    passed: bool
+    detail: str | None
+    until_time: datetime | None
+    leaves: list[LeafResult]
+
+
+class ConditionTestResult(Struct, kw_only=True):
+    """
+    Whether the conditions hold, and each comparison in them.
+    """
+
+    matches: bool
+    leaves: list[LeafResult]
+
+
+class CustomReport(Struct, kw_only=True):
+    """
+    A saved report.
+    """
+
+    report_id: str
+    organization_id: str
+    application_id: str | None
+    title: str
+    description: str | None
+    spec: SpecShown
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class CustomReportRequest(Struct, kw_only=True):
+    """
+    A report to be saved.
+    """
+
+    title: str
+    spec: ReportSpec
+    description: str | None | UnsetType = UNSET
+    application_id: str | None | UnsetType = UNSET
+
+
+class CustomReportUpdate(Struct, kw_only=True):
+    """
+    What of a report may change; the spec as a whole.
+    """
+
+    title: str | UnsetType = UNSET
+    description: str | None | UnsetType = UNSET
+    spec: ReportSpec | UnsetType = UNSET
+
+
+class Draft(Struct, kw_only=True):
+    """
+    What is edited until it is published.
+    """
+
+    questionnaire_id: str
+    base_version_id: str | None
+    revision: int
+    definition: dict[str, Any]
+    problems: list[Problem]
+    updated_time: datetime
+    updated_by: str | None
+
+
+class Event(Struct, kw_only=True):
+    """
+    Something that happened. `data` is the changed thing after it; `cursor` its place in the log, for `after`.
+    """
+
+    event_id: str
+    cursor: str
+    type: str
+    created_time: datetime
+    organization_id: str
+    application_id: str | None
+    questionnaire_id: str | None
+    subject_id: str | None
+    subject_version: int | None
+    actor: EventActor
+    test: bool
+    data: dict[str, Any]
+
+
+class ExportRequest(Struct, kw_only=True):
+    """
+    What the file shall hold. A response is in it when its time of `date_basis` is set, and lies in the span.
+    """
+
+    format: Literal["csv", "jsonl", "xlsx"]
+    from_time: datetime | None | UnsetType = UNSET
+    to_time: datetime | None | UnsetType = UNSET
+    date_basis: Literal["completed", "sent", "submitted"] | UnsetType = "submitted"
+    filter: dict[str, Any] | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    values: Literal["both", "codes", "labels"] | UnsetType = "both"
+    include_metadata: bool | UnsetType = True
+    include_incomplete: bool | UnsetType = True
+    since_cursor: str | None | UnsetType = UNSET
+
+
+class Figure(Struct, kw_only=True):
+    """
+    One number with all that it needs to be understood.
+    """
+
+    metric: str
+    value: float | None
+    unit: str
+    n: int | None
+    base: str
+    population: int | None
+    interval: Interval | None
+    method: str
+    scale: str | None
+    parts: dict[str, int] | None
+    suppressed: bool
+    change: Change | None
+
+
+class Group(Struct, kw_only=True):
+    """
+    A group of questions: one page.
+    """
+
+    group_id: str
+    questionnaire_id: str
+    version_id: str | None
+    position: int
+    questions_count: int
+    title: str | None
+    description: str | None
+    display_name: str | None
+    enabled: bool
+    translations: dict[str, GroupTranslation]
+
+
+class InstanceRequest(Struct, kw_only=True):
+    """
+    What an instance is asked to be; nothing is required.
+    """
+
+    responder_id: str | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    valid_days: int | None | UnsetType = UNSET
+    editable: bool | None | UnsetType = UNSET
+    sent_time: datetime | None | UnsetType = UNSET
+    delivered_time: datetime | None | UnsetType = UNSET
+    metadata: MetadataGroups | None | UnsetType = UNSET
+    reference_id: str | None | UnsetType = UNSET
+
+
+class NotificationSubscription(Struct, kw_only=True):
+    """
+    What a user hears: of these types, about these things. A type that is not named has its default.
+    """
+
+    user_id: str
+    types: dict[str, NotificationWays]
+    watches: list[NotificationWatch]
+    digest: str
+    updated_time: datetime
+
+
+class NotificationSubscriptionRequest(Struct, kw_only=True):
+    """
+    All that a user wants to hear; what is left out is as it was at the beginning.
+    """
+
+    types: dict[str, NotificationWays] | UnsetType = UNSET
+    watches: list[NotificationWatch] | UnsetType = UNSET
+    digest: Literal["daily", "none", "weekly"] | UnsetType = "none"
+
+
+class PipelineRequest(Struct, kw_only=True):
+    """
+    A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default.
+    """
+
+    channel_id: Literal[1, 2, 3, 4, 5]
+    title: str
+    description: str | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    delay_cap_minutes: int | UnsetType = UNSET
+    delay_cap_hours: int | UnsetType = UNSET
+    delay_cap_days: int | UnsetType = UNSET
+    frequency_cap_minutes: int | UnsetType = UNSET
+    frequency_cap_hours: int | UnsetType = UNSET
+    frequency_cap_days: int | UnsetType = UNSET
+    message_subject: str | None | UnsetType = UNSET
+    message_body: str | None | UnsetType = UNSET
+    messages: dict[str, MessageTexts] | UnsetType = UNSET
+    start_time: datetime | None | UnsetType = UNSET
+    end_time: datetime | None | UnsetType = UNSET
+    dispatch_start_time: str | None | UnsetType = UNSET
+    dispatch_end_time: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    zone_of: Literal["organization", "recipient"] | UnsetType = UNSET
+    weekdays: list[int] | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    sender_name: str | None | UnsetType = UNSET
+    sender_address: str | None | UnsetType = UNSET
+    reply_to: str | None | UnsetType = UNSET
+    max_retry_attempts: int | UnsetType = UNSET
+    not_after_days: int | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    paused: bool | UnsetType = UNSET
+    if_outside: Literal["skip", "wait"] | UnsetType = UNSET
+    if_capped: Literal["skip", "wait"] | UnsetType = UNSET
+    policy_exempt: bool | UnsetType = UNSET
+    on_holidays: Literal["send", "wait"] | UnsetType = UNSET
+    reminders: list[Reminder] | UnsetType = UNSET
+    target_url: str | None | UnsetType = UNSET
+    template_pipeline_id: str | None | UnsetType = UNSET
+
+
+class PipelineUpdate(Struct, kw_only=True):
+    """
+    What of a pipeline may change; `paused` true holds its items at once, false lets them go.
+    """
+
+    description: str | None | UnsetType = UNSET
+    locale: str | None | UnsetType = UNSET
+    delay_cap_minutes: int | UnsetType = UNSET
+    delay_cap_hours: int | UnsetType = UNSET
+    delay_cap_days: int | UnsetType = UNSET
+    frequency_cap_minutes: int | UnsetType = UNSET
+    frequency_cap_hours: int | UnsetType = UNSET
+    frequency_cap_days: int | UnsetType = UNSET
+    message_subject: str | None | UnsetType = UNSET
+    message_body: str | None | UnsetType = UNSET
+    messages: dict[str, MessageTexts] | UnsetType = UNSET
+    start_time: datetime | None | UnsetType = UNSET
+    end_time: datetime | None | UnsetType = UNSET
+    dispatch_start_time: str | None | UnsetType = UNSET
+    dispatch_end_time: str | None | UnsetType = UNSET
+    time_zone: str | None | UnsetType = UNSET
+    zone_of: Literal["organization", "recipient"] | UnsetType = UNSET
+    weekdays: list[int] | UnsetType = UNSET
+    conditions: dict[str, Any] | None | UnsetType = UNSET
+    sender_name: str | None | UnsetType = UNSET
+    sender_address: str | None | UnsetType = UNSET
+    reply_to: str | None | UnsetType = UNSET
+    max_retry_attempts: int | UnsetType = UNSET
+    not_after_days: int | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    paused: bool | UnsetType = UNSET
+    if_outside: Literal["skip", "wait"] | UnsetType = UNSET
+    if_capped: Literal["skip", "wait"] | UnsetType = UNSET
+    policy_exempt: bool | UnsetType = UNSET
+    on_holidays: Literal["send", "wait"] | UnsetType = UNSET
+    reminders: list[Reminder] | UnsetType = UNSET
+    target_url: str | None | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+
+
+class Question(Struct, kw_only=True):
+    """
+    A question. Which members stand after `jumps` and `translations` depends on its type.
+    """
+
+    question_id: str
+    group_id: str
+    questionnaire_id: str
+    version_id: str | None
+    position: int
+    type: str
+    title: str
+    description: str | None
+    display_name: str | None
+    required: bool
+    enabled: bool
+    display_probability: int
+    randomize: bool
+    low_label: str | None
+    high_label: str | None
+    jumps: list[Jump]
+    translations: dict[str, QuestionTranslation]
+    scale_min: int | UnsetType = UNSET
+    scale_max: int | UnsetType = UNSET
+    style: str | UnsetType = UNSET
+    rows: list[MatrixRow] | UnsetType = UNSET
+    choices: list[Choice] | UnsetType = UNSET
+    choices_min: int | UnsetType = UNSET
+    choices_max: int | None | UnsetType = UNSET
+    rank_max: int | None | UnsetType = UNSET
+    length_max: int | UnsetType = UNSET
+    multiline: bool | UnsetType = UNSET
+    number_min: int | float | None | UnsetType = UNSET
+    number_max: int | float | None | UnsetType = UNSET
+    decimals: int | UnsetType = UNSET
+    date_min: str | None | UnsetType = UNSET
+    date_max: str | None | UnsetType = UNSET
+    contact_fields: list[str] | UnsetType = UNSET
+
+
+class ReportTemplate(Struct, kw_only=True):
+    """
+    A ready report and its parameters.
+    """
+
+    template_id: str
+    title: str
+    description: str
+    parameters: list[TemplateParameter]
+
+
+class Responder(Struct, kw_only=True):
+    """
+    A person who is asked; `suppressed` when one of the addresses is to be left alone.
+    """
+
+    responder_id: str
+    organization_id: str
+    identifiers: list[ResponderIdentifier]
+    locale: str | None
+    time_zone: str | None
+    suppressed: bool
+    instances_count: int
+    last_contacted_time: datetime | None
+    last_submitted_time: datetime | None
+    anonymized_time: datetime | None
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+class ResponseContent(Struct, kw_only=True):
+    """
+    Everything that was answered, in question order.
+    """
+
+    instance_id: str
+    questionnaire_id: str
+    version_id: str
+    responder_id: str
+    locale: str
+    finalized: bool
+    submitted_time: datetime | None
+    completed_time: datetime | None
+    answers: list[ResponseAnswer]
+    skipped_question_ids: list[str]
+    metadata: ResponseMetadata
+
+
+class ResultRow(Struct, kw_only=True):
+    """
+    One row: what it is grouped by, and its figures.
+    """
+
+    key: dict[str, str | int | None]
+    figures: list[Figure]
+
+
+class SimulationRow(Struct, kw_only=True):
+    """
+    What would become of one row. `segments` and `encoding` are those of an SMS, which is paid by the segment.
+    """
+
+    row: int
+    valid: bool
+    verdict: str | None
+    reason: str | None
+    result: str | None
+    planned_time: datetime | None
+    time_zone: str | None
+    locale: str | None
+    responder_id: str | None
+    checks: list[Check]
+    subject: str | None
+    body: str | None
+    problem: dict[str, Any] | None
+    segments: int | None
+    encoding: str | None
+
+
+class Trace(Struct, kw_only=True):
+    """
+    The decision about an item, rule by rule.
+    """
+
+    item_id: str
+    status_id: int
+    decided_time: datetime
+    verdict: str
+    reason: str | None
+    result: str | None
+    planned_time: datetime | None
+    planned_local_time: str | None
+    time_zone: str
+    locale: str
+    checks: list[Check]
+    undeclared_metadata: list[str]
+
+
+class ReportResult(Struct, kw_only=True):
+    """
+    A report that ran.
+    """
+
+    template_id: str | None
+    report_id: str | None
+    title: str
+    generated_time: datetime
+    period: PeriodShown
+    parameters: dict[str, Any]
+    rows: list[ResultRow]
+    total: list[Figure]
+    suppressed_rows: int
+    truncated: bool
+
+
+class Simulation(Struct, kw_only=True):
+    """
+    What would become of all rows, in their order.
+    """
+
+    results: list[SimulationRow]

@@ -1,0 +1,2199 @@
+"""The operations of the API by family, generated from its OpenAPI document."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from afterword_client import models
+
+T = TypeVar("T")
+Filters = Mapping[str, Mapping[str, Any]]
+Orders = Mapping[str, Sequence[str]]
+
+
+class Reply(Protocol):
+    """An answer."""
+
+    def read(self, kind: type[T]) -> T:
+        """The body as this type."""
+        ...
+
+
+class Transport(Protocol):
+    """What sends."""
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: object = msgspec.UNSET,
+        file: bytes | None = None,
+        media_type: str = "application/json",
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+    ) -> Reply:
+        """Send one request."""
+        ...
+
+    def pages(self, path: str, kind: type[T], *, limit: int, query: Mapping[str, Any] | None = None) -> Iterator[T]:
+        """Every entry of a list."""
+        ...
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """The bytes of a file."""
+        ...
+
+
+class Family:
+    """Operations that belong together."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+
+def _segment(text: str) -> str:
+    """A text as one segment of a path."""
+    return quote(text, safe="")
+
+
+class Applications(Family):
+    """Applications."""
+
+    def list_application_types(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ApplicationType]:
+        """Get all application types.
+
+        Needs `Application.Read`.
+        """
+        return self._transport.pages(
+            "/application/type",
+            models.ApplicationType,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_applications(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Application]:
+        """Get all applications.
+
+        Needs `Application.Read`.
+        """
+        return self._transport.pages(
+            "/application", models.Application, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_application(
+        self, body: models.ApplicationRequest, *, idempotency_key: str | None = None
+    ) -> models.Application:
+        """Create Application.
+
+        An application of a type other than `custom` has that type's metadata definitions. Needs `Application.Create`.
+        """
+        return self._transport.request("POST", "/application", body=body, idempotency_key=idempotency_key).read(
+            models.Application
+        )
+
+    def get_application(self, application_id: str) -> models.Application:
+        """Get Application.
+
+        Needs `Application.Read`.
+        """
+        return self._transport.request("GET", f"/application/{_segment(application_id)}").read(models.Application)
+
+    def update_application(
+        self, application_id: str, body: models.ApplicationUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Application:
+        """Update Application.
+
+        Needs `Application.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/application/{_segment(application_id)}", body=body, if_match=if_match
+        ).read(models.Application)
+
+    def delete_application(self, application_id: str, *, if_match: str | None = None) -> None:
+        """Delete Application.
+
+        Refused while it owns questionnaires, archived ones too. Needs `Application.Delete`.
+        """
+        self._transport.request("DELETE", f"/application/{_segment(application_id)}", if_match=if_match)
+
+
+class Organizations(Family):
+    """Organizations."""
+
+    def list_organizations(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Organization]:
+        """Get all organizations.
+
+        Those that the token reaches: its own. Needs `Organization.Read`.
+        """
+        return self._transport.pages(
+            "/organization", models.Organization, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_organization(self, organization_id: str) -> models.Organization:
+        """Get Organization.
+
+        Needs `Organization.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}").read(models.Organization)
+
+    def update_organization(
+        self, organization_id: str, body: models.OrganizationUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Organization:
+        """Update Organization.
+
+        Needs `Organization.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/organization/{_segment(organization_id)}", body=body, if_match=if_match
+        ).read(models.Organization)
+
+    def get_billing(self, organization_id: str) -> models.OrganizationBilling:
+        """Get Organization Billing.
+
+        Needs `Organization Billing.Read`.
+        """
+        return self._transport.request("GET", f"/organization/{_segment(organization_id)}/billing").read(
+            models.OrganizationBilling
+        )
+
+    def update_billing(
+        self, organization_id: str, body: models.BillingUpdate | None = None, *, if_match: str | None = None
+    ) -> models.OrganizationBilling:
+        """Update Organization Billing.
+
+        Needs `Organization Billing.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/organization/{_segment(organization_id)}/billing", body=body, if_match=if_match
+        ).read(models.OrganizationBilling)
+
+
+class Users(Family):
+    """Users."""
+
+    def list_users(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.User]:
+        """Get all users.
+
+        Needs `User.Read`.
+        """
+        return self._transport.pages(
+            "/user", models.User, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def invite_user(self, body: models.UserRequest, *, idempotency_key: str | None = None) -> models.User:
+        """Invite User.
+
+        Only an owner invites owners; who is confined to applications invites to these. Needs `User.Create`.
+        """
+        return self._transport.request("POST", "/user", body=body, idempotency_key=idempotency_key).read(models.User)
+
+    def get_user(self, user_id: str) -> models.User:
+        """Get User.
+
+        `me`: the token's own user. Needs `User.Read`.
+        """
+        return self._transport.request("GET", f"/user/{_segment(user_id)}").read(models.User)
+
+    def update_user(
+        self, user_id: str, body: models.UserUpdate | None = None, *, if_match: str | None = None
+    ) -> models.User:
+        """Update User.
+
+        Of oneself (`me`) the profile alone, for which no scope is needed: not role, applications, activity. Needs
+        `User.Update`.
+        """
+        return self._transport.request("PATCH", f"/user/{_segment(user_id)}", body=body, if_match=if_match).read(
+            models.User
+        )
+
+    def remove_user(self, user_id: str, *, if_match: str | None = None) -> None:
+        """Remove User.
+
+        The user leaves the organization, and their tokens end at once. `me`: the token's own user. Needs
+        `User.Delete`.
+        """
+        self._transport.request("DELETE", f"/user/{_segment(user_id)}", if_match=if_match)
+
+
+class Tokens(Family):
+    """Tokens."""
+
+    def list_tokens(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Token]:
+        """Get all tokens.
+
+        Needs `Token.Read`.
+        """
+        return self._transport.pages(
+            "/token", models.Token, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def make_token(self, body: models.TokenRequest, *, idempotency_key: str | None = None) -> models.Token:
+        """Create Token.
+
+        Scopes and applications within those that the caller holds. The answer alone shows `token`. Repeated with its
+        `Idempotency-Key` the answer has null in `token`. Needs `Token.Create`.
+        """
+        return self._transport.request("POST", "/token", body=body, idempotency_key=idempotency_key).read(models.Token)
+
+    def get_token(self, token_id: str) -> models.Token:
+        """Get Token.
+
+        Needs `Token.Read`.
+        """
+        return self._transport.request("GET", f"/token/{_segment(token_id)}").read(models.Token)
+
+    def revoke_token(self, token_id: str, *, if_match: str | None = None) -> None:
+        """Revoke Token.
+
+        It ends at once and stays in the list with its `revoked_time`. Needs `Token.Delete`.
+        """
+        self._transport.request("DELETE", f"/token/{_segment(token_id)}", if_match=if_match)
+
+    def rotate_token(
+        self, token_id: str, body: models.RotationRequest | None = None, *, idempotency_key: str | None = None
+    ) -> models.Token:
+        """Rotate Token.
+
+        A new token with the rights of the old one, which ends `overlap_hours` later. Repeated with its
+        `Idempotency-Key` the answer has null in `token`. Needs `Token.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/token/{_segment(token_id)}/rotation", body=body, idempotency_key=idempotency_key
+        ).read(models.Token)
+
+
+class Plans(Family):
+    """Plans."""
+
+    def list_plans(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Plan]:
+        """Get all plans.
+
+        An organization without a plan is unlimited. Needs `Plan.Read`.
+        """
+        return self._transport.pages(
+            "/plan", models.Plan, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+
+class Questionnaires(Family):
+    """Questionnaires."""
+
+    def list_questionnaires(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Questionnaire]:
+        """Get all questionnaires.
+
+        Needs `Questionnaire.Read`.
+        """
+        return self._transport.pages(
+            "/q/questionnaire", models.Questionnaire, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_questionnaire(
+        self, body: models.QuestionnaireRequest, *, idempotency_key: str | None = None
+    ) -> models.Questionnaire:
+        """Create questionnaire.
+
+        With an empty draft, or with a copy of what `template_questionnaire_id` asks; nothing can be issued before a
+        version is published. Needs `Questionnaire.Create`.
+        """
+        return self._transport.request("POST", "/q/questionnaire", body=body, idempotency_key=idempotency_key).read(
+            models.Questionnaire
+        )
+
+    def get_questionnaire(self, questionnaire_id: str) -> models.Questionnaire:
+        """Get Questionnaire.
+
+        Needs `Questionnaire.Read`.
+        """
+        return self._transport.request("GET", f"/q/questionnaire/{_segment(questionnaire_id)}").read(
+            models.Questionnaire
+        )
+
+    def change_questionnaire(
+        self, questionnaire_id: str, body: models.QuestionnaireUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Questionnaire:
+        """Update questionnaire.
+
+        Its owner and default locale stay; what it asks changes with a new version. Needs `Questionnaire.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/questionnaire/{_segment(questionnaire_id)}", body=body, if_match=if_match
+        ).read(models.Questionnaire)
+
+    def archive_questionnaire(self, questionnaire_id: str, *, if_match: str | None = None) -> None:
+        """Archive questionnaire.
+
+        Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`. Needs
+        `Questionnaire.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}", if_match=if_match)
+
+    def get_draft(self, questionnaire_id: str) -> models.Draft:
+        """Get draft.
+
+        Needs `Questionnaire.Read`.
+        """
+        return self._transport.request("GET", f"/q/questionnaire/{_segment(questionnaire_id)}/draft").read(models.Draft)
+
+    def save_draft(
+        self, questionnaire_id: str, body: models.Definition, *, if_match: str | None = None
+    ) -> models.Draft:
+        """Save draft.
+
+        The whole definition. Groups, questions and rows without an id are given one; those that come back keep
+        theirs. What is wrong stands in `problems` and does not keep the draft from being saved. 201 where there was
+        none. Needs `Questionnaire.Update`.
+        """
+        return self._transport.request(
+            "PUT", f"/q/questionnaire/{_segment(questionnaire_id)}/draft", body=body, if_match=if_match
+        ).read(models.Draft)
+
+    def discard_draft(self, questionnaire_id: str, *, if_match: str | None = None) -> None:
+        """Discard draft.
+
+        The published version stays as it is; a new draft may begin with its definition. Needs `Questionnaire.Update`.
+        """
+        self._transport.request("DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}/draft", if_match=if_match)
+
+    def validate_definition(self, body: models.Definition, *, idempotency_key: str | None = None) -> models.Validation:
+        """Validate definition.
+
+        Nothing is saved. Metadata that jumps ask for may be any: they belong to an application. Needs
+        `Questionnaire.Read`.
+        """
+        return self._transport.request(
+            "POST", "/q/questionnaire/validation", body=body, idempotency_key=idempotency_key
+        ).read(models.Validation)
+
+    def list_versions(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QuestionnaireVersion]:
+        """Get all questionnaire versions.
+
+        Needs `Questionnaire Version.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/version",
+            models.QuestionnaireVersion,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def publish_draft(
+        self,
+        questionnaire_id: str,
+        body: models.PublicationRequest | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.QuestionnaireVersion:
+        """Publish draft.
+
+        The draft's errors refuse it, with pointers into the draft. One that says what the published version says
+        makes no version: 200 and the published one. Needs `Questionnaire Version.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/version", body=body, idempotency_key=idempotency_key
+        ).read(models.QuestionnaireVersion)
+
+    def get_version(self, questionnaire_id: str, version_id: str) -> models.QuestionnaireVersion:
+        """Get questionnaire version.
+
+        Needs `Questionnaire Version.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/version/{_segment(version_id)}"
+        ).read(models.QuestionnaireVersion)
+
+
+class QuestionnaireGroups(Family):
+    """Questionnaire Groups."""
+
+    def list_groups(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Group]:
+        """Get all questionnaire groups.
+
+        Those of the published version, in order; before the first publication those of the draft. Needs
+        `Questionnaire Group.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/group",
+            models.Group,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_group(self, questionnaire_id: str, group_id: str) -> models.Group:
+        """Get Questionnaire Group.
+
+        Needs `Questionnaire Group.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/group/{_segment(group_id)}"
+        ).read(models.Group)
+
+
+class Questions(Family):
+    """Questions."""
+
+    def list_questions(
+        self,
+        questionnaire_id: str,
+        group_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Question]:
+        """Get all group questions.
+
+        Needs `Question.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/group/{_segment(group_id)}/question",
+            models.Question,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_question(self, questionnaire_id: str, question_id: str) -> models.Question:
+        """Get Question.
+
+        Needs `Question.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/question/{_segment(question_id)}"
+        ).read(models.Question)
+
+    def list_question_answers(
+        self,
+        questionnaire_id: str,
+        question_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.ResponseAnswer]:
+        """Get Question Response Content.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/question/{_segment(question_id)}/response/content",
+            models.ResponseAnswer,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+
+class QuestionnaireVisuals(Family):
+    """Questionnaire Visuals."""
+
+    def list_visuals(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Visual]:
+        """Get all questionnaire visuals.
+
+        Needs `Questionnaire Visual.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/visual",
+            models.Visual,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_visual(
+        self, questionnaire_id: str, body: models.VisualRequest, *, idempotency_key: str | None = None
+    ) -> models.Visual:
+        """Create questionnaire visual.
+
+        An active one ends the other. Of `configuration` pages read `color_primary`, `color_background`, `color_text`
+        (their contrast must be 4.5:1), `logo`, `font`, `corner_radius`, `layout` and `show_progress`; other keys are
+        kept for the client. Needs `Questionnaire Visual.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/visual", body=body, idempotency_key=idempotency_key
+        ).read(models.Visual)
+
+    def get_visual(self, questionnaire_id: str, visual_id: str) -> models.Visual:
+        """Get questionnaire visual.
+
+        Needs `Questionnaire Visual.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/visual/{_segment(visual_id)}"
+        ).read(models.Visual)
+
+    def change_visual(
+        self,
+        questionnaire_id: str,
+        visual_id: str,
+        body: models.VisualUpdate | None = None,
+        *,
+        if_match: str | None = None,
+    ) -> models.Visual:
+        """Update questionnaire visual.
+
+        `configuration` is replaced as a whole; activating it ends the other. Of `configuration` pages read
+        `color_primary`, `color_background`, `color_text` (their contrast must be 4.5:1), `logo`, `font`,
+        `corner_radius`, `layout` and `show_progress`; other keys are kept for the client. Needs `Questionnaire
+        Visual.Update`.
+        """
+        return self._transport.request(
+            "PATCH",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/visual/{_segment(visual_id)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.Visual)
+
+    def delete_visual(self, questionnaire_id: str, visual_id: str, *, if_match: str | None = None) -> None:
+        """Delete questionnaire visual.
+
+        Needs `Questionnaire Visual.Delete`.
+        """
+        self._transport.request(
+            "DELETE", f"/q/questionnaire/{_segment(questionnaire_id)}/visual/{_segment(visual_id)}", if_match=if_match
+        )
+
+
+class Metadata(Family):
+    """Metadata."""
+
+    def list_questionnaire_metadata(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.MetadataDefinition]:
+        """Get all questionnaire metadata definitions.
+
+        Needs `Metadata.Read`.
+        """
+        return self._transport.pages(
+            "/q/metadata/questionnaire",
+            models.MetadataDefinition,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def declare_questionnaire_metadata(
+        self, body: models.MetadataDefinitionRequest, *, idempotency_key: str | None = None
+    ) -> models.MetadataDefinition:
+        """Declare questionnaire metadata.
+
+        The level `application` wants an `application_id`, `application_type` an `application_type_id`, `organization`
+        neither. Of one name the narrowest definition decides. Needs `Metadata.Create`.
+        """
+        return self._transport.request(
+            "POST", "/q/metadata/questionnaire", body=body, idempotency_key=idempotency_key
+        ).read(models.MetadataDefinition)
+
+    def get_questionnaire_metadata(self, metadata_id: str) -> models.MetadataDefinition:
+        """Get questionnaire metadata definition.
+
+        Needs `Metadata.Read`.
+        """
+        return self._transport.request("GET", f"/q/metadata/questionnaire/{_segment(metadata_id)}").read(
+            models.MetadataDefinition
+        )
+
+    def change_questionnaire_metadata(
+        self, metadata_id: str, body: models.MetadataDefinitionUpdate | None = None, *, if_match: str | None = None
+    ) -> models.MetadataDefinition:
+        """Update questionnaire metadata definition.
+
+        Needs `Metadata.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/metadata/questionnaire/{_segment(metadata_id)}", body=body, if_match=if_match
+        ).read(models.MetadataDefinition)
+
+    def delete_questionnaire_metadata(self, metadata_id: str, *, if_match: str | None = None) -> None:
+        """Delete questionnaire metadata definition.
+
+        Values of the name stay; they are undeclared from now on. Needs `Metadata.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/metadata/questionnaire/{_segment(metadata_id)}", if_match=if_match)
+
+    def list_responder_metadata(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.MetadataDefinition]:
+        """Get all responder metadata definitions.
+
+        Needs `Metadata.Read`.
+        """
+        return self._transport.pages(
+            "/q/metadata/responder",
+            models.MetadataDefinition,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def declare_responder_metadata(
+        self, body: models.MetadataDefinitionRequest, *, idempotency_key: str | None = None
+    ) -> models.MetadataDefinition:
+        """Declare responder metadata.
+
+        The level `application` wants an `application_id`, `application_type` an `application_type_id`, `organization`
+        neither. Of one name the narrowest definition decides. Needs `Metadata.Create`.
+        """
+        return self._transport.request(
+            "POST", "/q/metadata/responder", body=body, idempotency_key=idempotency_key
+        ).read(models.MetadataDefinition)
+
+    def get_responder_metadata(self, metadata_id: str) -> models.MetadataDefinition:
+        """Get responder metadata definition.
+
+        Needs `Metadata.Read`.
+        """
+        return self._transport.request("GET", f"/q/metadata/responder/{_segment(metadata_id)}").read(
+            models.MetadataDefinition
+        )
+
+    def change_responder_metadata(
+        self, metadata_id: str, body: models.MetadataDefinitionUpdate | None = None, *, if_match: str | None = None
+    ) -> models.MetadataDefinition:
+        """Update responder metadata definition.
+
+        Needs `Metadata.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/metadata/responder/{_segment(metadata_id)}", body=body, if_match=if_match
+        ).read(models.MetadataDefinition)
+
+    def delete_responder_metadata(self, metadata_id: str, *, if_match: str | None = None) -> None:
+        """Delete responder metadata definition.
+
+        Values of the name stay; they are undeclared from now on. Needs `Metadata.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/metadata/responder/{_segment(metadata_id)}", if_match=if_match)
+
+
+class QuestionnaireInstances(Family):
+    """Questionnaire Instances."""
+
+    def list_questionnaire_instances(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QuestionnaireInstance]:
+        """Get Questionnaire Instance List by questionnaire id.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/instance",
+            models.QuestionnaireInstance,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def issue_instance(
+        self, questionnaire_id: str, body: models.InstanceRequest | None = None, *, idempotency_key: str | None = None
+    ) -> models.QuestionnaireInstance:
+        """Create new questionnaire instance.
+
+        With a `reference_id` that has an instance already: 200 and that one, unchanged. Needs `Questionnaire
+        Instance.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/instance",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.QuestionnaireInstance)
+
+    def list_instances_with_children(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.InstanceWithChildren]:
+        """Get Questionnaire Instance List with its children.
+
+        Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down. Needs
+        `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/instance/children",
+            models.InstanceWithChildren,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def try_conditions(
+        self, questionnaire_id: str, body: models.ConditionTest, *, idempotency_key: str | None = None
+    ) -> models.ConditionTestResult:
+        """Test conditions.
+
+        Tries conditions on a past response of the questionnaire; nothing is kept. Needs `Questionnaire
+        Instance.Read`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/condition/test",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.ConditionTestResult)
+
+    def list_questionnaire_values(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QuestionnaireValue]:
+        """Get Questionnaire Value List by questionnaire id.
+
+        Needs `Questionnaire Value.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/value",
+            models.QuestionnaireValue,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_instance_values(
+        self, instance_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.QuestionnaireValue]:
+        """Get Questionnaire Value List by instance id.
+
+        Needs `Questionnaire Value.Read`.
+        """
+        return self._transport.pages(
+            f"/q/instance/{_segment(instance_id)}/value",
+            models.QuestionnaireValue,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_questionnaire_responder_values(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.ResponderValue]:
+        """Get Responder Value List by questionnaire id.
+
+        Needs `Responder Value.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/responder/value",
+            models.ResponderValue,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_responder_values(
+        self, responder_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ResponderValue]:
+        """Get Responder Value List by responder id.
+
+        Needs `Responder Value.Read`.
+        """
+        return self._transport.pages(
+            f"/q/responder/{_segment(responder_id)}/value",
+            models.ResponderValue,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+
+class QuestionnaireInstancesSimplified(Family):
+    """Questionnaire Instances - Simplified."""
+
+    def list_organization_instances(
+        self,
+        organization_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QuestionnaireInstance]:
+        """Get Questionnaire Instance List by Organization.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/q/organization/{_segment(organization_id)}/instance",
+            models.QuestionnaireInstance,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def list_instances(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.QuestionnaireInstance]:
+        """Get Questionnaire Instance List.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.pages(
+            "/q/instance",
+            models.QuestionnaireInstance,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_instance(self, instance_id: str) -> models.QuestionnaireInstance:
+        """Get Questionnaire Instance.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/instance/{_segment(instance_id)}").read(models.QuestionnaireInstance)
+
+    def update_instance(
+        self, instance_id: str, body: models.InstanceUpdate | None = None, *, if_match: str | None = None
+    ) -> models.QuestionnaireInstance:
+        """Update Questionnaire Instance.
+
+        In every state; only what the body names. Metadata is merged by name, null or empty text removes. Needs
+        `Questionnaire Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/instance/{_segment(instance_id)}", body=body, if_match=if_match
+        ).read(models.QuestionnaireInstance)
+
+    def delete_instance(self, instance_id: str, *, if_match: str | None = None) -> None:
+        """Delete Questionnaire Instance.
+
+        Needs `Questionnaire Instance.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/instance/{_segment(instance_id)}", if_match=if_match)
+
+    def get_instance_url(self, instance_id: str) -> models.InstanceUrl:
+        """Get Questionnaire Instance Url.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/instance/{_segment(instance_id)}/url").read(models.InstanceUrl)
+
+    def get_instance_content(self, instance_id: str) -> models.InstanceContent:
+        """Get Questionnaire Instance Content.
+
+        Needs `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/instance/{_segment(instance_id)}/content").read(
+            models.InstanceContent
+        )
+
+    def get_response_content(self, instance_id: str) -> models.ResponseContent:
+        """Get Questionnaire Instance Response Content.
+
+        Values of metadata need Questionnaire Value.Read and Responder Value.Read, else their maps are empty. Needs
+        `Questionnaire Instance.Read`.
+        """
+        return self._transport.request("GET", f"/q/instance/{_segment(instance_id)}/response/content").read(
+            models.ResponseContent
+        )
+
+
+class Tags(Family):
+    """Tags."""
+
+    def list_tags(
+        self, instance_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Tag]:
+        """Get all tags.
+
+        Needs `Tag.Read`.
+        """
+        return self._transport.pages(
+            f"/q/instance/{_segment(instance_id)}/tag",
+            models.Tag,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def add_tag(self, instance_id: str, body: models.TagRequest, *, idempotency_key: str | None = None) -> models.Tag:
+        """Add tag.
+
+        Trimmed and in lower case; one that is there already stays as it is. At most 50 an instance. Needs
+        `Tag.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/instance/{_segment(instance_id)}/tag", body=body, idempotency_key=idempotency_key
+        ).read(models.Tag)
+
+    def remove_tag(self, instance_id: str, tag: str, *, if_match: str | None = None) -> None:
+        """Remove tag.
+
+        Needs `Tag.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/instance/{_segment(instance_id)}/tag/{_segment(tag)}", if_match=if_match)
+
+
+class Responders(Family):
+    """Responders."""
+
+    def list_responders(
+        self,
+        *,
+        search: str | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Responder]:
+        """Get all responders.
+
+        With `search`: those with an address that is this or begins like this; of very many the first 10,000. Needs
+        `Responder.Read`.
+        """
+        return self._transport.pages(
+            "/q/responder",
+            models.Responder,
+            limit=limit,
+            query={"search": search, "filter_by": filter_by, "order_by": order_by},
+        )
+
+    def count_responders(self, *, search: str | None = None) -> models.ResponderCount:
+        """Get responder count.
+
+        The same filters as the list. With `search`: those with an address that is this or begins like this; of very
+        many the first 10,000. Needs `Responder.Read`.
+        """
+        return self._transport.request("GET", "/q/responder/count", query={"search": search}).read(
+            models.ResponderCount
+        )
+
+    def get_responder(self, responder_id: str) -> models.Responder:
+        """Get Responder.
+
+        Needs `Responder.Read`.
+        """
+        return self._transport.request("GET", f"/q/responder/{_segment(responder_id)}").read(models.Responder)
+
+    def update_responder(
+        self, responder_id: str, body: models.ResponderUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Responder:
+        """Update Responder.
+
+        Only what the body names. Metadata is merged by name, null or empty text removes; read it at /value. Needs
+        `Responder.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/responder/{_segment(responder_id)}", body=body, if_match=if_match
+        ).read(models.Responder)
+
+    def erase_responder(
+        self, responder_id: str, body: models.ErasureRequest | None = None, *, idempotency_key: str | None = None
+    ) -> models.Erasure:
+        """Erase a person.
+
+        What waits for the person is cancelled, then everything that is held is taken out, in the background. With
+        `anonymize` scores stay in the counts, without person or text; with `erase` the responses go as well. With
+        `suppress` a keyed hash of the addresses stays, so that the person is not asked again. While an erasure of the
+        person runs, 409. Needs `Responder.Delete`.
+        """
+        return self._transport.request(
+            "POST", f"/q/responder/{_segment(responder_id)}/erasure", body=body, idempotency_key=idempotency_key
+        ).read(models.Erasure)
+
+    def get_erasure(self, erasure_id: str) -> models.Erasure:
+        """Get an erasure.
+
+        It stays when the person is gone; nothing in it says who that was. Needs `Responder.Read`.
+        """
+        return self._transport.request("GET", f"/q/responder/erasure/{_segment(erasure_id)}").read(models.Erasure)
+
+
+class Queue(Family):
+    """Queue."""
+
+    def list_items(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.QueueItem]:
+        """Queue Item List.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item",
+            models.QueueItem,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def schedule_item(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: models.QueueItemRequest,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.QueueItem:
+        """Create new queue item.
+
+        Without `send_time`: now and the pipeline's delay. A time in the past means due at once. Needs `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.QueueItem)
+
+    def get_item(self, questionnaire_id: str, pipeline_id: str, item_id: str) -> models.QueueItem:
+        """Get Queue Item.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item/{_segment(item_id)}",
+        ).read(models.QueueItem)
+
+    def change_item(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        item_id: str,
+        body: models.QueueItemUpdate | None = None,
+        *,
+        if_match: str | None = None,
+    ) -> models.QueueItem:
+        """Update Queue Item.
+
+        Only what the body names, while the item is Pending; a value equal to the stored one is no change. `status_id`
+        5 cancels, then nothing else of the body acts. Needs `Queue.Update`.
+        """
+        return self._transport.request(
+            "PATCH",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item/{_segment(item_id)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.QueueItem)
+
+    def delete_item(
+        self, questionnaire_id: str, pipeline_id: str, item_id: str, *, if_match: str | None = None
+    ) -> None:
+        """Delete Queue Item.
+
+        Cancels the item where that is needed and possible. Needs `Queue.Delete`.
+        """
+        self._transport.request(
+            "DELETE",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item/{_segment(item_id)}",
+            if_match=if_match,
+        )
+
+    def schedule_batch(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: Sequence[models.QueueItemRequest],
+        *,
+        on_conflict: Literal["error", "skip", "update"] | None = None,
+        atomic: bool | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.BatchResult:
+        """Create queue items.
+
+        A JSON array or lines of JSON; each row is checked alone, and a bad one spoils no other. A row whose
+        `external_reference` a live item has is refused, or with `on_conflict` changes that item (which also needs
+        `Queue.Update`) or is skipped. `atomic=1`: any refusal creates nothing. Needs `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item/batch",
+            query={"on_conflict": on_conflict, "atomic": atomic},
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.BatchResult)
+
+    def list_imports(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Import]:
+        """Get all imports of a pipeline.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/import",
+            models.Import,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_import(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: bytes,
+        *,
+        dry_run: bool | None = None,
+        separator: Literal["\t", ",", ";", "|"] | None = None,
+        on_conflict: Literal["error", "skip", "update"] | None = None,
+        map: dict[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.Import:
+        """Import queue items from a file.
+
+        A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in
+        it. Columns: `responder_channel_identifier`, `locale`, `send_time`, `external_reference`,
+        `metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a
+        file with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch.
+        `dry_run` checks all of them and writes no item. A row whose reference a live item has is refused, or with
+        `on_conflict` changes that item (which also needs `Queue.Update`) or is skipped. Needs `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/import",
+            query={"dry_run": dry_run, "separator": separator, "on_conflict": on_conflict, "map": map},
+            file=body,
+            media_type="text/csv",
+            idempotency_key=idempotency_key,
+        ).read(models.Import)
+
+    def get_import(self, import_id: str) -> models.Import:
+        """Get Import.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request("GET", f"/q/import/{_segment(import_id)}").read(models.Import)
+
+    def cancel_import(self, import_id: str, *, if_match: str | None = None) -> None:
+        """Cancel Import.
+
+        What is settled stays, no further row is read. One that has ended is forgotten, not its items. Needs
+        `Queue.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/import/{_segment(import_id)}", if_match=if_match)
+
+    def list_import_rows(
+        self, import_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.ImportRow]:
+        """Get all rows of an import.
+
+        Those that are settled, from the first; `filter_by[EQUAL][State]=failed` shows what went wrong. Needs
+        `Queue.Read`.
+        """
+        return self._transport.pages(
+            f"/q/import/{_segment(import_id)}/row",
+            models.ImportRow,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def simulate_batch(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: Sequence[models.QueueItemRequest],
+        *,
+        on_conflict: Literal["error", "skip", "update"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.Simulation:
+        """Say what would become of queue items.
+
+        The body of a batch; nothing is written. Each row is decided about as it would be when it is due, with every
+        rule and the filled texts; links in them are samples. Earlier rows of an address count for later ones, and so
+        do up to 20,000 items that wait for the same addresses in open lanes. What is known of a responder already
+        fills the texts for those with `Responder Value.Read`. Needs `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/item/simulate",
+            query={"on_conflict": on_conflict},
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.Simulation)
+
+    def get_item_by_reference(
+        self, questionnaire_id: str, pipeline_id: str, external_reference: str
+    ) -> models.QueueItem:
+        """Get the queue item with a reference.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/reference/{_segment(external_reference)}",
+        ).read(models.QueueItem)
+
+    def put_item_by_reference(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        external_reference: str,
+        body: models.QueueItemRequest,
+        *,
+        if_match: str | None = None,
+    ) -> models.QueueItem:
+        """Create or change the queue item with a reference.
+
+        201 when no live item of the pipeline has the reference, else 200 and the item is as the body says, while it
+        is Pending; without `send_time` an item keeps the one it has. An `external_reference` in the body is ignored.
+        Needs `Queue.Update` and `Queue.Create`.
+        """
+        return self._transport.request(
+            "PUT",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/reference/{_segment(external_reference)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.QueueItem)
+
+    def cancel_item_by_reference(
+        self, questionnaire_id: str, pipeline_id: str, external_reference: str, *, if_match: str | None = None
+    ) -> None:
+        """Cancel the queue item with a reference.
+
+        As `status_id` 5: nothing will be sent, and the reference is free again. Needs `Queue.Delete`.
+        """
+        self._transport.request(
+            "DELETE",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/queue/reference/{_segment(external_reference)}",
+            if_match=if_match,
+        )
+
+    def explain_item(self, item_id: str) -> models.Trace:
+        """Say why an item goes, waits or went nowhere.
+
+        Every rule in the order in which they decide: as it stands now, or as it was when the item ended. Needs
+        `Queue.Read`.
+        """
+        return self._transport.request("GET", f"/q/queue/item/{_segment(item_id)}/trace").read(models.Trace)
+
+    def list_attempts(
+        self, item_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Attempt]:
+        """Get the attempts to send an item.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.pages(
+            f"/q/queue/item/{_segment(item_id)}/attempt",
+            models.Attempt,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def repeat_item(self, item_id: str, *, idempotency_key: str | None = None) -> models.QueueItem:
+        """Send a Failed or Ignored item again.
+
+        Makes a new item, due now, whose `previous_item_id` is this one; this one stays as it is. Needs
+        `Queue.Create`.
+        """
+        return self._transport.request(
+            "POST", f"/q/queue/item/{_segment(item_id)}/repetition", idempotency_key=idempotency_key
+        ).read(models.QueueItem)
+
+
+class Sequences(Family):
+    """Sequences."""
+
+    def list_sequences(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Sequence]:
+        """Get all sequences.
+
+        Needs `Sequence.Read`.
+        """
+        return self._transport.pages(
+            "/q/sequence", models.Sequence, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_sequence(self, body: models.SequenceRequest, *, idempotency_key: str | None = None) -> models.Sequence:
+        """Create Sequence.
+
+        The conditions are checked against the published questions of `from_questionnaire_id`, the declared metadata
+        and tags. An item is made once for a response, for the address that its responder has on the pipeline's
+        channel. Needs `Sequence.Create`.
+        """
+        return self._transport.request("POST", "/q/sequence", body=body, idempotency_key=idempotency_key).read(
+            models.Sequence
+        )
+
+    def get_sequence(self, sequence_id: str) -> models.Sequence:
+        """Get Sequence.
+
+        Needs `Sequence.Read`.
+        """
+        return self._transport.request("GET", f"/q/sequence/{_segment(sequence_id)}").read(models.Sequence)
+
+    def update_sequence(
+        self, sequence_id: str, body: models.SequenceUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Sequence:
+        """Update Sequence.
+
+        The conditions are checked against the published questions of `from_questionnaire_id`, the declared metadata
+        and tags. An item is made once for a response, for the address that its responder has on the pipeline's
+        channel. Needs `Sequence.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/sequence/{_segment(sequence_id)}", body=body, if_match=if_match
+        ).read(models.Sequence)
+
+    def delete_sequence(self, sequence_id: str, *, if_match: str | None = None) -> None:
+        """Delete Sequence.
+
+        It makes no more items; those that it made stay. Needs `Sequence.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/sequence/{_segment(sequence_id)}", if_match=if_match)
+
+
+class Pipelines(Family):
+    """Pipelines."""
+
+    def list_pipelines(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Pipeline]:
+        """Get all questionnaire pipelines.
+
+        Needs `Pipeline.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline",
+            models.Pipeline,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def add_pipeline(
+        self, questionnaire_id: str, body: models.PipelineRequest, *, idempotency_key: str | None = None
+    ) -> models.Pipeline:
+        """Create a pipeline.
+
+        E-mail needs `message_subject` and `message_body`, SMS a `message_body` of at most 1,600 characters, a webhook
+        `target_url`. Texts may use only known variables; conditions may ask for metadata alone. What is left out is
+        copied from `template_pipeline_id`, else has its default. Needs `Pipeline.Create`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.Pipeline)
+
+    def get_pipeline(self, questionnaire_id: str, pipeline_id: str) -> models.Pipeline:
+        """Get Pipeline.
+
+        Needs `Pipeline.Read`.
+        """
+        return self._transport.request(
+            "GET", f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}"
+        ).read(models.Pipeline)
+
+    def change_pipeline(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: models.PipelineUpdate | None = None,
+        *,
+        if_match: str | None = None,
+    ) -> models.Pipeline:
+        """Change, pause or resume a pipeline.
+
+        `paused` acts at once: what is being sent ends, nothing more begins. E-mail needs `message_subject` and
+        `message_body`, SMS a `message_body` of at most 1,600 characters, a webhook `target_url`. Texts may use only
+        known variables; conditions may ask for metadata alone. Needs `Pipeline.Update`.
+        """
+        return self._transport.request(
+            "PATCH",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.Pipeline)
+
+    def delete_pipeline(self, questionnaire_id: str, pipeline_id: str, *, if_match: str | None = None) -> None:
+        """Delete a pipeline.
+
+        Refused while items of it are Pending or Processing. Those that have ended stay where they are. Needs
+        `Pipeline.Delete`.
+        """
+        self._transport.request(
+            "DELETE",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}",
+            if_match=if_match,
+        )
+
+    def send_test_message(
+        self,
+        questionnaire_id: str,
+        pipeline_id: str,
+        body: models.QueueItemRequest,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.TestSend:
+        """Send a test message.
+
+        One message now, through the pipeline's own account, whatever would hold an item: no item, instance or credit.
+        Its subject begins with `[Test]`, its links lead to a page that says so; `send_time` has no effect. A
+        suppressed address is `refused`. At most 20 in 10 minutes. Needs `Pipeline.Update`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/q/questionnaire/{_segment(questionnaire_id)}/pipeline/{_segment(pipeline_id)}/test",
+            body=body,
+            idempotency_key=idempotency_key,
+        ).read(models.TestSend)
+
+
+class ContactPolicy(Family):
+    """Contact policy."""
+
+    def get_policy(self) -> models.ContactPolicy:
+        """Get the contact policy.
+
+        `enabled` counts: at most `invitations_max` to one address in `window_days`, over all pipelines, and none for
+        `response_window_days` after a response. Quiet hours and holidays hold whether it is enabled or not. One that
+        was never saved has the defaults. Needs `Contact Policy.Read`.
+        """
+        return self._transport.request("GET", "/policy/contact").read(models.ContactPolicy)
+
+    def replace_policy(
+        self, body: models.ContactPolicyRequest | None = None, *, if_match: str | None = None
+    ) -> models.ContactPolicy:
+        """Replace the contact policy.
+
+        All of it. `enabled` counts: at most `invitations_max` to one address in `window_days`, over all pipelines,
+        and none for `response_window_days` after a response. Quiet hours and holidays hold whether it is enabled or
+        not. With `per_channel` false all addresses that are known of a person count together. A pipeline with
+        `policy_exempt` sends regardless, and what it sends counts for the others; one with `on_holidays` `send` knows
+        no holidays. Quiet hours that leave a pipeline no time are refused. Reminders count, and are counted against,
+        with `count_reminders`. Needs `Contact Policy.Update`.
+        """
+        return self._transport.request("PUT", "/policy/contact", body=body, if_match=if_match).read(
+            models.ContactPolicy
+        )
+
+
+class QueueSimplified(Family):
+    """Queue - Simplified."""
+
+    def get_simplified_item(self, item_id: str) -> models.QueueItem:
+        """Get Queue Item.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request("GET", f"/q/queue/item/{_segment(item_id)}").read(models.QueueItem)
+
+    def change_simplified_item(
+        self, item_id: str, body: models.QueueItemUpdate | None = None, *, if_match: str | None = None
+    ) -> models.QueueItem:
+        """Update Queue Item.
+
+        Only what the body names, while the item is Pending; a value equal to the stored one is no change. `status_id`
+        5 cancels, then nothing else of the body acts. Needs `Queue.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/queue/item/{_segment(item_id)}", body=body, if_match=if_match
+        ).read(models.QueueItem)
+
+    def delete_simplified_item(self, item_id: str, *, if_match: str | None = None) -> None:
+        """Delete Queue Item.
+
+        Cancels the item where that is needed and possible. Needs `Queue.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/queue/item/{_segment(item_id)}", if_match=if_match)
+
+
+class Suppressions(Family):
+    """Suppressions."""
+
+    def list_suppressions(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Suppression]:
+        """Get all suppressions.
+
+        Those that have expired included: they show `expires_time`, and suppress nothing any more. Needs
+        `Suppression.Read`.
+        """
+        return self._transport.pages(
+            "/suppression", models.Suppression, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def suppress_address(
+        self, body: models.SuppressionRequest, *, idempotency_key: str | None = None
+    ) -> models.Suppression:
+        """Suppress an address.
+
+        Nothing more is sent to it on that channel. Compared by its normal form, kept as it was sent. One that is
+        suppressed already takes a longer time and a stronger reason (blocked, hard_bounce, unsubscribed, complaint,
+        erased); where neither is new, 409. Needs `Suppression.Create`.
+        """
+        return self._transport.request("POST", "/suppression", body=body, idempotency_key=idempotency_key).read(
+            models.Suppression
+        )
+
+    def get_suppression(self, suppression_id: str) -> models.Suppression:
+        """Get a suppression.
+
+        Needs `Suppression.Read`.
+        """
+        return self._transport.request("GET", f"/suppression/{_segment(suppression_id)}").read(models.Suppression)
+
+    def lift_suppression(self, suppression_id: str, *, if_match: str | None = None) -> None:
+        """Lift a suppression.
+
+        The address is written to again, whatever the reason was; the event `suppression.deleted` keeps it. Needs
+        `Suppression.Delete`.
+        """
+        self._transport.request("DELETE", f"/suppression/{_segment(suppression_id)}", if_match=if_match)
+
+
+class Alerts(Family):
+    """Alerts."""
+
+    def list_alerts(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Alert]:
+        """Get all alerts.
+
+        Needs `Alert.Read`.
+        """
+        return self._transport.pages(
+            "/alert", models.Alert, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_alert(self, body: models.AlertRequest, *, idempotency_key: str | None = None) -> models.Alert:
+        """Create new alert.
+
+        The conditions are checked against the published questions and the declared metadata; those of trigger
+        `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release:
+        `chat_urls` takes only the empty list. Needs `Alert.Create`.
+        """
+        return self._transport.request("POST", "/alert", body=body, idempotency_key=idempotency_key).read(models.Alert)
+
+    def get_alert(self, alert_id: str) -> models.Alert:
+        """Get Alert.
+
+        Needs `Alert.Read`.
+        """
+        return self._transport.request("GET", f"/alert/{_segment(alert_id)}").read(models.Alert)
+
+    def update_alert(
+        self, alert_id: str, body: models.AlertUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Alert:
+        """Update Alert.
+
+        The conditions are checked against the published questions and the declared metadata; those of trigger
+        `schedule` compare figures (`metric:…`) and nothing else. Chat addresses are not delivered to in this release:
+        `chat_urls` takes only the empty list. Needs `Alert.Update`.
+        """
+        return self._transport.request("PATCH", f"/alert/{_segment(alert_id)}", body=body, if_match=if_match).read(
+            models.Alert
+        )
+
+    def delete_alert(self, alert_id: str, *, if_match: str | None = None) -> None:
+        """Delete Alert.
+
+        It opens no more cases; those that it opened stay. Needs `Alert.Delete`.
+        """
+        self._transport.request("DELETE", f"/alert/{_segment(alert_id)}", if_match=if_match)
+
+
+class AlertInstance(Family):
+    """Alert Instance."""
+
+    def list_alert_instances(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertInstance]:
+        """Get all alert instances.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            "/alert/instance", models.AlertInstance, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def list_instances_of_alert(
+        self, alert_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertInstance]:
+        """Get Alert Instance List by alert id.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/{_segment(alert_id)}/instance",
+            models.AlertInstance,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_alert_instance(self, alert_instance_id: str) -> models.AlertInstance:
+        """Get Alert Instance.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.request("GET", f"/alert/instance/{_segment(alert_instance_id)}").read(
+            models.AlertInstance
+        )
+
+    def update_alert_instance(
+        self, alert_instance_id: str, body: models.AlertInstanceUpdate | None = None, *, if_match: str | None = None
+    ) -> models.AlertInstance:
+        """Update Alert Instance.
+
+        A closing status sets `resolved_time` and `resolved_by`; any other opens the case again. Needs `Alert
+        Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/alert/instance/{_segment(alert_instance_id)}", body=body, if_match=if_match
+        ).read(models.AlertInstance)
+
+    def list_alert_comments(
+        self,
+        alert_instance_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.AlertComment]:
+        """Get all comments of an alert instance.
+
+        Needs `Alert Instance.Read`.
+        """
+        return self._transport.pages(
+            f"/alert/instance/{_segment(alert_instance_id)}/comment",
+            models.AlertComment,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_alert_comment(
+        self, alert_instance_id: str, body: models.AlertCommentRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertComment:
+        """Create new comment.
+
+        Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/alert/instance/{_segment(alert_instance_id)}/comment", body=body, idempotency_key=idempotency_key
+        ).read(models.AlertComment)
+
+    def update_alert_comment(
+        self,
+        alert_instance_id: str,
+        comment_id: str,
+        body: models.AlertCommentUpdate | None = None,
+        *,
+        if_match: str | None = None,
+    ) -> models.AlertComment:
+        """Update comment.
+
+        Only whoever wrote it may. Needs `Alert Instance.Update`.
+        """
+        return self._transport.request(
+            "PATCH",
+            f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}",
+            body=body,
+            if_match=if_match,
+        ).read(models.AlertComment)
+
+    def delete_alert_comment(self, alert_instance_id: str, comment_id: str, *, if_match: str | None = None) -> None:
+        """Delete comment.
+
+        Only whoever wrote it may. Needs `Alert Instance.Update`.
+        """
+        self._transport.request(
+            "DELETE", f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}", if_match=if_match
+        )
+
+
+class AlertStatuses(Family):
+    """Alert Statuses."""
+
+    def list_alert_statuses(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.AlertStatus]:
+        """Get all alert statuses.
+
+        1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100. Needs `Alert
+        Status.Read`.
+        """
+        return self._transport.pages(
+            "/alert/status", models.AlertStatus, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_alert_status(
+        self, body: models.AlertStatusRequest, *, idempotency_key: str | None = None
+    ) -> models.AlertStatus:
+        """Create new alert status.
+
+        Needs `Alert Status.Create`.
+        """
+        return self._transport.request("POST", "/alert/status", body=body, idempotency_key=idempotency_key).read(
+            models.AlertStatus
+        )
+
+    def get_alert_status(self, status_id: str) -> models.AlertStatus:
+        """Get Alert Status.
+
+        Needs `Alert Status.Read`.
+        """
+        return self._transport.request("GET", f"/alert/status/{_segment(status_id)}").read(models.AlertStatus)
+
+    def update_alert_status(
+        self, status_id: str, body: models.AlertStatusUpdate | None = None, *, if_match: str | None = None
+    ) -> models.AlertStatus:
+        """Update Alert Status.
+
+        Needs `Alert Status.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/alert/status/{_segment(status_id)}", body=body, if_match=if_match
+        ).read(models.AlertStatus)
+
+    def delete_alert_status(self, status_id: str, *, move_to: int | None = None, if_match: str | None = None) -> None:
+        """Delete Alert Status.
+
+        While alerts or cases have it, `move_to` says which status they get. Needs `Alert Status.Delete`.
+        """
+        self._transport.request(
+            "DELETE", f"/alert/status/{_segment(status_id)}", query={"move_to": move_to}, if_match=if_match
+        )
+
+
+class Notifications(Family):
+    """Notifications."""
+
+    def list_notifications(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Notification]:
+        """Get all notifications.
+
+        Those of the token's user; a token of the organization has none. Needs `Notification.Read`.
+        """
+        return self._transport.pages(
+            "/notification", models.Notification, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def update_notification(
+        self, notification_id: str, body: models.NotificationUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Notification:
+        """Update Notification.
+
+        Needs `Notification.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/notification/{_segment(notification_id)}", body=body, if_match=if_match
+        ).read(models.Notification)
+
+    def get_subscription(self) -> models.NotificationSubscription:
+        """Get Notification Subscription.
+
+        A type that is not named is told on the web, and by mail only new alert instances, plans and disabled
+        webhooks. Types of single messages, responses and people (queue_item, questionnaire_instance, answer,
+        responder, suppression, tag) are told only to who names them. Who has chosen nothing watches what they
+        created. Needs `Notification.Read`.
+        """
+        return self._transport.request("GET", "/notification/subscription").read(models.NotificationSubscription)
+
+    def replace_subscription(
+        self, body: models.NotificationSubscriptionRequest, *, if_match: str | None = None
+    ) -> models.NotificationSubscription:
+        """Replace Notification Subscription.
+
+        All of it. A type that is not named is told on the web, and by mail only new alert instances, plans and
+        disabled webhooks. Types of single messages, responses and people (queue_item, questionnaire_instance, answer,
+        responder, suppression, tag) are told only to who names them. Needs `Notification.Update`.
+        """
+        return self._transport.request("PUT", "/notification/subscription", body=body, if_match=if_match).read(
+            models.NotificationSubscription
+        )
+
+
+class Reports(Family):
+    """Reports."""
+
+    def list_report_templates(self, *, limit: int = 100) -> Iterator[models.ReportTemplate]:
+        """Get all report templates.
+
+        Ready reports, and the query parameters that each takes. Needs `Report.Read`.
+        """
+        return self._transport.pages("/report/template", models.ReportTemplate, limit=limit)
+
+    def run_report_template(
+        self,
+        template_id: str,
+        *,
+        questionnaire_id: Sequence[str],
+        from_time: datetime | None = None,
+        to_time: datetime | None = None,
+        time_zone: str | None = None,
+        date_basis: Literal["completed", "sent", "submitted"] | None = None,
+        filter: str | None = None,
+        level: float | None = None,
+        compare: Literal["none", "previous_period", "previous_year"] | None = None,
+        question_id: str | None = None,
+        metric: Literal["ces", "completion", "csat", "mean", "nps", "response"] | None = None,
+        bucket: Literal["day", "month", "quarter", "week"] | None = None,
+        metadata: str | None = None,
+        channel_id: int | None = None,
+        pipeline_id: str | None = None,
+        outcome_question_id: str | None = None,
+        question_ids: Sequence[str] | None = None,
+    ) -> models.ReportResult:
+        """Run a report template.
+
+        Every figure comes with its interval, the method, and the number of answers it is computed from. Groups below
+        the organization's minimum base are suppressed, and so is a second one that would reveal them. Needs
+        `Report.Read`.
+        """
+        return self._transport.request(
+            "GET",
+            f"/report/template/{_segment(template_id)}",
+            query={
+                "questionnaire_id": questionnaire_id,
+                "from_time": from_time,
+                "to_time": to_time,
+                "time_zone": time_zone,
+                "date_basis": date_basis,
+                "filter": filter,
+                "level": level,
+                "compare": compare,
+                "question_id": question_id,
+                "metric": metric,
+                "bucket": bucket,
+                "metadata": metadata,
+                "channel_id": channel_id,
+                "pipeline_id": pipeline_id,
+                "outcome_question_id": outcome_question_id,
+                "question_ids": question_ids,
+            },
+        ).read(models.ReportResult)
+
+    def list_custom_reports(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.CustomReport]:
+        """Get all custom reports.
+
+        Needs `Report.Read`.
+        """
+        return self._transport.pages(
+            "/report/custom", models.CustomReport, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_custom_report(
+        self, body: models.CustomReportRequest, *, idempotency_key: str | None = None
+    ) -> models.CustomReport:
+        """Create a custom report.
+
+        What cannot be run is refused here, with pointers into the spec. Needs `Report.Create`.
+        """
+        return self._transport.request("POST", "/report/custom", body=body, idempotency_key=idempotency_key).read(
+            models.CustomReport
+        )
+
+    def get_custom_report(self, report_id: str) -> models.CustomReport:
+        """Get a custom report.
+
+        Needs `Report.Read`.
+        """
+        return self._transport.request("GET", f"/report/custom/{_segment(report_id)}").read(models.CustomReport)
+
+    def update_custom_report(
+        self, report_id: str, body: models.CustomReportUpdate, *, if_match: str | None = None
+    ) -> models.CustomReport:
+        """Update a custom report.
+
+        The spec is replaced as a whole. Needs `Report.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/report/custom/{_segment(report_id)}", body=body, if_match=if_match
+        ).read(models.CustomReport)
+
+    def delete_custom_report(self, report_id: str, *, if_match: str | None = None) -> None:
+        """Delete a custom report.
+
+        Needs `Report.Delete`.
+        """
+        self._transport.request("DELETE", f"/report/custom/{_segment(report_id)}", if_match=if_match)
+
+    def run_custom_report(self, report_id: str) -> models.ReportResult:
+        """Run a custom report.
+
+        Needs `Report.Read`.
+        """
+        return self._transport.request("GET", f"/report/custom/{_segment(report_id)}/run").read(models.ReportResult)
+
+
+class QuestionnaireExports(Family):
+    """Questionnaire Exports."""
+
+    def list_exports(
+        self,
+        questionnaire_id: str,
+        *,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Export]:
+        """Get Questionnaire Export List.
+
+        Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.pages(
+            f"/q/questionnaire/{_segment(questionnaire_id)}/export",
+            models.Export,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def create_export(
+        self, questionnaire_id: str, body: models.ExportRequest, *, idempotency_key: str | None = None
+    ) -> models.Export:
+        """Create Questionnaire Export.
+
+        A worker writes the file. Values of metadata need Questionnaire Value.Read and Responder Value.Read, else they
+        are left out. Needs `Questionnaire Export.Create` and `Questionnaire Instance.Read`.
+        """
+        return self._transport.request(
+            "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/export", body=body, idempotency_key=idempotency_key
+        ).read(models.Export)
+
+    def get_export(self, export_id: str) -> models.Export:
+        """Get Questionnaire Export.
+
+        Needs `Questionnaire Export.Read`.
+        """
+        return self._transport.request("GET", f"/q/export/{_segment(export_id)}").read(models.Export)
+
+    def delete_export(self, export_id: str, *, if_match: str | None = None) -> None:
+        """Delete Questionnaire Export.
+
+        Cancels an export that is waiting or being written; one that has ended is removed with its file. Needs
+        `Questionnaire Export.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/export/{_segment(export_id)}", if_match=if_match)
+
+    def get_export_file(self, export_id: str) -> Iterator[bytes]:
+        """Get Questionnaire Export File.
+
+        Needs the scopes of the values that it holds too. 409 before it is done, 410 after its retention. Needs
+        `Questionnaire Export.Read` and `Questionnaire Instance.Read`.
+        """
+        return self._transport.stream(f"/q/export/{_segment(export_id)}/file")
+
+
+class Events(Family):
+    """Events."""
+
+    def list_events(
+        self,
+        *,
+        type: Sequence[str] | None = None,
+        filter_by: Filters | None = None,
+        order_by: Orders | None = None,
+        limit: int = 100,
+    ) -> Iterator[models.Event]:
+        """Get all events.
+
+        Oldest first and without gaps: an event is shown once none can come before it any more. Read on with `after`:
+        `next_cursor`, else the cursor of the last event seen. A page may have fewer events than `limit`, or none, and
+        a `next_cursor`. `type[]` is a type, `prefix.*` or `*`. Kept 90 days. `data` needs the Read scope of what the
+        event is about, and is empty without. Needs `Event.Read`.
+        """
+        return self._transport.pages(
+            "/event", models.Event, limit=limit, query={"type": type, "filter_by": filter_by, "order_by": order_by}
+        )
+
+    def get_event(self, event_id: str) -> models.Event:
+        """Get Event.
+
+        Needs `Event.Read`.
+        """
+        return self._transport.request("GET", f"/event/{_segment(event_id)}").read(models.Event)
+
+
+class Webhooks(Family):
+    """Webhooks."""
+
+    def list_webhooks(
+        self, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Webhook]:
+        """Get all webhooks.
+
+        Needs `Webhook.Read`.
+        """
+        return self._transport.pages(
+            "/webhook", models.Webhook, limit=limit, query={"filter_by": filter_by, "order_by": order_by}
+        )
+
+    def create_webhook(self, body: models.WebhookRequest, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Create new webhook.
+
+        At most 50 an organization. `target_url` is https at a public address. `event_types` are types, `prefix.*` or
+        `*`; without them it is told of `questionnaire_instance.completed` alone. Your token needs the Read scopes of
+        all that it is told of. Repeated with its `Idempotency-Key` the answer has null in `secret`. Needs
+        `Webhook.Create`.
+        """
+        return self._transport.request("POST", "/webhook", body=body, idempotency_key=idempotency_key).read(
+            models.Webhook
+        )
+
+    def get_webhook(self, webhook_id: str) -> models.Webhook:
+        """Get Webhook.
+
+        Needs `Webhook.Read`.
+        """
+        return self._transport.request("GET", f"/webhook/{_segment(webhook_id)}").read(models.Webhook)
+
+    def update_webhook(
+        self, webhook_id: str, body: models.WebhookUpdate | None = None, *, if_match: str | None = None
+    ) -> models.Webhook:
+        """Update Webhook.
+
+        `target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it is told
+        of `questionnaire_instance.completed` alone. Your token needs the Read scopes of all that it is told of. Needs
+        `Webhook.Update`.
+        """
+        return self._transport.request("PATCH", f"/webhook/{_segment(webhook_id)}", body=body, if_match=if_match).read(
+            models.Webhook
+        )
+
+    def delete_webhook(self, webhook_id: str, *, if_match: str | None = None) -> None:
+        """Delete Webhook.
+
+        What it was not told yet, it is never told. Needs `Webhook.Delete`.
+        """
+        self._transport.request("DELETE", f"/webhook/{_segment(webhook_id)}", if_match=if_match)
+
+    def renew_webhook_secret(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.Webhook:
+        """Renew secret of webhook.
+
+        For 24 hours every delivery is signed with both secrets. Repeated with its `Idempotency-Key` the answer has
+        null in `secret`. Needs `Webhook.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/webhook/{_segment(webhook_id)}/secret", idempotency_key=idempotency_key
+        ).read(models.Webhook)
+
+    def list_deliveries(
+        self, webhook_id: str, *, filter_by: Filters | None = None, order_by: Orders | None = None, limit: int = 100
+    ) -> Iterator[models.Delivery]:
+        """Get all deliveries of a webhook.
+
+        Kept 30 days after their end. Needs `Webhook.Read`.
+        """
+        return self._transport.pages(
+            f"/webhook/{_segment(webhook_id)}/delivery",
+            models.Delivery,
+            limit=limit,
+            query={"filter_by": filter_by, "order_by": order_by},
+        )
+
+    def get_delivery(self, webhook_id: str, delivery_id: str) -> models.Delivery:
+        """Get Delivery.
+
+        Needs `Webhook.Read`.
+        """
+        return self._transport.request("GET", f"/webhook/{_segment(webhook_id)}/delivery/{_segment(delivery_id)}").read(
+            models.Delivery
+        )
+
+    def redeliver(self, webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None) -> models.Delivery:
+        """Redeliver one delivery.
+
+        From its first attempt on, with the same `webhook-id`; one that waits is tried at once. Needs
+        `Webhook.Update`.
+        """
+        return self._transport.request(
+            "POST",
+            f"/webhook/{_segment(webhook_id)}/delivery/{_segment(delivery_id)}/redelivery",
+            idempotency_key=idempotency_key,
+        ).read(models.Delivery)
+
+    def redeliver_span(
+        self, webhook_id: str, body: models.RedeliveryRequest | None = None, *, idempotency_key: str | None = None
+    ) -> models.Redelivery:
+        """Redeliver a span of the event log.
+
+        From `from_time` (until `to_time`), or behind the cursor `after`: what the webhook wants now, also what it was
+        never sent. With the same `webhook-id`; at most 10,000 events at a time. Needs `Webhook.Update`.
+        """
+        return self._transport.request(
+            "POST", f"/webhook/{_segment(webhook_id)}/redelivery", body=body, idempotency_key=idempotency_key
+        ).read(models.Redelivery)
+
+
+class Operations:
+    """All families."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.applications = Applications(transport)
+        self.organizations = Organizations(transport)
+        self.users = Users(transport)
+        self.tokens = Tokens(transport)
+        self.plans = Plans(transport)
+        self.questionnaires = Questionnaires(transport)
+        self.questionnaire_groups = QuestionnaireGroups(transport)
+        self.questions = Questions(transport)
+        self.questionnaire_visuals = QuestionnaireVisuals(transport)
+        self.metadata = Metadata(transport)
+        self.questionnaire_instances = QuestionnaireInstances(transport)
+        self.questionnaire_instances_simplified = QuestionnaireInstancesSimplified(transport)
+        self.tags = Tags(transport)
+        self.responders = Responders(transport)
+        self.queue = Queue(transport)
+        self.sequences = Sequences(transport)
+        self.pipelines = Pipelines(transport)
+        self.contact_policy = ContactPolicy(transport)
+        self.queue_simplified = QueueSimplified(transport)
+        self.suppressions = Suppressions(transport)
+        self.alerts = Alerts(transport)
+        self.alert_instance = AlertInstance(transport)
+        self.alert_statuses = AlertStatuses(transport)
+        self.notifications = Notifications(transport)
+        self.reports = Reports(transport)
+        self.questionnaire_exports = QuestionnaireExports(transport)
+        self.events = Events(transport)
+        self.webhooks = Webhooks(transport)

@@ -1,0 +1,68 @@
+"""What notices say: every text in every language, with the same blanks."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+from afterword import texts
+from afterword.alerts.notifications import words
+from afterword.alerts.notifications.store import Subject
+from afterword.core import notices
+
+SOURCE = Path(texts.__file__).parent
+BLANKS = re.compile(r"\{\w+\}")
+MODULES = ("alerts/mails/compose.py", "alerts/notifications/words.py")
+NOTHING = Subject(None, None, None)
+
+
+def shown() -> set[str]:
+    found = {*words.TITLES.values(), *words.SEVERITIES.values()}
+    for name in MODULES:
+        for call in ast.walk(ast.parse((SOURCE / name).read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in {"words", "words.plural"}:
+                found |= {one.value for one in call.args if isinstance(one, ast.Constant) and type(one.value) is str}
+    return found
+
+
+@pytest.mark.parametrize("language", [one for one in texts.LANGUAGES if one != texts.SOURCE_LANGUAGE])
+def test_complete(language: str) -> None:
+    with (texts.LOCALE_FOLDER / language / "LC_MESSAGES/notices.po").open("rb") as file:
+        entries = [entry for entry in read_po(file, locale=language) if entry.id]
+    texts_of = [(_all(entry.id), _all(entry.string)) for entry in entries]
+    assert shown() == {one for ids, _ in texts_of for one in ids}
+    for ids, said in texts_of:
+        assert all(set(BLANKS.findall(ids[0])) == set(BLANKS.findall(text)) for text in said), ids
+
+
+def _all(texts: object) -> list[str]:
+    return [str(text) for text in texts] if isinstance(texts, list | tuple) else [str(texts)]
+
+
+def test_every_type_that_is_told_by_itself_has_words() -> None:
+    assert notices.FEW_TYPES == words.TITLES.keys()
+
+
+class TestNotice:
+    def test_type_of_the_masses(self) -> None:
+        """Nothing of a message, response or person is in it."""
+        data = {"responder_channel_identifier": "ann@example.com", "display_name": "Ann", "title": "Ms"}
+        for name in notices.MASS_TYPES:
+            title, body, link = words.notice(name, data=data, subject=NOTHING, locale="en")
+            assert (name, "", None) == (title, body, link)
+
+    def test_name(self) -> None:
+        subject = Subject("a", None, "After delivery")
+        title, body, _ = words.notice("pipeline.paused", data={"title": "By mail"}, subject=subject, locale="en")
+        assert ("A pipeline was paused", "By mail · After delivery") == (title, body)
+
+    def test_hostile_title(self) -> None:
+        """Braces are no blanks, and what is long is cut."""
+        data = {"severity": "low", "occurrences": 3, "alert_instance_id": "i"}
+        subject = Subject("a", "{0.__class__} {title}" + "x" * 400, None)
+        title, body, link = words.notice("alert_instance.repeated", data=data, subject=subject, locale="el")
+        assert title.startswith("Ξανά ειδοποίηση: {0.__class__} {title}x")
+        assert (300, "/console/alerts/i") == (len(title), link)
+        assert "Συνέβη 3 φορές" in body

@@ -1,0 +1,254 @@
+"""The faults that Afterword must survive, by number: what is done, how much of it, what must come out, and which tests.
+
+A run ends with a line for each number that it touched, and under it what its tests measured. `docs/proof.md` prints
+this table; tests/test_bar.py holds both to the tests that there are.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Protocol
+
+FIGURE: Final = "figure"  # record_property(FIGURE, "…"): what a test measured, told at the end of the run
+NUMBER: Final = "bar"
+
+
+class Tell(Protocol):
+    """Says a figure; `counts` stand in its braces, and are added up over the cases of a test."""
+
+    def __call__(self, figure: str, **counts: int) -> None: ...
+
+
+_NUMBERED: Final = re.compile(r"(T\d\d)\b:?\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One number. `here`: the size in every change, None: nightly alone. `tests`: file or file::name, below tests/."""
+
+    number: str
+    fault: str
+    here: str | None
+    full: str
+    figure: str
+    tests: tuple[str, ...]
+
+
+def _proof(number: str, fault: str, here: str | None, full: str, figure: str, *tests: str) -> Proof:
+    return Proof(number, fault, here, full, figure, tests)
+
+
+# A row a fault: number, what is done, its size in every run, its size at night, what must come out, and the tests.
+PROOFS: Final[tuple[Proof, ...]] = (
+    _proof(
+        "T01", "`kill -9` of random workers while they send; again with answers lost after the dot and 4yz",
+        "2,000 sends, 6 kills", "20,000 sends, 50 kills",
+        "reconciler 0; copies only of items with an `unknown` attempt",
+        "worker/faults/test_crash.py::test_killed_workers",
+    ),
+    _proof(
+        "T02", "workers die for good, beside 10,000 overdue rows that are locked", "10 workers", "40 workers",
+        "claimed again within lease + 2 s, all; nothing overdue by more than 5 s",
+        "worker/faults/test_crash.py::test_recovery",
+    ),
+    _proof(
+        "T03", "the same host name and process id again, restarted amid sends", None, "20 restarts",
+        "as T01; no lease is revived", "worker/faults/test_names.py::test_the_same_name_again",
+    ),
+    _proof(
+        "T04", "a channel blocks the loop; a process in which nothing turns", "100 sends", "1,000 sends",
+        "wrongly reaped 0; what stands still is fenced, reconciler 0",
+        "worker/faults/test_poison.py::test_blocked_loop",
+    ),
+    _proof(
+        "T05", "workers sleep past their leases and go on", "1,000 sends, 3 sleepers", "20,000 sends, 21 sleepers",
+        "copies only with an `unknown` attempt; stale writes 0; one terminal event each",
+        "worker/faults/test_crash.py::test_zombies",
+    ),
+    _proof(
+        "T06", "items that end, starve or hold up their worker", "3 poisons, 60 others", "3 poisons, 2,000 others",
+        "each kills one worker at most and ends Failed with its cause, 1 event",
+        "worker/faults/test_poison.py::test_poison", "worker/test_sender.py::TestPoison", "worker/test_giving_up.py",
+    ),
+    _proof(
+        "T07", "the database dies under sends and POSTs, then stays away", "2 restarts and an outage, 400 sends",
+        "10 restarts and an outage, 20,000 sends",
+        "503 + `Retry-After` within 1 s; acknowledged lost 0; first success within 2 s, all at work within 5 s",
+        "worker/faults/test_database.py::test_database_restarts",
+    ),
+    _proof(
+        "T08", "wake-ups are lost: listener ended, half-open, a pooler between, NOTIFY off", None, "each way",
+        "missed 0; lateness p99 at most poll + 250 ms; an idle worker uses next to nothing",
+        "worker/faults/test_wakeups.py",
+    ),
+    _proof(
+        "T09", "an item that names another as its predecessor; items that are too late when they are found", None,
+        "5,000 pairs, 30 kills", "overtaken 0; too late ends Ignored and unsent",
+        "worker/faults/test_time.py::test_order", "worker/faults/test_time.py::test_too_late_when_found",
+    ),
+    _proof(
+        "T10", "every way in which an item ends, and whatever is reported afterwards", "all", "all",
+        "exactly 1 terminal event each; a failed one stays 30 days",
+        "queue/test_endings.py", "queue/test_retention.py", "queue/test_move_table.py",
+    ),
+    _proof(
+        "T11", "a snapshot that is held, and a dump, beside 800 items a second", None, "5 minutes",
+        "at least 90 % of the rate; claim p99 at most 50 ms", "worker/faults/test_volume.py::test_old_snapshot",
+    ),
+    _proof(
+        "T12", "clients that cancel, delete, move or send back in the moment of dispatch", "200 items", "2,000 items",
+        "cancelled or deleted means not sent, else 409; nothing is revived",
+        "worker/faults/test_races.py::test_second_thoughts", "queue/test_races.py",
+    ),
+    _proof(
+        "T13", "equal POSTs at once under one `Idempotency-Key`; the web process killed between commit and answer",
+        "40 keys by 16, 2 kills", "40 keys by 16, 20 kills",
+        "rows = keys; one 201, the rest replays or 409; other body 422, too long 400",
+        "contract/test_races.py::TestIdempotencyKeys", "worker/faults/test_lost_answers.py",
+        "accounts/test_idempotency.py",
+    ),
+    _proof(
+        "T14", "web and workers with wrong clocks", "100 items", "1,000 items", "early 0; late by at most 1 s (p99)",
+        "worker/faults/test_clocks.py::test_wrong_clocks",
+    ),
+    _proof(
+        "T15", "windows, quiet hours and local times over every change of the clocks in 40 zones", "2,500 examples",
+        "50,000 examples", "each sent once, inside an allowed window", "core/test_clock_changes.py",
+    ),
+    _proof(
+        "T16", "8 writers that commit in any order, a long transaction, a reader that is killed", "8 times 600 events",
+        "8 times 25,000 events", "missed 0; one subject's deliveries in order; repeats only under their id",
+        "events/test_faults.py::test_nothing_is_missed_and_order_holds",
+        "events/test_faults.py::test_killed_between_sending_and_settling",
+    ),
+    _proof(
+        "T17", "nobody works for 6 hours; a base backup, or a dump, of two hours ago is put in place", None,
+        "5,000 overdue items",
+        "nothing leaves before it is confirmed; then at its rate, the rest Ignored, 1 event each",
+        "worker/faults/test_time.py::test_outage", "worker/faults/test_time.py::test_database_goes_back",
+        "worker/faults/test_dumps.py", "queue/test_guard.py",
+    ),
+    _proof(
+        "T18", "one organization has very much due and a target that hangs; another has an item a second",
+        "5,000 waiting", "100,000 waiting",
+        "the other's dispatch p99 at most 1 s, its webhooks p99 at most 2 s; the target holds at most 2 slots",
+        "worker/faults/test_neighbours.py", "events/test_faults.py::test_a_target_that_hangs_harms_nobody",
+    ),
+    _proof(
+        "T19", "every phase of SMTP with drop, reset, silence, garbage, drop by drop, 4yz, 5yz, 421", "80 cells",
+        "80 cells", "the table of meanings, cell by cell; `unknown` only after the dot; a late 250 counts",
+        "channels/test_email.py::test_every_phase_and_fault", "channels/test_email.py::test_taken_without_a_word",
+        "channels/test_email.py::test_late_answer_counts",
+    ),
+    _proof(
+        "T20", "replies of real servers", "all", "all",
+        "each is read right; greylisted mail arrives; faults of ours fail 0 items; six codes suppress",
+        "channels/test_replies.py", "worker/test_smtp.py::TestAccount", "worker/test_smtp.py::TestAddresses",
+    ),
+    _proof(
+        "T21", "a server that takes so many a second; a server that is dead", "300 messages", "10,000 messages",
+        "all delivered, no attempt counted; hardly a refusal once learned; one probe; uniform jitter",
+        "worker/test_smtp.py::TestThrottled", "worker/test_smtp.py::TestBreaker", "queue/test_rates.py",
+    ),
+    _proof(
+        "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",
+        "all", "state changes 0, outgoing connections 0; a valid one counts once", "queue/test_inbound.py",
+    ),
+    _proof(
+        "T25", "line breaks, NUL, separators, endless lines wherever a mail is made of texts", "all", "all",
+        "exactly the expected headers and one recipient; crashes 0", "queue/test_injection.py", "channels/test_mime.py",
+    ),
+    _proof(
+        "T26", "spellings of addresses: composed, case, IDN, full width, dots, tags", "1,000 pairs", "10,000 pairs",
+        "one normaliser: suppression, caps and sending agree in 100 %; texts come back unchanged",
+        "queue/test_address_forms.py",
+    ),
+    _proof(
+        "T27", "injection in every path, parameter, filter, order, cursor, header, and in bodies; a search of the code",
+        "some texts for each operation", "29 texts for each operation",
+        "result sets changed 0, database errors 0, findings 0",
+        "contract/test_injection.py", "contract/test_bad_queries.py::TestQuery::test_injection",
+        "contract/test_statements.py",
+    ),
+    _proof(
+        "T30", "forms of addresses that lead into the house; names that change; redirects; endless answers, bombs",
+        "all", "all", "bytes at the canaries 0; no redirect; at most 64 KB", "channels/test_ssrf.py",
+    ),
+    _proof(
+        "T32", "throughput on two cores, fsync on; plans over very many due rows", "plans over 20,000 due rows",
+        "rates, and plans over 100,000",
+        "at least 500 mails, 3,000 moves, 1,500 POSTs a second (p99 50 ms); claim of 100 in 15 ms; a NOTIFY per 100 ms",
+        "worker/faults/test_throughput.py", "queue/test_plans.py", "queue/test_plans_of_rules.py",
+        "queue/test_plans_of_rates.py", "test_wakeups.py::TestSpeaker::test_at_most_ten_a_second",
+    ),
+    _proof(
+        "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",
+        "model, 500 days, 60 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
+        "violations 0; a seed replays to the byte; every mutant is killed",
+        "core/test_sending_model.py", "core/test_statuses.py", "queue/test_days.py", "queue/test_machine.py",
+    ),
+    _proof(
+        "T44", "SIGTERM while sending, rolling restarts under load, a second signal", "40 in flight, 2 rounds",
+        "200 in flight, 20 rounds", "exit within its grace; in flight finished; failed requests 0, lost 0",
+        "worker/faults/test_stop.py",
+    ),
+    _proof(
+        "T45", "four times the rate that is borne; no connections left; the disk full", None, "60 s",
+        "the rest is refused at once; memory at most 1.3 times; nothing lost", "worker/faults/test_overload.py",
+    ),
+    _proof(
+        "T46", "old and new code on one schema under load; a migration that meets a lock", "200 items", "5,000 items",
+        "5xx 0, lost 0, no lock held for more than 1 s", "worker/faults/test_releases.py",
+    ),
+    _proof(
+        "T47", "retention over old items while others are sent", None, "1,000,000 items",
+        "claim p99 at most 50 ms; what somebody needs stays", "worker/faults/test_volume.py::test_retention",
+    ),
+)  # fmt: skip
+
+
+@cache
+def _numbers_of(test: str) -> tuple[str, ...]:
+    whole = test.removeprefix("tests/").partition("[")[0]
+    return tuple(proof.number for proof in PROOFS for each in proof.tests if f"{whole}::".startswith(f"{each}::"))
+
+
+def mark(items: Iterable[Any]) -> None:
+    """Note on each test which numbers it proves; the note travels with its report."""
+    for item in items:
+        item.user_properties.extend((NUMBER, number) for number in _numbers_of(item.nodeid))
+
+
+def lines(reports: Iterable[Any]) -> Iterator[str]:
+    """What the tests of each number came to, and under it what they told; at the end what belongs to no number."""
+    outcomes: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    told: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    for report in reports:
+        properties = getattr(report, "user_properties", ())
+        numbers = [str(value) for name, value in properties if name == NUMBER]
+        outcome = _outcome(report)
+        for number in numbers if outcome else ():
+            outcomes[number].add((report.nodeid, outcome))
+        for name, value in properties:
+            if name == FIGURE and report.when == "call":
+                figure, counts = (value, {}) if isinstance(value, str) else value
+                named = _NUMBERED.match(figure)
+                number, text = (named[1], named[2]) if named else ((numbers or [""])[0], figure)
+                test = report.nodeid.rpartition("::")[2]
+                told[number, text, test.partition("[")[0] if counts else test].update(counts)
+    for number in sorted({*outcomes, *(number for number, _, _ in told)}):
+        counts = [(outcome, sum(found == outcome for _, found in outcomes[number])) for outcome in WORDS]
+        yield f"{number or 'Others'}  {', '.join(f'{count} {WORDS[outcome]}' for outcome, count in counts if count)}"
+        for (_, text, test), sums in sorted((key, sums) for key, sums in told.items() if key[0] == number):
+            yield f"     {text.format_map(sums) if sums else text}  [{test}]"
+
+
+WORDS: Final = {"passed": "held", "failed": "FAILED", "skipped": "left out"}
+
+
+def _outcome(report: Any) -> str:
+    """Of a test: setting up and clearing away count only where they fail or leave it out."""
+    when, outcome = getattr(report, "when", ""), getattr(report, "outcome", "")
+    return outcome if when == "call" or (when in {"setup", "teardown"} and outcome != "passed") else ""

@@ -1,0 +1,412 @@
+"""Every type of question on the page: refused, kept, shown again; by finger, keyboard and without scripts."""
+
+import asyncio
+import json
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+import httpx2
+import pytest
+import yaml
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page
+
+from tests.browser import markup
+from tests.browser.conftest import EVERY_TYPE, Shop
+from tests.browser.test_answering import count_events, form
+from tests.browser.test_pages import (
+    FIRST_PAGE_BYTES_MAX,
+    KEY_PIXELS_MIN,
+    TARGET_PIXELS_MIN,
+    WCAG,
+    NewPage,
+    follow,
+    new_page,
+    outline,
+    press,
+)
+
+__all__ = ["new_page"]
+
+PAGES = 4
+# The payloads of the answer page: elements, attributes, handlers, addresses, templates, encodings, directions.
+PAYLOADS = (
+    "<script>alert(1)</script>", "<ScRiPt src=//evil.example/x.js></sCrIpT>", '"><img src=x onerror=alert(1)>',
+    "'><img src=x onerror=alert(1)>", "' onmouseover='alert(1)", '" onfocus="alert(1)" autofocus="',
+    "` onclick=`alert(1)",
+    "</textarea><svg onload=alert(1)>", "</select><script>alert(1)</script>", "</option><option selected value=9>",
+    "</label></fieldset></form><form action=//evil.example>", '"><input name=token value=x>', "<svg/onload=alert(1)>",
+    "<svg><animate onbegin=alert(1) attributeName=x>", "<math><mtext></p><style><img src onerror=alert(1)>",
+    "<iframe srcdoc='<script>alert(1)</script>'>", "<object data=data:text/html,x>", "<embed src=//evil.example>",
+    "<link rel=stylesheet href=//evil.example>", "<meta http-equiv=refresh content=0;url=//evil.example>",
+    "<base href=//evil.example/>", "<style>*{display:none}</style>", "<a href=javascript:alert(1)>x</a>",
+    "javascript:alert(1)", "data:text/html;base64,PHNjcmlwdD4=", "{{ 7 * 7 }}{% for x in y %}", "${7*7}#{7*7}<%= 7 %>",
+    "&lt;b&gt;<b/>", "&#60;script&#62;", "&quot;&gt;<b>", "]]><a href=//evil.example>", "<!-- --!><b>",
+    "<![CDATA[<b>]]>", "%3Cscript%3E", "\\u003cscript\\u003e",
+    "\u202e<iframe>", "\ufeff<b>", "\uff1cscript\uff1ealert(1)\uff1c/script\uff1e", "\x0b<b\x0c>",
+    "a" * 250 + "<b>",
+)  # fmt: skip
+
+
+@pytest.fixture
+async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=hotel.url, headers={"Accept": "text/html"}) as client:
+        yield client
+
+
+def grid(hotel: Shop, *values: str, key: str = "grid") -> dict[str, str]:
+    rows = {"grid": ("clean", "quiet", "breakfast"), "wide": ("again", "longer")}[key]
+    return {hotel.name(key, row): value for row, value in zip(rows, values, strict=False)}
+
+
+def ranks(hotel: Shop, *places: str) -> dict[str, str]:
+    return {hotel.name("order", value): place for value, place in enumerate(places, 1)}
+
+
+async def post(client: httpx2.AsyncClient, address: str, page: int, fields: dict[str, Any], go: str = "next") -> Any:
+    return await client.post(address, data={**await form(client, f"{address}?page={page}"), **fields, "go": go})
+
+
+async def answer_every(client: httpx2.AsyncClient, hotel: Shop, address: str) -> httpx2.Response:
+    await post(client, address, 1, {**grid(hotel, "4", "3", "2"), **grid(hotel, "7", key="wide")})
+    second = {**ranks(hotel, "2", "", "1"), hotel.name("nights"): "3", hotel.name("distance"): "12,5"}
+    await post(client, address, 2, {**second, hotel.name("arrival"): "2026-05-01"})
+    contact = {hotel.name("reached", "name"): " Ann ", hotel.name("reached", "phone"): "+30 210 1234567"}
+    await post(client, address, 3, {**contact, hotel.name("agree"): "1"})
+    return await post(client, address, 4, {hotel.name("nps"): "9", hotel.name("words"): "Fine"}, "send")
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("page", "key", "fields", "sentence"),
+        [
+            (1, "grid", {}, "Please answer every line."),
+            (1, "grid", {"clean": "4", "quiet": "3"}, "Please answer every line."),
+            (1, "grid", {"clean": "5", "quiet": "3", "breakfast": "1"}, "Please choose one of the answers shown."),
+            (1, "grid", {"clean": "x", "quiet": "3", "breakfast": "1"}, "This answer does not fit the question."),
+            (2, "order", {1: "1", 2: "1"}, "Please give each place only once."),
+            (2, "order", {1: "4"}, "Please choose one of the places shown."),
+            (2, "order", {}, "Please answer this question."),
+            (2, "nights", {None: "0"}, "Please enter a number from 1 to 60."),
+            (2, "nights", {None: "61"}, "Please enter a number from 1 to 60."),
+            (2, "nights", {None: "2.5"}, "Please enter a whole number."),
+            (2, "nights", {None: "many"}, "Please enter a number in digits."),
+            (2, "distance", {None: "1.25"}, "Please enter a number. Decimals allowed: 1."),
+            (2, "distance", {None: "9" * 15 + ".9"}, "Please enter a number of at most 15 digits."),
+            (2, "arrival", {None: "yesterday"}, "Please enter a date such as 2026-11-21."),
+            (2, "arrival", {None: "2025-12-31"}, "Please enter a date from January 1, 2026 to December 31, 2026."),
+            (3, "agree", {}, "Please tick this box to go on."),
+            (3, "agree", {None: "0"}, "Please tick this box to go on."),
+            (3, "reached", {"email": "ann"}, "Please enter an e-mail address such as name@example.com."),
+            (3, "reached", {"phone": "none"}, "Please enter a phone number such as +30 210 123 4567."),
+            (3, "reached", {"name": "x" * 321}, "Please shorten this answer to 320 characters."),
+        ],
+    )
+    async def test_one(
+        self, client: httpx2.AsyncClient, hotel: Shop, page: int, key: str, fields: dict[Any, str], sentence: str
+    ) -> None:
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        typed = {hotel.name(key, part): text for part, text in fields.items()}
+        answer = await post(client, address, page, typed)
+        assert 422 == answer.status_code
+        assert f'href="#q-{hotel.question_id(key)}"' in answer.text
+        text = markup.read(answer.text).text
+        assert 2 <= text.count(sentence)  # in the summary and beside the question
+        assert f'id="e-{hotel.question_id(key)}"' in answer.text
+        assert key not in await hotel.answers(address.removeprefix("/a/"))
+
+    async def test_only_what_is_wrong_is_blamed(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        answer = await post(client, address, 1, grid(hotel, "4", "", "2"))
+        assert 1 == answer.text.count('class="line blamed"')
+        answer = await post(client, address, 3, {hotel.name("reached", "email"): "ann", hotel.name("agree"): "1"})
+        assert 1 == answer.text.count('class="field blamed"')
+        assert 'value="ann"' in answer.text
+
+    async def test_taken_back(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        agreed = {hotel.name("agree"): "1", hotel.name("newsletter"): "1"}
+        await post(client, address, 3, {**agreed, hotel.name("reached", "name"): "Ann"})
+        await post(client, address, 3, {hotel.name("agree"): "1", hotel.name("reached", "name"): " "})
+        assert {"agree": True} == await hotel.answers(address.removeprefix("/a/"))
+
+
+class TestKept:
+    async def test_every_type(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        instance = await hotel.issue()
+        address = f"/a/{instance.instance_id}"
+        done = await answer_every(client, hotel, address)
+        assert (303, address) == (done.status_code, done.headers["location"])
+        rows = {row.key: row.row_id for one in hotel.definition.questions() for row in one.rows}
+        assert {
+            "grid": {rows["clean"]: 4, rows["quiet"]: 3, rows["breakfast"]: 2},
+            "wide": {rows["again"]: 7},
+            "order": [3, 1],
+            "nights": 3,
+            "distance": 12.5,
+            "arrival": "2026-05-01",
+            "reached": {"name": "Ann", "phone": "+30 210 1234567"},
+            "agree": True,
+            "nps": 9,
+            "words": "Fine",
+        } == await hotel.answers(instance.instance_id)
+        assert (await hotel.instance(instance.instance_id))["completed_time"]
+
+    async def test_shown_again(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        await answer_every(client, hotel, address)
+        first, second, third = [(await client.get(f"{address}?page={page}")).text for page in (1, 2, 3)]
+        assert 4 == first.count(" checked")
+        assert 2 == second.count(" selected")
+        for text in ('value="3" inputmode', 'value="12.5" inputmode', 'value="2026-05-01"'):
+            assert text in second
+        assert 1 == third.count(" checked")
+        assert 'value="+30 210 1234567"' in third
+
+    async def test_numbers_of_another_language(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        address = f"/a/{(await hotel.issue(locale='ar')).instance_id}"
+        fields = {**ranks(hotel, "1"), hotel.name("nights"): "١٢", hotel.name("distance"): "\u0663\u066b\u0665"}
+        await post(client, address, 2, {**fields, hotel.name("arrival"): "2026-05-01"})
+        stored = await hotel.answers(address.removeprefix("/a/"))
+        assert (12, 3.5) == (stored["nights"], stored["distance"])
+
+    async def test_a_row_leads_on(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        """A noisy night jumps over the wishes: right to the consent, which now begins its page."""
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        answer = await post(client, address, 1, grid(hotel, "4", "1", "2"))
+        assert f"{address}?page=3" == answer.headers["location"]
+        page = (await client.get(answer.headers["location"])).text
+        assert hotel.name("agree") in page
+        assert hotel.name("reached", "name") not in page
+
+    async def test_sent_by_fifty_at_once(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        instance = await hotel.issue(editable=False)
+        address = f"/a/{instance.instance_id}"
+        await post(client, address, 1, grid(hotel, "4", "1", "2"))
+        await post(client, address, 3, {hotel.name("agree"): "1"})
+        fields = {**await form(client, f"{address}?page=4"), hotel.name("some"): ["1", "2"], "go": "send"}
+        answers = await asyncio.gather(*(client.post(address, data=fields) for _ in range(50)))
+        assert {303} == {answer.status_code for answer in answers}
+        assert 1 == await count_events(hotel, instance.instance_id, "questionnaire_instance.completed")
+
+
+class TestMarkup:
+    @pytest.mark.parametrize("page", [1, 2, 3, 4])
+    async def test_answers_add_nothing_to_the_page(self, client: httpx2.AsyncClient, hotel: Shop, page: int) -> None:
+        """Whatever stands in whichever field, right or wrong, stored or not: the page has the same elements."""
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        before = markup.read((await client.get(f"{address}?page={page}")).text)
+        hidden = before.fields
+        names = {*(await field_names(client, f"{address}?page={page}")), hotel.name("one", "other")} - hidden.keys()
+        await post(client, address, 4, {hotel.name("words"): "Fine"})  # from now on it was viewed
+        skeletons: dict[tuple[Any, ...], str] = {}
+        for text in ("harmless", *PAYLOADS):
+            answer = await client.post(address, data={**hidden, **dict.fromkeys(names, text), "go": "next"})
+            assert answer.status_code in {422, 303}
+            shown = answer if answer.status_code == 422 else await client.get(f"{address}?page={page}")
+            read = markup.read(shown.text)
+            skeletons[tuple(read.skeleton)] = text
+            assert [] == [link for link in read.links if not link.startswith(("/a/", "/static/", "#", "data:,"))]
+            assert "default-src 'none'" in shown.headers["content-security-policy"]
+            assert "unsafe-inline" not in shown.headers["content-security-policy"]
+        assert 1 == len(skeletons), skeletons.values()
+
+    async def test_authored_texts_add_nothing_to_the_page(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        """Titles, descriptions, labels of choices and rows, in whichever language, are texts and nothing else."""
+        found: dict[int, set[tuple[Any, ...]]] = {}
+        for text in ("harmless", *PAYLOADS):
+            printable = "".join(one for one in text if unicodedata.category(one) not in {"Cc", "Cs"})[:200]
+            await hotel.publish(json.dumps(authored(yaml.safe_load(EVERY_TYPE), printable)))
+            address = f"/a/{(await hotel.issue()).instance_id}"
+            for page in range(1, PAGES + 1):
+                document = await client.get(f"{address}?page={page}")
+                assert 200 == document.status_code
+                found.setdefault(page, set()).add(tuple(markup.read(document.text).skeleton))
+        assert dict.fromkeys(found, 1) == {page: len(skeletons) for page, skeletons in found.items()}
+
+
+AUTHORED = {"title", "description", "label", "low_label", "high_label", "welcome"}
+
+
+def authored(value: Any, text: str, name: str = "") -> Any:
+    """The same document with other texts."""
+    if isinstance(value, dict):
+        within = name in {"choices", "rows"}  # of a translation
+        return {
+            key: text if within and isinstance(one, str) else authored(one, text, key) for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [authored(one, text) for one in value]
+    return text if name in AUTHORED else value
+
+
+async def field_names(client: httpx2.AsyncClient, address: str) -> set[str]:
+    text = (await client.get(address)).text
+    return {part.partition('"')[0] for part in text.split(' name="')[1:]} - {"go", "viewport", "color-scheme", "robots"}
+
+
+@pytest.mark.parametrize(("scheme", "locale", "width"), [("light", "en", 360), ("dark", "ar", 1280)])
+async def test_accessible(
+    hotel: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str, width: int
+) -> None:
+    """axe finds nothing on any page, before and after everything was left out."""
+    page = await new_page(scheme=scheme, locale=locale, width=width)
+    found: dict[str, Any] = {}
+    async for name in states(hotel, page, locale):
+        results = await Axe().run(page, options={"runOnly": {"type": "tag", "values": WCAG}})
+        found |= {f"{name}: {one['id']}": one["nodes"][0]["html"] for one in results.response["violations"]}
+    assert {} == found
+
+
+async def test_long_words_fit(hotel: Shop, new_page: NewPage) -> None:
+    """A word longer than a line is broken, wherever an author put it."""
+    word = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenverordnung"
+    text = re.sub(r"\b(title|label|description): (?![{\"])([^,}\n]+)", rf"\1: {word}", EVERY_TYPE)
+    await hotel.publish(text)
+    address = f"{hotel.url}/a/{(await hotel.issue()).instance_id}"
+    for width in (360, 1280):
+        page = await new_page(width=width)
+        for number in range(1, PAGES + 1):
+            await page.goto(f"{address}?page={number}")
+            assert word in await page.content()
+            assert await page.evaluate(f"document.documentElement.scrollWidth <= {width}"), (width, number)
+
+
+@pytest.mark.parametrize("locale", ["en", "ar"])
+async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: str) -> None:
+    """At 320 pixels nothing scrolls sideways; at 360 and 1280 every control is 44 pixels high and wide."""
+    for width in (320, 360, 1280):
+        page = await new_page(width=width, locale=locale)
+        async for name in states(hotel, page, locale):
+            assert (name, True) == (name, await page.evaluate(f"document.documentElement.scrollWidth <= {width}"))
+            boxes = await page.eval_on_selector_all(
+                ".key, .star, .smiley, .choice, .cell, .move, .button, select, textarea, input.text",
+                """all => all.filter(one => one.checkVisibility())
+                          .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
+            )
+            for kind, wide, high in boxes:
+                assert TARGET_PIXELS_MIN <= high, (name, kind)
+                assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= wide, (name, kind)
+
+
+async def test_pages_are_light(hotel: Shop, new_page: NewPage) -> None:
+    """The rarer types bring a stylesheet and a script only where they are; each page stays small."""
+    instance = await hotel.issue()
+    for number, files in ((1, 4), (2, 5), (3, 4), (4, 3)):
+        page = await new_page()
+        sizes: dict[str, int] = {}
+
+        async def weigh(response: Any, sizes: dict[str, int] = sizes) -> None:
+            sizes[response.url] = len(await response.body())
+
+        page.on("response", weigh)
+        await page.goto(f"{hotel.url}/a/{instance.instance_id}?page={number}", wait_until="networkidle")
+        assert files == len(sizes), sizes
+        assert sum(sizes.values()) <= 1.5 * FIRST_PAGE_BYTES_MAX, sizes
+
+
+async def test_ranking_by_buttons(hotel: Shop, new_page: NewPage) -> None:
+    """Up gives the next place or swaps, down swaps or takes it away; the focus stays, and a voice says where to."""
+    instance = await hotel.issue()
+    page = await new_page()
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}?page=2")
+    for label in ("Breakfast", "Location", "Price"):
+        await page.get_by_role("button", name=f"Move {label} up").click()
+    assert ["Breakfast", "Location", "Price", "A bed that is long enough"] == await page.locator(
+        ".rank label > span"
+    ).all_inner_texts()
+    await page.get_by_role("button", name="Move Price up").focus()
+    await press(page, "Enter")
+    assert "Price has place 2." == await page.inner_text(".ranking + [role=status]")
+    assert "Move Price up" == await page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert 3 <= await outline(page)
+    await page.get_by_role("button", name="Move A bed that is long enough up").click()  # pushes the last one out
+    assert ["1", "2", "3", ""] == await page.eval_on_selector_all(".rank select", "all => all.map(one => one.value)")
+    await page.get_by_role("combobox", name="Price").select_option("1")
+    await page.get_by_role("button", name="Move Breakfast down").click()
+    await page.fill(f"[name={hotel.name('nights')}]", "2")
+    await page.fill(f"[name={hotel.name('arrival')}]", "2026-05-01")
+    await follow(page, "button[value=next]")
+    assert [2, 4, 1] != (await hotel.answers(instance.instance_id))["order"]
+    assert [2, 4, 3] == (await hotel.answers(instance.instance_id))["order"]
+
+
+async def test_without_script(hotel: Shop, new_page: NewPage) -> None:
+    """The whole way with every type, without scripts: places by lists to choose from, nothing to be moved."""
+    instance = await hotel.issue()
+    page = await new_page(script=False)
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}")
+    for line, cell in ((0, 3), (1, 2), (2, 1)):
+        await page.locator(".line").nth(line).locator(".cell").nth(cell).click()
+    await follow(page, "button[value=next]")
+    assert 0 == await page.locator(".move").count()
+    for label, place in (("Price", "1"), ("Location", "2")):
+        await page.get_by_role("combobox", name=label).select_option(place)
+    await page.fill(f"[name={hotel.name('nights')}]", "2")
+    await page.fill(f"[name={hotel.name('arrival')}]", "2026-05-01")
+    await follow(page, "button[value=next]")
+    await page.get_by_label("E-mail address").fill("ann@example.com")
+    await page.get_by_role("checkbox", name="I agree").check()
+    await follow(page, "button[value=next]")
+    await follow(page, "button[value=send]")
+    assert "Thank you" == await page.inner_text("h1")
+    stored = await hotel.answers(instance.instance_id)
+    assert ([2, 1], {"email": "ann@example.com"}) == (stored["order"], stored["reached"])
+
+
+async def test_keyboard_only(hotel: Shop, new_page: NewPage) -> None:
+    """A line of the grid is one stop for Tab, arrows go along it, and the ring is always to be seen."""
+    instance = await hotel.issue()
+    page = await new_page(width=1280)
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}")
+    for _ in range(3):
+        await press(page, "Tab", "Space", "ArrowRight")
+        assert 3 <= await outline(page)
+    await press(page, "Tab", "Tab", "Tab", "Enter")
+    await page.wait_for_url("**page=2")
+    assert [2, 2, 2] == list((await hotel.answers(instance.instance_id))["grid"].values())  # type: ignore[union-attr]
+
+
+async def test_names_and_keyboards(hotel: Shop, new_page: NewPage) -> None:
+    """What assistive technology, phones and browsers that fill in forms are told."""
+    instance = await hotel.issue()
+    page = await new_page()
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}")
+    group = page.get_by_role("group", name="How satisfied were you with these?")
+    assert 3 == await group.get_by_role("radiogroup").count()
+    assert 4 == await group.get_by_role("radiogroup", name="Quiet at night").get_by_role("radio").count()
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}?page=2")
+    modes = [await page.get_attribute(f"[name={hotel.name(key)}]", "inputmode") for key in ("nights", "distance")]
+    assert ["numeric", "decimal"] == modes
+    assert "date" == await page.get_attribute(f"[name={hotel.name('arrival')}]", "type")
+    await page.goto(f"{hotel.url}/a/{instance.instance_id}?page=3")
+    inputs = await page.eval_on_selector_all(".field input", "all => all.map(one => [one.type, one.autocomplete])")
+    assert [["text", "name"], ["email", "email"], ["tel", "tel"], ["text", "off"]] == inputs
+
+
+async def test_a_grid_only_where_there_is_room(hotel: Shop, new_page: NewPage) -> None:
+    instance = await hotel.issue()
+    for width, in_one_row in ((360, False), (1280, True)):
+        page = await new_page(width=width)
+        await page.goto(f"{hotel.url}/a/{instance.instance_id}")
+        tops = (
+            await page.locator(".line")
+            .nth(0)
+            .locator(".cell")
+            .evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
+        )
+        assert in_one_row is (1 == len(set(tops)))
+        assert in_one_row is await page.locator(".head").is_visible()
+
+
+async def states(hotel: Shop, page: Page, locale: str) -> AsyncIterator[str]:
+    """Brings the browser to every page of the questionnaire, as it comes and with its faults."""
+    address = f"{hotel.url}/a/{(await hotel.issue(locale=locale)).instance_id}"
+    for number in range(1, PAGES + 1):
+        await page.goto(f"{address}?page={number}")
+        yield f"page {number}"
+        if number < PAGES:
+            await follow(page, "button[value=next]")
+            yield f"page {number} with faults"

@@ -1,0 +1,277 @@
+"""SMPP against the extra's own server on this machine: what is handed over, what is refused, what comes back."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import smpp34
+
+from afterword.channels.base import Fenced, Sent
+from afterword.channels.reports import Report
+from afterword.channels.sms import smpp
+from afterword.channels.sms.smpp import SmppChannel
+from afterword.core import segments
+from tests.channels.calls import Begin, kind, sms
+
+LIB: Any = smpp34  # its stub lacks the constants
+DEADLINE_SECONDS = 20.0
+HEADER_OCTETS = 6
+
+
+@dataclass
+class Smsc:
+    """A carrier: keeps what it is given, and answers with `answer`: an id, a status, or nothing."""
+
+    port: int
+    answer: Callable[[Any, int], str | int | None] = lambda _event, number: f"m{number}"
+    given: list[Any] = field(default_factory=list[Any])
+    sessions: list[smpp34.Esme] = field(default_factory=list[smpp34.Esme])
+
+    async def serve(self, server: smpp34.Server) -> None:
+        while True:
+            event = await server.next()
+            if isinstance(event, smpp34.Esme):
+                self.sessions.append(event)
+            elif isinstance(event, smpp34.SubmitSmEvent):
+                self.given.append(event)
+                answer = self.answer(event, len(self.given))
+                if isinstance(answer, str):
+                    event.accept(answer)
+                elif answer is not None:
+                    event.reject(answer)
+
+
+@asynccontextmanager
+async def carrier(port: int = 0, **more: Any) -> AsyncGenerator[Smsc]:
+    smsc = Smsc(port or _free_port(), **more)
+    server = smpp34.Server("127.0.0.1", smsc.port)
+    await server.start()
+    serving = asyncio.create_task(smsc.serve(server))
+    try:
+        yield smsc
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await server.stop()
+
+
+@asynccontextmanager
+async def bound(
+    port: int, *, reports: list[Report] | None = None, answer_seconds: float = DEADLINE_SECONDS, **more: Any
+) -> AsyncGenerator[SmppChannel]:
+    async def report(found: Sequence[Report]) -> None:
+        if reports is not None:
+            reports.extend(found)
+
+    settings = {"host": "127.0.0.1", "port": port, "system_id": "us", "password": "pw", "sender": "Shop", **more}
+    channel = SmppChannel(smpp.settings_of(settings), slots=4, report=report, answer_seconds=answer_seconds)
+    try:
+        yield channel
+    finally:
+        await channel.close()
+
+
+def text_of(given: Sequence[Any], encoding: str) -> str:
+    """What a phone shows of these parts."""
+    octets = [
+        event.short_message[HEADER_OCTETS:] if event.esm_class & smpp.WITH_HEADER else event.short_message
+        for event in given
+    ]
+    payloads = [tlv.value for event in given for tlv in event.tlvs if tlv.tag == LIB.TLV_MESSAGE_PAYLOAD]
+    whole = payloads or octets
+    if encoding == "ucs2":
+        return "".join(part.decode("utf-16-be") for part in whole)
+    return "".join(segments.decode_gsm7(part) for part in whole)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "document", [{}, {"host": "x", "system_id": "u" * 16, "password": "", "sender": "S"}, {"host": "x", "more": 1}]
+    )
+    def test_settings(self, document: dict[str, Any]) -> None:
+        with pytest.raises(ValueError):
+            smpp.settings_of(document)
+
+    def test_without_the_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "smpp34", None)
+        with pytest.raises(ValueError, match="needs the extra “smpp”"):
+            smpp.settings_of({"host": "x", "system_id": "u", "password": "p", "sender": "S"})
+
+    async def test_nobody_there(self) -> None:
+        begin = Begin()
+        async with bound(_free_port()) as channel:
+            assert "connection" == kind(await channel.send(sms(), begin=begin))
+        assert 0 == begin.count
+
+    async def test_login(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A refused one is a session that does not come about: the account rests, and nothing is counted."""
+        monkeypatch.setattr(smpp, "CONNECT_SECONDS", 0.3)
+        given: list[bytes] = []
+
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            given.append(head := await reader.readexactly(16))
+            writer.write((17).to_bytes(4) + (0x80000009).to_bytes(4) + (0x0E).to_bytes(4) + head[12:] + b"\0")
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        begin = Begin()
+        async with bound(server.sockets[0].getsockname()[1]) as channel:
+            assert ("connection", 0) == (kind(await channel.send(sms(), begin=begin)), begin.count)
+        server.close()
+        assert given
+
+    async def test_fenced(self) -> None:
+        async with carrier() as smsc, bound(smsc.port) as channel:
+            with pytest.raises(Fenced):
+                await channel.send(sms(), begin=Begin(Fenced()))
+            assert [] == smsc.given
+
+    @pytest.mark.parametrize(
+        ("status", "expected"),
+        [
+            (LIB.ESME_RTHROTTLED, "throttle"), (LIB.ESME_RMSGQFUL, "throttle"),
+            (LIB.ESME_RINVDSTADR, "refused"), (LIB.ESME_RINVSRCADR, "account"),
+            (LIB.ESME_RSYSERR, "recipient"), (LIB.ESME_RINVMSGLEN, "refused"),
+        ],
+    )  # fmt: skip
+    async def test_statuses(self, status: int, expected: str) -> None:
+        async with carrier(answer=lambda _event, _number: status) as smsc, bound(smsc.port) as channel:
+            assert expected == kind(await channel.send(sms(), begin=Begin()))
+
+
+class TestUnknown:
+    async def test_silence(self) -> None:
+        held: list[Any] = []
+        async with carrier(answer=lambda event, _number: held.append(event)) as smsc:
+            async with bound(smsc.port, answer_seconds=0.3) as channel:
+                assert "unknown" == kind(await channel.send(sms(), begin=Begin()))
+            assert channel.resend_after_seconds is None
+
+    async def test_a_session_that_ends_under_a_message(self) -> None:
+        held: list[Any] = []
+        async with carrier(answer=lambda event, _number: held.append(event)) as smsc, bound(smsc.port) as channel:
+            sending = asyncio.create_task(channel.send(sms(), begin=Begin()))
+            await until(lambda: bool(held))
+            await smsc.sessions[0].unbind()
+            assert "unknown" == kind(await sending)
+
+    async def test_a_later_part_that_is_refused(self) -> None:
+        def answer(_event: Any, number: int) -> str | int:
+            return "m1" if number == 1 else LIB.ESME_RTHROTTLED
+
+        async with carrier(answer=answer) as smsc, bound(smsc.port) as channel:
+            assert "unknown" == kind(await channel.send(sms("a" * 161), begin=Begin()))
+
+
+class TestSent:
+    @pytest.mark.parametrize(
+        ("text", "encoding", "parts"),
+        [
+            ("How was it, €5?", "gsm7", 1), ("a" * 160, "gsm7", 1), ("a" * 161, "gsm7", 2), ("€" * 200, "gsm7", 3),
+            ("Πώς ήταν;", "ucs2", 1), ("ή" * 70, "ucs2", 1), ("ή" * 71, "ucs2", 2), ("😀" * 70, "ucs2", 3),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("long", ["udh", "payload"])
+    async def test_texts(self, text: str, encoding: str, parts: int, long: str) -> None:
+        async with carrier() as smsc, bound(smsc.port, long=long) as channel:
+            outcome = await channel.send(sms(text), begin=Begin())
+        count = parts if long == "udh" else 1
+        assert isinstance(outcome, Sent)
+        assert (f"m{count}", count) == (
+            outcome.reference,
+            len(smsc.given),
+        )  # the last part's, whose receipt is asked for
+        assert text == text_of(smsc.given, encoding)
+        assert {0 if encoding == "gsm7" else 8} == {event.data_coding for event in smsc.given}
+        assert [0] * (count - 1) + [1] == [event.registered_delivery for event in smsc.given]
+        if count > 1:
+            headers = [event.short_message[:HEADER_OCTETS] for event in smsc.given]
+            assert 1 == len({header[3] for header in headers})
+            assert [bytes([5, 0, 3, headers[0][3], count, n + 1]) for n in range(count)] == headers
+
+    @pytest.mark.parametrize(("sender", "ton", "npi"), [("Shop", 5, 0), ("+306900000000", 1, 1), ("54321", 3, 0)])
+    async def test_addresses(self, sender: str, ton: int, npi: int) -> None:
+        async with carrier() as smsc, bound(smsc.port, sender=sender) as channel:
+            await channel.send(sms(), begin=Begin())
+        (event,) = smsc.given
+        assert (sender.removeprefix("+"), ton, npi) == (event.source_addr, event.source_addr_ton, event.source_addr_npi)
+        assert ("306912345678", 1, 1) == (event.destination_addr, event.dest_addr_ton, event.dest_addr_npi)
+
+    async def test_one_session_for_many(self) -> None:
+        async with carrier() as smsc, bound(smsc.port) as channel:
+            outcomes = await asyncio.gather(*(channel.send(sms(), begin=Begin()) for _ in range(20)))
+        assert (20, 1) == ([kind(one) for one in outcomes].count("sent"), len(smsc.sessions))
+
+    async def test_another_session_after_one_has_ended(self) -> None:
+        async with carrier() as smsc, bound(smsc.port) as channel:
+            await channel.send(sms(), begin=Begin())
+            await smsc.sessions[0].unbind()
+            await until(lambda: channel._session is None)
+            assert "sent" == kind(await channel.send(sms(), begin=Begin()))
+            assert 2 == len(smsc.sessions)
+
+
+class TestReceipts:
+    async def test_over_the_session(self) -> None:
+        reports: list[Report] = []
+        async with carrier() as smsc, bound(smsc.port, reports=reports, no_address=["001"]) as channel:
+            await channel.send(sms(), begin=Begin())
+            esme = smsc.sessions[0]
+            await esme.deliver_sm("Shop", b"STOP", source_addr="306912345678")  # a person wrote
+            text = b"id:m1 sub:001 dlvrd:000 submit date:2611211000 done date:2611211001 stat:UNDELIV err:001 text:How"
+            await esme.deliver_sm("Shop", text, source_addr="306912345678", esm_class=0x04)
+            tlvs = [smpp34.Tlv(LIB.TLV_RECEIPTED_MESSAGE_ID, b"m2\0"), smpp34.Tlv(LIB.TLV_MESSAGE_STATE, b"\x02")]
+            await esme.deliver_sm("Shop", b"", source_addr="306912345678", esm_class=0x04, tlvs=tlvs)
+            await until(lambda: len(reports) == 2)
+        assert [("m1", "failed", True, "001"), ("m2", "delivered", False, "")] == [
+            (one.provider_reference, one.kind, one.is_hard, one.code) for one in reports
+        ]
+
+    async def test_a_receipt_that_cannot_be_taken_ends_nothing(self) -> None:
+        taken: list[Report] = []
+
+        async def report(found: Sequence[Report]) -> None:
+            taken.extend(found)
+            if len(taken) == 1:
+                raise OSError
+
+        async with carrier() as smsc:
+            settings = smpp.settings_of(
+                {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
+            )
+            channel = SmppChannel(settings, slots=4, report=report)
+            await channel.send(sms(), begin=Begin())
+            for _ in range(2):
+                await smsc.sessions[0].deliver_sm("Shop", b"id:m1 stat:DELIVRD", source_addr="3069", esm_class=0x04)
+            await until(lambda: len(taken) == 2)
+            await channel.close()
+
+    @pytest.mark.parametrize(
+        ("octets", "expected"),
+        [
+            (b"id:1 stat:DELIVRD err:000", ("1", "delivered", "000")), (b"ID stat", None), (b"", None),
+            (b"\xff" * 900, None),
+            (b"id:a-b.c stat:delivrd", ("a-b.c", "delivered", "")), (b"id:1 stat:UNKNOWN err:5", None),
+            (b"id:1 stat:ACCEPTD", ("1", "accepted", "")), (b"id:1 stat:EXPIRED err:027", ("1", "failed", "027")),
+        ],
+    )  # fmt: skip
+    def test_texts(self, octets: bytes, expected: tuple[str, str, str] | None) -> None:
+        report = smpp.receipt_of(octets)
+        assert expected == (report and (report.provider_reference, report.kind, report.code))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]

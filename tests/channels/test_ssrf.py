@@ -1,0 +1,293 @@
+"""The guard against calls into our own house: 90 ways to name it, and not one byte arrives.
+
+Canaries listen on 127.0.0.1, on ::1, on a unix socket; the database's own port is watched too.
+"""
+
+import asyncio
+import gzip
+import ipaddress
+import socket
+import zlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+
+from afterword import db
+from afterword.channels import http
+from afterword.channels.http import ANSWER_BYTES_MAX, Blocked, Caller, NoAnswer, NotSent
+from tests.channels.receiver import Receiver, Reply
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+SECONDS: Final = 3.0
+
+FORMS: Final = (
+    # the plain ones, and every way to write the same number
+    "http://127.0.0.1:{port}/", "https://127.0.0.1:{port}/", "http://127.1:{port}/", "http://127.0.1:{port}/",
+    "http://127.0.0.2:{port}/", "http://127.255.255.254:{port}/", "http://0:{port}/", "http://0.0.0.0:{port}/",
+    "http://2130706433:{port}/", "http://0x7f000001:{port}/", "http://0x7f.0.0.1:{port}/", "http://0x7f.1:{port}/",
+    "http://017700000001:{port}/", "http://0177.0.0.1:{port}/", "http://0177.0.0.01:{port}/",
+    "http://0177.0x0.0.1:{port}/", "http://127.0.0.1.:{port}/", "http://127.00.00.01:{port}/",
+    "http://4294967295:{port}/", "http://127.0.0.1%00.example.com:{port}/", "http://6425673729:{port}/",
+    # IPv6: itself, and IPv4 in its clothes
+    "http://[::1]:{port}/", "https://[::1]:{port}/", "http://[::]:{port}/", "http://[0:0:0:0:0:0:0:1]:{port}/",
+    "http://[0000::0001]:{port}/", "http://[::ffff:127.0.0.1]:{port}/", "http://[::ffff:7f00:1]:{port}/",
+    "http://[0:0:0:0:0:ffff:127.0.0.1]:{port}/", "http://[::127.0.0.1]:{port}/", "http://[::ffff:0:127.0.0.1]:{port}/",
+    "http://[64:ff9b::127.0.0.1]:{port}/", "http://[64:ff9b::7f00:1]:{port}/", "http://[64:ff9b:1::127.0.0.1]:{port}/",
+    "http://[2002:7f00:1::]:{port}/", "http://[2002:7f00:0001::1]:{port}/", "http://[2001:0:7f00:1::]:{port}/",
+    "http://[::1%25lo]:{port}/", "http://[::1%lo]:{port}/", "http://[fe80::1%25lo]:{port}/", "http://[fe80::1]:{port}/",
+    "http://[fc00::1]:{port}/", "http://[fd00:ec2::254]:{port}/", "http://[fec0::1]:{port}/", "http://[ff02::1]:{port}/",
+    # private and special networks
+    "http://10.0.0.1:{port}/", "http://172.16.0.1:{port}/", "http://172.31.255.254:{port}/",
+    "http://192.168.0.1:{port}/", "http://100.64.0.1:{port}/", "http://169.254.169.254:{port}/latest/meta-data/",
+    "http://169.254.170.2:{port}/", "http://2852039166:{port}/", "http://0xa9fea9fe:{port}/",
+    "http://[::ffff:169.254.169.254]:{port}/", "http://192.0.0.192:{port}/", "http://168.63.129.16:{port}/",
+    "http://198.18.0.1:{port}/", "http://224.0.0.1:{port}/", "http://240.0.0.1:{port}/",
+    "http://255.255.255.255:{port}/", "http://192.0.2.1:{port}/", "http://192.88.99.1:{port}/",
+    # names of ourselves, and names that mean us
+    "http://localhost:{port}/", "https://localhost:{port}/", "http://LOCALHOST:{port}/", "http://localhost.:{port}/",
+    "http://localhost.localdomain:{port}/", "http://ip6-localhost:{port}/", "http://ip6-loopback:{port}/",
+    "http://a.localhost:{port}/", "https://inside.example:{port}/", "https://metadata.google.internal:{port}/",
+    "https://mixed.example:{port}/", "https://mixed6.example:{port}/",
+    # what parsers disagree about
+    "http://user@127.0.0.1:{port}/", "http://example.com@127.0.0.1:{port}/", "http://user:pass@localhost:{port}/",
+    "http://127.0.0.1:{port}@example.com/", "http://example.com#@127.0.0.1:{port}/",
+    "http://127.0.0.1:{port}#@example.com/", "http://example.com\\@127.0.0.1:{port}/",
+    "http://127.0.0.1\\.example.com:{port}/", "http:\\\\127.0.0.1:{port}/", "http:/127.0.0.1:{port}/",
+    "http:127.0.0.1:{port}/", "//127.0.0.1:{port}/", "http:///127.0.0.1:{port}/", "http://127.0.0.1\t:{port}/",
+    "http://127.0.0.1\r\nHost: a:{port}/", "http://127\u30020\u30020\u30021:{port}/",
+    "http://127\uff0e0\uff0e0\uff0e1:{port}/", "http://\u2460\u2461\u2466.0.0.1:{port}/",
+    "http://\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54:{port}/", "http://127.0.0.1%2f@example.com:{port}/",
+    "http://%31%32%37.0.0.1:{port}/", "http://loc%61lhost:{port}/",
+    # other ways in
+    "unix:///{socket}", "http+unix://{socket}/", "file:///etc/passwd", "gopher://127.0.0.1:{port}/_x",
+    "ftp://127.0.0.1:{port}/", "ws://127.0.0.1:{port}/", "javascript:alert(1)", "data:text/plain,x",
+)  # fmt: skip
+NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "inside.example": ("127.0.0.1",),
+    "metadata.google.internal": ("169.254.169.254",),
+    "mixed.example": ("93.184.215.14", "127.0.0.1"),
+    "mixed6.example": ("93.184.215.14", "::1"),
+}
+
+
+@dataclass
+class Canaries:
+    """Listeners that must hear nothing."""
+
+    port: int
+    socket: Path
+    heard: list[str] = field(default_factory=list[str])
+
+
+@pytest.fixture
+async def canaries(tmp_path: Path) -> AsyncGenerator[Canaries]:
+    found = Canaries(0, tmp_path / "canary")
+
+    def listener(name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]:
+        async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            found.heard.append(name)
+            writer.close()
+
+        return serve
+
+    servers = [await asyncio.start_server(listener("127.0.0.1"), "127.0.0.1", 0)]
+    found.port = servers[0].sockets[0].getsockname()[1]
+    with suppress(OSError):  # a machine without IPv6
+        servers.append(await asyncio.start_server(listener("::1"), "::1", found.port))
+    servers.append(await asyncio.start_unix_server(listener("unix"), found.socket))
+    yield found
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture(autouse=True)
+def names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver that knows our names; others it asks the system's for, which reads odd numbers as addresses too."""
+    system = socket.getaddrinfo
+
+    def look_up(host: Any, port: Any, *more: Any, **options: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else str(host)
+        if name in NAMES:
+            return [
+                (socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port))
+                for one in NAMES[name]
+            ]
+        if name.endswith(("example.com", ".internal")):
+            raise socket.gaierror("not here")
+        return system(host, port, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+async def refused(url: str) -> bool:
+    """Whether the call was not made."""
+    caller = Caller()
+    try:
+        await caller.request("POST", url, headers={}, content=b"canary", seconds=SECONDS)
+    except NotSent:
+        return True
+    except NoAnswer:
+        return False
+    finally:
+        await caller.close()
+    return False
+
+
+def test_there_are_enough() -> None:
+    assert 90 <= len(set(FORMS)) == len(FORMS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_no_form_reaches_the_house(canaries: Canaries, form: str) -> None:
+    url = form.replace("{port}", str(canaries.port)).replace("{socket}", str(canaries.socket))
+    assert await refused(url)
+    assert [] == canaries.heard
+
+
+async def test_the_canaries_hear(canaries: Canaries) -> None:
+    """With the guard open they do: so silence means something."""
+    caller = Caller(allowed=LOOPBACK)
+    with suppress(NotSent, NoAnswer):
+        await caller.request("GET", f"http://127.0.0.1:{canaries.port}/", headers={}, content=b"", seconds=SECONDS)
+    await caller.close()
+    assert ["127.0.0.1"] == canaries.heard
+
+
+async def test_the_database_is_not_called(pool: db.Pool, server_url: str) -> None:
+    async with db.connection(pool) as database:
+        before = await database.fetch_value(
+            "select count(*) from pg_stat_activity where backend_type = 'client backend'"
+        )
+        port = urlsplit(server_url).port or int(await database.fetch_value("show port"))
+        for host in ("127.0.0.1", "[::1]", "localhost", "2130706433"):
+            assert await refused(f"https://{host}:{port}/")
+        after = await database.fetch_value(
+            "select count(*) from pg_stat_activity where backend_type = 'client backend'"
+        )
+    assert before == after
+
+
+async def test_a_name_that_changes_its_mind(canaries: Canaries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rebinding: what was judged is what is called; the name is asked once a call."""
+    asked: list[str] = []
+    answers = iter(("192.0.2.9", "127.0.0.1", "127.0.0.1"))
+
+    def look_up(host: str, port: int, **_: Any) -> Any:
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
+
+    connected: list[str] = []
+
+    async def connect(transport: Any, request: Any) -> Any:
+        connected.append(request.url.host)
+        raise OSError
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(http, "is_open", lambda address, _: str(address) == "192.0.2.9")  # as if it were public
+    monkeypatch.setattr(http, "_exchange", connect)
+    url = f"https://rebind.example:{canaries.port}/"
+    assert await refused(url)  # the connection fails; the second answer of the resolver is never asked for
+    assert (["rebind.example"], ["192.0.2.9"]) == (asked, connected)
+    assert await refused(url)
+    assert ["192.0.2.9"] == connected  # judged anew: now it points at us
+    assert [] == canaries.heard
+
+
+@asynccontextmanager
+async def talking(talk: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> AsyncGenerator[str]:
+    """The address of a server that says whatever `talk` writes to each request."""
+    tasks: set[asyncio.Task[Any]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await talk(writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.transport.abort()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class TestAnswers:
+    """Of targets that are allowed: loopback stands for the open internet here."""
+
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+    async def test_redirect(self, canaries: Canaries, status: int) -> None:
+        location = f"http://localhost:{canaries.port}/"
+        async with Receiver(reply=Reply(status, headers={"location": location})) as receiver:
+            answer = await self._ask(receiver.url)
+        assert status == answer.status
+        assert [] == canaries.heard
+
+    async def test_endless(self) -> None:
+        async def talk(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 ok\r\ntransfer-encoding: chunked\r\n\r\n")
+            while True:
+                writer.write(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+                await writer.drain()
+
+        async with talking(talk) as url:
+            answer = await self._ask(url)
+        assert ANSWER_BYTES_MAX == len(answer.body)
+
+    async def test_drop_by_drop(self) -> None:
+        """One byte at a time, for ever: the time ends it."""
+
+        async def talk(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 ok\r\ncontent-length: 100000\r\n\r\n")
+            while True:
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.05)
+
+        async with talking(talk) as url:
+            with pytest.raises(NoAnswer, match="within 1 second"):
+                await self._ask(url, seconds=1.0)
+
+    async def test_endless_header(self) -> None:
+        async def talk(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 ok\r\n")
+            while True:
+                writer.write(b"x-more: " + b"x" * 4096 + b"\r\n")
+                await writer.drain()
+
+        async with talking(talk) as url:
+            with pytest.raises(NoAnswer):
+                await self._ask(url)
+
+    @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+    async def test_bomb(self, encoding: str) -> None:
+        """A hundred megabytes in a hundred kilobytes stay packed."""
+        zeros = bytes(100_000_000)
+        packed = gzip.compress(zeros, 1) if encoding == "gzip" else zlib.compress(zeros, 1)
+        async with Receiver(reply=Reply(200, packed, {"content-encoding": encoding})) as receiver:
+            answer = await self._ask(receiver.url)
+        assert packed[:ANSWER_BYTES_MAX] == answer.body
+
+    async def _ask(self, url: str, *, seconds: float = SECONDS * 3) -> http.Answer:
+        caller = Caller(allowed=LOOPBACK)
+        try:
+            return await caller.request("POST", url, headers={}, content=b"x", seconds=seconds)
+        finally:
+            await caller.close()
+
+
+@pytest.mark.parametrize("port", [0, 65_536, -1])
+async def test_no_such_port(port: int) -> None:
+    caller = Caller()
+    with pytest.raises(Blocked):
+        await caller.request("GET", f"https://example.com:{port}/", headers={}, content=b"")

@@ -1,0 +1,37 @@
+"""What of webhooks the contract tests need: one with a delivery, one that is gone, and what their stores are handed."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from afterword import db
+from afterword.events.deliveries.store import Span
+from tests.conftest import settled
+from tests.contract.wire import Wire
+
+
+async def hooking(pool: db.Pool, wire: Wire, *, token: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A webhook, a delivery to it and its event, and a webhook that was deleted, by the names of their ids."""
+    made: list[str] = []
+    for title in ("Shop", "Gone"):
+        document = {"title": title, "target_url": "https://example.com/hook", "event_types": ["questionnaire.*"]}
+        reply = await wire.ask("POST", "/v3.2/webhook", token=token, document=document)
+        assert 201 == reply.status, reply
+        made.append(reply.document["webhook_id"])
+    await settled(pool)
+    path = f"/v3.2/webhook/{made[0]}"
+    span = {"from_time": "2026-01-01T00:00:00Z"}
+    reply = await wire.ask("POST", f"{path}/redelivery", token=token, document=span)
+    assert reply.document["count"], reply
+    reply = await wire.ask("GET", f"{path}/delivery?limit=1", token=token)
+    delivery = reply.document["results"][0]
+    reply = await wire.ask("DELETE", f"/v3.2/webhook/{made[1]}", token=token)
+    assert 204 == reply.status, reply
+    ids = {name: delivery[name] for name in ("webhook_id", "delivery_id", "event_id")}
+    return ids, {"webhook_id": made[1]}
+
+
+def arguments() -> dict[str, Any]:
+    """What the stores of webhooks take."""
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    span = Span(limit=10)
+    return {"xid": 0, "seq": 0, "until": moment, "failed": True, "resume_time": moment, "span": span, "columns": {}}

@@ -1,0 +1,87 @@
+"""What of reports the contract tests need: a saved report, one that is gone, and what their stores are handed."""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import uuid4
+
+from afterword.core import periods
+from afterword.core.times import zone_of
+from afterword.reports.counts.store import Scope, Span
+from afterword.reports.exports.store import Selection
+from afterword.reports.rollups import store as rollups_store
+from tests.contract.wire import Wire
+
+EARLY = datetime(2020, 1, 1, tzinfo=UTC)
+LATE = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+async def reporting(
+    wire: Wire, *, token: str, domain: str, questionnaire_id: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """A saved report and one that was deleted, by the names of their ids; templates are the product's."""
+    document = {
+        "title": "Score",
+        "spec": {"questionnaire_ids": [questionnaire_id], "metrics": [{"metric": "response"}], "last_days": 7},
+    }
+    made: list[str] = []
+    for _ in range(2):
+        reply = await wire.ask("POST", "/v3.2/report/custom", token=token, document=document)
+        assert 201 == reply.status, reply
+        made.append(reply.document["report_id"])
+    reply = await wire.ask("DELETE", f"/v3.2/report/custom/{made[1]}", token=token)
+    assert 204 == reply.status, reply
+    written, gone = await _exports(wire, token=token, questionnaire_id=questionnaire_id)
+    template_id = "nps" if domain == "demo" else f"none-of-{domain}"
+    return {"report_id": made[0], "template_id": template_id, "export_id": written}, {
+        "report_id": made[1],
+        "export_id": gone,
+    }
+
+
+async def _exports(wire: Wire, *, token: str, questionnaire_id: str) -> tuple[str, str]:
+    """An export that waits, and one that was cancelled and removed."""
+    made: list[str] = []
+    for _ in range(2):
+        path = f"/v3.2/q/questionnaire/{questionnaire_id}/export"
+        reply = await wire.ask("POST", path, token=token, document={"format": "csv"})
+        assert 201 == reply.status, reply
+        made.append(reply.document["export_id"])
+    for _ in range(2):
+        reply = await wire.ask("DELETE", f"/v3.2/q/export/{made[1]}", token=token)
+        assert 204 == reply.status, reply
+    return made[0], made[1]
+
+
+def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
+    """What the stores of reports take, all of it about their questionnaire."""
+    questionnaire_id, question_id = theirs["questionnaire_id"], theirs["question_id"]
+    day = date(2026, 11, 20)
+    return {
+        "owner": uuid4(),
+        "after": None,
+        "selection": Selection(
+            questionnaire_id=questionnaire_id,
+            until=LATE,
+            test=False,
+            date_basis="submitted",
+            from_time=None,
+            to_time=None,
+            since_time=None,
+            include_incomplete=True,
+            has_questionnaire_metadata=True,
+            has_responder_metadata=True,
+        ),
+        "scope": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
+        "questions": {question_id: question_id},
+        "outcome_question_id": question_id,
+        "edges": [EARLY],
+        "dimensions": (),
+        "channel_id": None,
+        "pipeline_id": None,
+        "from_time": EARLY,
+        "offset": 0,
+        "types": ["csat"],
+        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),
+        "days": periods.days(day, date(2026, 11, 21), zone_of("UTC")),
+    }

@@ -1,0 +1,51 @@
+"""What contract tests need of the ways in: an import that was worked off, a sequence, one of each that is gone."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from afterword import db
+from afterword.queue.imports.store import Counts
+from afterword.worker.imports import Importer
+from tests.contract.wire import Wire
+
+FILE = b"responder_channel_identifier,external_reference\nann@example.com,%s\nbob@example.com,\n"
+
+
+async def ways_in(
+    pool: db.Pool, wire: Wire, *, token: str, secret: bytes, ids: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What is there and what was there once, by the names of their ids."""
+    imports: list[str] = []
+    base = f"/v3.2/q/questionnaire/{ids['questionnaire_id']}/pipeline/{ids['pipeline_id']}/queue/import"
+    for name in ("kept", "gone"):
+        reply = await wire.ask("POST", base, token=token, file=FILE % f"imported-{name}".encode())
+        assert 201 == reply.status, reply
+        imports.append(reply.document["import_id"])
+    document = {
+        "title": "Again",
+        "from_questionnaire_id": ids["questionnaire_id"],
+        "pipeline_id": ids["pipeline_id"],
+        "active": False,
+    }
+    sequences: list[str] = []
+    for _ in range(2):
+        reply = await wire.ask("POST", "/v3.2/q/sequence", token=token, document=document)
+        assert 201 == reply.status, reply
+        sequences.append(reply.document["sequence_id"])
+    for path in (f"/q/import/{imports[1]}", f"/q/import/{imports[1]}", f"/q/sequence/{sequences[1]}"):
+        reply = await wire.ask("DELETE", f"/v3.2{path}", token=token)
+        assert 204 == reply.status, reply
+    importer = Importer(pool, uuid4(), secret=secret)
+    while await importer.work_next(asyncio.Event()):
+        pass
+    return {"import_id": imports[0], "sequence_id": sequences[0], "from_questionnaire_id": ids["questionnaire_id"]}, {
+        "import_id": imports[1],
+        "sequence_id": sequences[1],
+    }
+
+
+def arguments() -> dict[str, Any]:
+    """What the stores of imports take."""
+    return {"counts": Counts(created=1, updated=0, skipped=0, failed=0), "number": 0, "owner": uuid4()}

@@ -1,0 +1,129 @@
+"""An application whose calls may go to loopback, deliverers, and hands for webhooks."""
+
+import asyncio
+import ipaddress
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import db, ids, renderings
+from afterword.channels.http import Caller
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.worker.deliverer import Deliverer
+from tests.conftest import SITE, House, settled
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+OPEN_SITE = replace(SITE, networks=LOOPBACK)
+DEADLINE_SECONDS = 30.0
+MANY: dict[str, Any] = {"event_types": ["*"]}
+
+
+@pytest.fixture
+async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
+    """As everywhere, but webhooks may be on loopback."""
+    from afterword.app import create_app  # noqa: PLC0415
+
+    transport = httpx2.ASGITransport(create_app(pool=pool, site=OPEN_SITE))  # type: ignore[arg-type]
+    async with httpx2.AsyncClient(transport=transport, base_url=f"{SITE.public_url}/v3.2") as client:
+        yield client
+
+
+@dataclass
+class Desk:
+    """What a test does with the webhooks of a house."""
+
+    pool: db.Pool
+    house: House
+    client: httpx2.AsyncClient
+
+    async def ask(self, method: str, path: str, *, status: int = 200, **options: Any) -> Any:
+        """The document of an answer that has this status."""
+        answer = await self.client.request(method, path, headers=self.house.headers, **options)
+        assert status == answer.status_code, answer.text
+        return answer.json() if answer.content else None
+
+    async def hook(self, url: str, **members: Any) -> dict[str, Any]:
+        """A new webhook."""
+        document = {"title": "Shop", "target_url": url, **MANY, **members}
+        return await self.ask("POST", "/webhook", status=201, json=document)
+
+    async def tell(self, *types: str, subject_id: str | None = None, **more: Any) -> list[str]:
+        """Record events of a subject, as a tag's; their ids."""
+        async with db.transaction(self.pool) as database:
+            now = database.clock.now()
+            told = [
+                new_event(self.house, one, subject_id=subject_id, event_id=ids.ordered(now), **more) for one in types
+            ]
+            await events.record(database, events=told)
+        await settled(self.pool)
+        return [one.event_id for one in told]
+
+    async def deliver(self, deliverer: Deliverer) -> None:
+        """Deal out all that is committed, and send whatever is due, until nothing is."""
+        await settled(self.pool)
+        while await deliverer.deal_out():
+            pass
+        while await deliverer.turn():
+            await deliverer.settle_all()
+
+    async def hasten(self) -> None:
+        """Make all that waits for its next attempt due now."""
+        async with db.connection(self.pool) as database:
+            await database.execute("update delivery set due_time = now() where due_time is not null")
+            await database.execute("update webhook set resume_time = null")
+
+    async def deliveries(self, webhook_id: str) -> list[dict[str, Any]]:
+        """The log of a webhook, oldest first."""
+        path = f"/webhook/{webhook_id}/delivery?pagination[max_per_page]=500"
+        found = await self.ask("GET", path)
+        return found["results"][::-1]
+
+
+def new_event(house: House, type_name: str, *, event_id: str, subject_id: str | None = None, **more: Any) -> NewEvent:
+    return NewEvent(
+        organization_id=house.organization_id,
+        event_id=event_id,
+        type=type_name,
+        subject_id=subject_id,
+        subject_version=more.pop("subject_version", None),
+        questionnaire_id=more.pop("questionnaire_id", house.questionnaire_id),
+        actor_kind="worker",
+        actor_id=None,
+        data=more.pop("data", {"what": type_name}),
+        **more,
+    )
+
+
+@pytest.fixture
+def desk(pool: db.Pool, house: House, client: httpx2.AsyncClient) -> Desk:
+    return Desk(pool, house, client)
+
+
+@pytest.fixture
+async def make_deliverer(pool: db.Pool) -> AsyncGenerator[Callable[..., Deliverer]]:
+    """Deliverers whose calls may go to loopback; closed at the end."""
+    callers: list[Caller] = []
+
+    def make(**options: Any) -> Deliverer:
+        callers.append(Caller(allowed=LOOPBACK))
+        return Deliverer(pool=pool, site=OPEN_SITE, caller=callers[-1], render=renderings.render, **options)
+
+    yield make
+    for caller in callers:
+        await caller.close()
+
+
+@pytest.fixture
+def deliverer(make_deliverer: Callable[..., Deliverer]) -> Deliverer:
+    return make_deliverer()
+
+
+async def until(condition: Callable[[], bool], *, seconds: float = DEADLINE_SECONDS) -> None:
+    """Wait for it, with a deadline."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)

@@ -1,0 +1,466 @@
+"""Deliveries: what a target is sent and how its answers are taken; order, repeats, redelivery, switching off."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook as Verifier
+
+from afterword import db
+from afterword.core import webhooks as rules
+from afterword.events.deliveries import service as deliveries
+from afterword.events.sending import service as sending
+from afterword.events.store import list_events
+from afterword.worker.deliverer import Deliverer
+from tests.channels.receiver import Given, Receiver, Reply
+from tests.conftest import settled
+from tests.events.conftest import Desk, new_event, until
+
+SUBJECT = "s" * 22
+OTHER = "t" * 22
+
+
+def ids_of(receiver: Receiver) -> list[str]:
+    return [given.headers["webhook-id"] for given in receiver.given]
+
+
+def types_of(receiver: Receiver) -> list[str]:
+    return [json.loads(given.body)["event"]["type"] for given in receiver.given]
+
+
+async def set_back(pool: db.Pool, table: str, column: str, days: float) -> None:
+    statement: Any = f"update {table} set {column} = {column} - make_interval(secs => $1)"
+    async with db.connection(pool) as database:
+        await database.execute(statement, days * 86400)
+
+
+class TestFailed:
+    @pytest.mark.parametrize("status", [301, 307, 400, 404, 500, 503])
+    async def test_refused(self, desk: Desk, deliverer: Deliverer, status: int) -> None:
+        async with Receiver(reply=Reply(status, b"no", {"location": "https://example.com"})) as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)  # neither followed nor repeated at once
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert ("pending", 1, status, "no") == (
+            one["state"],
+            one["attempts"],
+            one["response_status"],
+            one["response_excerpt"],
+        )
+        assert str(status) in one["error"]
+        assert one["next_attempt_time"]
+        shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
+        assert 1 == shown["consecutive_failures"]
+
+    async def test_nobody_there(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            url = receiver.url
+        hook = await desk.hook(url)
+        await desk.tell("tag.added")
+        await desk.deliver(deliverer)
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert (None, "Nobody took the connection.") == (one["response_status"], one["error"])
+
+    async def test_blocked_since_it_was_saved(self, desk: Desk, deliverer: Deliverer) -> None:
+        """What the address means is judged at every call."""
+        async with Receiver(host="127.0.0.1") as receiver:
+            hook = await desk.hook(receiver.url)
+            async with db.connection(desk.pool) as database:
+                await database.execute("update webhook set target_url = 'http://169.254.169.254/latest/meta-data'")
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            assert 0 == receiver.connections
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert "may not be called" in one["error"]
+
+    async def test_dies_after_the_last_attempt(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver(reply=Reply(500)) as receiver:
+            hook = await desk.hook(receiver.url)
+            (event_id,) = await desk.tell("tag.added")
+            for _ in range(rules.ATTEMPTS_MAX + 2):
+                await desk.deliver(deliverer)
+                await desk.hasten()
+            assert [event_id] * rules.ATTEMPTS_MAX == ids_of(receiver)
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert ("dead", rules.ATTEMPTS_MAX, None) == (one["state"], one["attempts"], one["next_attempt_time"])
+        assert one["finished_time"]
+        async with db.connection(desk.pool) as database:
+            rows = await database.fetch("select outcome, sum(total) as total from delivery_total group by 1")
+            totals = {row["outcome"]: row["total"] for row in rows}
+        assert {"failed": rules.ATTEMPTS_MAX - 1, "dead": 1} == totals
+
+    async def test_asks_for_a_pause(self, desk: Desk, deliverer: Deliverer) -> None:
+        """Nothing goes to it meanwhile, not even what is of other subjects."""
+        async with Receiver(reply=Reply(429, headers={"retry-after": "600"})) as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added", subject_id=SUBJECT)
+            await desk.deliver(deliverer)
+            await desk.tell("tag.added", subject_id=OTHER)
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+        async with db.connection(desk.pool) as database:
+            seconds = await database.fetch_value(
+                "select extract(epoch from min(due_time) filter (where attempts = 1) - now()) from delivery"
+            )
+        assert 500 < seconds <= 600
+        assert 2 == len(await desk.deliveries(hook["webhook_id"]))
+
+    async def test_gone(self, desk: Desk, deliverer: Deliverer) -> None:
+        """410 switches it off at once; the organization is told."""
+        async with Receiver(reply=Reply(410)) as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added", subject_id=SUBJECT)
+            await desk.tell("tag.added", subject_id=SUBJECT)
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+        shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
+        assert not shown["active"]
+        assert shown["disabled_time"]
+        assert ["dead", "pending"] == sorted(one["state"] for one in await desk.deliveries(hook["webhook_id"]))
+        async with db.connection(desk.pool) as database:
+            (told,) = await list_events(
+                database, organization_id=desk.house.organization_id, type_name="webhook.disabled"
+            )
+        assert hook["webhook_id"] == told.subject_id
+        entry = await desk.ask("GET", f"/event/{told.event_id}")
+        assert shown == entry["data"]
+
+
+class TestSwitchedOff:
+    async def test_five_days_of_failures(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver(reply=Reply(500)) as receiver:
+            hook = await desk.hook(receiver.url)
+            path = f"/webhook/{hook['webhook_id']}"
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            await set_back(desk.pool, "webhook", "failing_since", rules.FAILING_DAYS_MAX - 0.01)
+            await desk.hasten()
+            await desk.deliver(deliverer)
+            assert (await desk.ask("GET", path))["active"]
+            await set_back(desk.pool, "webhook", "failing_since", 0.02)
+            await desk.hasten()
+            await desk.deliver(deliverer)
+            shown = await desk.ask("GET", path)
+            assert (False, 3) == (shown["active"], shown["consecutive_failures"])
+            # It is told of nothing while it is off, keeps what it was not given, and gets that when it is on again.
+            await desk.tell("tag.removed")
+            await desk.hasten()
+            await desk.deliver(deliverer)
+            assert 3 == len(receiver.given)
+            receiver.reply = Reply(200)
+            shown = await desk.ask("PATCH", path, json={"active": True})
+            assert (True, 0, None) == (shown["active"], shown["consecutive_failures"], shown["disabled_time"])
+            await desk.deliver(deliverer)
+            assert ["tag.added"] * 4 == types_of(receiver)
+
+    async def test_a_success_between_forgets_all(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver(reply=Reply(500)) as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            await set_back(desk.pool, "webhook", "failing_since", 9)
+            receiver.reply = Reply(204)
+            await desk.tell("tag.removed")
+            await desk.deliver(deliverer)
+        shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
+        assert (True, 0) == (shown["active"], shown["consecutive_failures"])
+
+
+class TestDelivered:
+    async def test_what_is_sent(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver(reply=Reply(202, b"thanks\x00\x1b[31m")) as receiver:
+            hook = await desk.hook(receiver.url + "/in?a=1")
+            (event_id,) = await desk.tell("tag.added", subject_id=SUBJECT)
+            await desk.deliver(deliverer)
+            (given,) = receiver.given
+        assert ("POST", "/in?a=1", "application/json") == (given.method, given.target, given.headers["content-type"])
+        Verifier(hook["secret"]).verify(given.body, dict(given.headers))
+        body = json.loads(given.body)
+        event = body.pop("event")
+        assert {"what": "tag.added"} == body
+        assert {"event_id", "type", "created_time", "organization_id"} == set(event)
+        assert (event_id, "tag.added") == (event["event_id"], event["type"])
+        assert event["created_time"].endswith(("+02:00", "+03:00"))  # Athens
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert ("delivered", 1, 202, None) == (one["state"], one["attempts"], one["response_status"], one["error"])
+        assert "thanks\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[31m" == one["response_excerpt"]
+
+    async def test_only_what_it_wants(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            await desk.hook(receiver.url + "/all")
+            await desk.hook(receiver.url + "/tags", event_types=["tag.*", "user.invited"])
+            await desk.hook(receiver.url + "/default", event_types=None)
+            await desk.hook(receiver.url + "/mine", questionnaire_id=desk.house.questionnaire_id)
+            await desk.hook(receiver.url + "/ours", application_id=desk.house.application_id)
+            await desk.hook(receiver.url + "/off", active=False)
+            await desk.tell("tag.added", "pipeline.created", "questionnaire_instance.completed")
+            await desk.tell("user.invited", "user.removed", questionnaire_id=None)
+            await desk.tell("tag.removed", test=True)
+            await desk.deliver(deliverer)
+            found: dict[str, list[str]] = {}
+            for given in receiver.given:
+                found.setdefault(given.target, []).append(json.loads(given.body)["event"]["type"])
+        bound = ["pipeline.created", "questionnaire_instance.completed", "tag.added"]
+        assert {
+            "/all": [*bound, "user.invited", "user.removed"],
+            "/tags": ["tag.added", "user.invited"],
+            "/default": ["questionnaire_instance.completed"],
+            "/mine": bound,
+            "/ours": bound,
+        } == {target: sorted(types) for target, types in found.items()}
+
+    async def test_nothing_of_before(self, desk: Desk, deliverer: Deliverer) -> None:
+        await desk.tell("tag.added")
+        async with Receiver() as receiver:
+            await desk.hook(receiver.url)
+            await desk.tell("tag.removed")
+            await desk.deliver(deliverer)
+            assert ["tag.removed"] == types_of(receiver)
+
+    async def test_both_secrets_sign_for_a_day(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            renewed = await desk.ask("POST", f"/webhook/{hook['webhook_id']}/secret")
+            assert hook["secret"] != renewed["secret"]
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            await set_back(desk.pool, "webhook", "previous_secret_until", 1.01)
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            first, second = receiver.given
+        for secret in (hook["secret"], renewed["secret"]):
+            Verifier(secret).verify(first.body, dict(first.headers))
+        Verifier(renewed["secret"]).verify(second.body, dict(second.headers))
+        with pytest.raises(Exception, match="signature"):
+            Verifier(hook["secret"]).verify(second.body, dict(second.headers))
+
+    async def test_order_within_a_subject(self, desk: Desk, deliverer: Deliverer) -> None:
+        """What fails holds back its own subject and nothing else."""
+        refused = {"tag.added"}
+
+        def reply(given: Given) -> Reply:
+            event = json.loads(given.body)["event"]
+            return Reply(500 if event["type"] in refused else 200)
+
+        async with Receiver(reply=reply) as receiver:
+            await desk.hook(receiver.url)
+            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
+            await desk.tell("tag.removed", subject_id=OTHER)
+            await desk.deliver(deliverer)
+            assert ["tag.added", "tag.removed"] == sorted(types_of(receiver))
+            refused.clear()
+            await desk.hasten()
+            await desk.deliver(deliverer)
+            assert ["tag.added", "tag.removed"] == types_of(receiver)[2:]
+
+    async def test_an_overtaken_event_comes_first(self, desk: Desk, deliverer: Deliverer) -> None:
+        """A transaction that began early and waited is read before the one that it waited for."""
+        async with Receiver() as receiver:
+            await desk.hook(receiver.url)
+            await desk.deliver(deliverer)  # what the house was built of
+            async with db.transaction(desk.pool) as early:
+                await early.fetch_value("select pg_current_xact_id()")
+                async with db.transaction(desk.pool) as late:
+                    await _record(desk, late, "tag.added")
+                await _record(desk, early, "tag.removed")
+            # Ours has the lower number and stands in front; but what it followed has come before.
+            await settled(desk.pool)
+            async with db.transaction(desk.pool) as database:
+                await sending.deal_out(database, limit=1)
+            while await deliverer.turn():
+                await deliverer.settle_all()
+            assert ["tag.added", "tag.removed"] == types_of(receiver)
+            await desk.deliver(deliverer)
+            assert 2 == len(receiver.given)
+
+
+async def _record(desk: Desk, database: db.Database, type_name: str) -> None:
+    from afterword import ids  # noqa: PLC0415
+    from afterword.events import service as events  # noqa: PLC0415
+
+    one = new_event(desk.house, type_name, event_id=ids.ordered(database.clock.now()), subject_id=SUBJECT)
+    await events.record(database, events=[one])
+
+
+class TestAgain:
+    async def test_redelivery_keeps_the_id(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            (one,) = await desk.deliveries(hook["webhook_id"])
+            path = f"/webhook/{hook['webhook_id']}/delivery/{one['delivery_id']}"
+            again = await desk.ask("POST", f"{path}/redelivery")
+            assert ("pending", 0, None) == (again["state"], again["attempts"], again["finished_time"])
+            await desk.deliver(deliverer)
+            assert "delivered" == (await desk.ask("GET", path))["state"]
+            assert 2 == len(receiver.given)
+            assert 1 == len(set(ids_of(receiver)))
+
+    async def test_one_that_waits_is_tried_at_once(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver(reply=Reply(500)) as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
+            await desk.deliver(deliverer)
+            receiver.reply = Reply(200)
+            first, second = await desk.deliveries(hook["webhook_id"])
+            if first["event_type"] != "tag.added":
+                first, second = second, first
+            path = f"/webhook/{hook['webhook_id']}/delivery"
+            await desk.ask("POST", f"{path}/{second['delivery_id']}/redelivery")  # behind the first, still
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+            await desk.ask("POST", f"{path}/{first['delivery_id']}/redelivery")
+            await desk.deliver(deliverer)
+            assert ["tag.added", "tag.added", "tag.removed"] == types_of(receiver)
+
+    async def test_a_span_of_time(self, desk: Desk, deliverer: Deliverer) -> None:
+        """Also what was before the webhook; twice the same ids, in order."""
+        told = await desk.tell("tag.added", "tag.removed", "pipeline.created", subject_id=SUBJECT)
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url, event_types=["tag.*"])
+            path = f"/webhook/{hook['webhook_id']}/redelivery"
+            await desk.ask("POST", path, status=422, json={})
+            await desk.ask("POST", path, status=422, json={"after": "x"})
+            span = {"from_time": "2026-01-01T00:00:00Z"}
+            for _ in range(2):
+                assert {"count": 2, "next_cursor": None} == await desk.ask("POST", path, json=span)
+                await desk.deliver(deliverer)
+            none = {**span, "to_time": "2026-01-02T00:00:00Z"}
+            assert 0 == (await desk.ask("POST", path, json=none))["count"]
+            assert [*told[:2], *told[:2]] == ids_of(receiver)
+
+    async def test_behind_a_cursor(self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(deliveries, "REPLAY_EVENTS_MAX", 2)
+        told = await desk.tell(*["tag.added"] * 4)
+        log = (await desk.ask("GET", "/event?type[]=tag.*"))["results"]
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            path = f"/webhook/{hook['webhook_id']}/redelivery"
+            found = await desk.ask("POST", path, json={"after": log[0]["cursor"]})
+            assert 2 == found["count"]
+            found = await desk.ask("POST", path, json={"after": found["next_cursor"]})
+            assert 1 <= found["count"]
+            await desk.deliver(deliverer)
+            assert set(told[1:]) <= set(ids_of(receiver))
+            assert told[0] not in ids_of(receiver)
+
+
+class TestClaims:
+    async def test_two_in_flight_and_no_more(self, desk: Desk, make_deliverer: Callable[..., Deliverer]) -> None:
+        """A target that hangs holds two slots, whoever asks; a neighbour's goes on."""
+        async with Receiver(reply=Reply(way="silence")) as hanging, Receiver() as good:
+            await desk.hook(hanging.url, event_types=["tag.*"])
+            await desk.hook(good.url, event_types=["pipeline.*"])
+            for _ in range(20):
+                await desk.tell("tag.added", "pipeline.created")
+            deliverers = [make_deliverer(call_seconds=30.0) for _ in range(2)]
+            while await deliverers[0].deal_out():
+                pass
+            async with asyncio.timeout(30):
+                while len(good.given) < 20 or len(hanging.given) < 2:
+                    await asyncio.gather(*(each.turn() for each in deliverers))
+                    await asyncio.sleep(0.01)
+            assert 2 == len(hanging.given)
+            for each in deliverers:
+                for flight in list(each._flights):
+                    flight.cancel()
+                await each.settle_all()
+
+    async def test_of_two_deliverers_one_sends(self, desk: Desk, make_deliverer: Callable[..., Deliverer]) -> None:
+        async with Receiver() as receiver:
+            await desk.hook(receiver.url)
+            await desk.hook(receiver.url + "/second")
+            for _ in range(30):
+                await desk.tell("tag.added")
+            deliverers = [make_deliverer() for _ in range(2)]
+            async with asyncio.timeout(60):
+                while len(receiver.given) < 60:
+                    await asyncio.gather(*(each.deal_out() for each in deliverers))
+                    await asyncio.gather(*(each.turn() for each in deliverers))
+                    await asyncio.gather(*(each.settle_all() for each in deliverers))
+            await asyncio.gather(*(desk.deliver(each) for each in deliverers))
+            assert 60 == len({(given.target, given.headers["webhook-id"]) for given in receiver.given})
+            assert 60 == len(receiver.given)
+
+    async def test_a_lost_worker(self, desk: Desk, make_deliverer: Callable[..., Deliverer]) -> None:
+        """Its deliveries come back and are sent again with the same id; its own late settlement changes nothing."""
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            lost, other = make_deliverer(lease_seconds=0.0), make_deliverer()
+            await lost.deal_out()
+            async with db.transaction(desk.pool) as database:
+                letters, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
+            assert 1 == len(letters)
+            await other._rescue()
+            await desk.hasten()
+            await desk.deliver(other)
+            async with db.transaction(desk.pool) as database:
+                is_settled = await sending.settle(
+                    database,
+                    hold=letters[0].hold,
+                    reply=rules.Reply(duration_ms=1, status=500),
+                    now=database.clock.now(),
+                    jitter=1.0,
+                )
+            assert not is_settled
+            assert 1 == len(receiver.given)
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert ("delivered", 2) == (one["state"], one["attempts"])
+        assert 0 == (await desk.ask("GET", f"/webhook/{hook['webhook_id']}"))["consecutive_failures"]
+
+    async def test_deleted_webhook(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await deliverer.deal_out()
+            await desk.ask("DELETE", f"/webhook/{hook['webhook_id']}", status=204)
+            await desk.deliver(deliverer)
+            assert 0 == receiver.connections
+        async with db.transaction(desk.pool) as database:
+            while await deliveries.prune(database, now=database.clock.now(), limit=10):
+                pass
+            assert (0, 0) == tuple(
+                await database.fetch_row("select (select count(*) from delivery), (select count(*) from webhook)") or ()
+            )
+
+
+class TestPrune:
+    async def test_what_is_done_for_long(self, desk: Desk, deliverer: Deliverer) -> None:
+        """Thirty days after its end a delivery goes; counted it stays."""
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            receiver.reply = Reply(500)
+            await desk.tell("tag.removed")
+            await desk.deliver(deliverer)
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            assert 0 == await deliveries.prune(database, now=now + timedelta(days=29), limit=10)
+            assert 1 == await deliveries.prune(database, now=now + timedelta(days=31), limit=10)
+        assert ["tag.removed"] == [one["event_type"] for one in await desk.deliveries(hook["webhook_id"])]
+
+
+class TestSettling:
+    async def test_waits_for_whoever_holds_the_webhook(self, desk: Desk, deliverer: Deliverer) -> None:
+        """A replay holds it longer than one may wait for a lock: nothing is sent twice because of it."""
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added")
+            await deliverer.deal_out()
+            assert 1 == await deliverer.turn()
+            async with db.transaction(desk.pool) as database:
+                await database.fetch("select 1 from webhook for no key update")
+                await until(lambda: bool(receiver.given))
+                await asyncio.sleep(1.5)
+            await deliverer.settle_all()
+            assert 1 == len(receiver.given)
+        (one,) = await desk.deliveries(hook["webhook_id"])
+        assert ("delivered", 1) == (one["state"], one["attempts"])

@@ -1,0 +1,178 @@
+"""Whose turn it is: no endpoint and no organization takes the places of others; what is no longer wanted stays."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from afterword import db, errors
+from afterword.core import webhooks as rules
+from afterword.events.sending import service as sending
+from afterword.events.webhooks import service as webhooks
+from afterword.worker import deliverer as deliverers
+from afterword.worker.deliverer import Deliverer
+from tests.channels.receiver import Receiver, Reply
+from tests.conftest import House
+from tests.events.conftest import Desk, until
+
+SUBJECT = "s" * 22
+NOBODY = "http://127.0.0.1:9/"
+
+
+class TestTurns:
+    async def test_many_webhooks_of_one_organization(self, desk: Desk, neighbour: House) -> None:
+        """They take the organization's eight places, and none of its neighbour's, who comes after it."""
+        theirs = Desk(desk.pool, neighbour, desk.client)
+        assert desk.house.organization_id < neighbour.organization_id
+        for _ in range(12):
+            await desk.hook(NOBODY)
+        await theirs.hook(NOBODY)
+        await desk.tell(*["tag.added"] * 4)
+        await theirs.tell("tag.added")
+        async with db.transaction(desk.pool) as database:
+            await sending.deal_out(database, limit=500)
+        counts: dict[str, int] = {}
+        after = sending.START
+        for _ in range(4):  # fewer places than its webhooks could fill
+            async with db.transaction(desk.pool) as database:
+                letters, after = await sending.claim(database, after=after, limit=9)
+            for letter in letters:
+                counts[letter.hold.organization_id] = counts.get(letter.hold.organization_id, 0) + 1
+        assert {desk.house.organization_id: 8, neighbour.organization_id: 1} == counts
+
+    async def test_all_webhooks_of_an_organization_come_to_their_turn(self, desk: Desk) -> None:
+        hooks = {(await desk.hook(NOBODY))["webhook_id"] for _ in range(12)}
+        await desk.tell(*["tag.added"] * 200)
+        async with db.transaction(desk.pool) as database:
+            await sending.deal_out(database, limit=500)
+        seen: set[str] = set()
+        for _ in range(200):
+            async with db.transaction(desk.pool) as database:
+                letters, _ = await sending.claim(database, after=sending.START, limit=40)
+                for letter in letters:
+                    seen.add(letter.hold.webhook_id)
+                    now = database.clock.now()
+                    reply = rules.Reply(duration_ms=1, status=200)
+                    await sending.settle(database, hold=letter.hold, reply=reply, now=now, jitter=1.0)
+            if hooks <= seen:
+                break
+        assert hooks == seen
+
+    async def test_more_lanes_than_one_turn_looks_at(
+        self, desk: Desk, make_deliverer: Callable[..., Deliverer], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Those that wait for their next attempt do not keep the others waiting for another poll each."""
+        monkeypatch.setattr(sending, "LANES_MAX", 1)
+        monkeypatch.setattr(deliverers, "POLL_SECONDS", 3600.0)
+        async with Receiver(reply=Reply(500)) as failing, Receiver() as good:
+            for _ in range(6):
+                await desk.hook(failing.url, event_types=["tag.added"])
+            deliverer = make_deliverer()
+            await desk.tell("tag.added")
+            await desk.deliver(deliverer)
+            await desk.hook(good.url)
+            await desk.tell("tag.removed")
+            await deliverer.deal_out()
+            stop = asyncio.Event()
+            running = asyncio.create_task(deliverer._deliver(stop))
+            await until(lambda: bool(good.given))
+            stop.set()
+            await running
+
+
+class TestFailing:
+    async def test_a_pause_is_not_cut_short(self, desk: Desk) -> None:
+        """By what was under way when the target asked for it, whether that failed or was taken."""
+        hook = await desk.hook(NOBODY)
+        key = {"organization_id": desk.house.organization_id, "webhook_id": hook["webhook_id"]}
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            asked = rules.Reply(duration_ms=1, status=429, retry_after_seconds=600.0)
+            for reply in (asked, rules.Reply(duration_ms=1, status=500), rules.Reply(duration_ms=1, status=200)):
+                await webhooks.note(database, **key, reply=reply, now=now)
+                until_time = await database.fetch_value("select resume_time from webhook")
+                assert 600 == (until_time - now).total_seconds()
+
+    async def test_it_is_left_alone_for_longer_and_longer(self, desk: Desk) -> None:
+        hook = await desk.hook(NOBODY)
+        key = {"organization_id": desk.house.organization_id, "webhook_id": hook["webhook_id"]}
+        rests: list[float] = []
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            for _ in range(len(rules.REST_SECONDS) + 2):
+                await webhooks.note(database, **key, reply=rules.Reply(duration_ms=1, status=500), now=now)
+                until_time = await database.fetch_value("select resume_time from webhook")
+                rests.append((until_time - now).total_seconds())
+        assert [*rules.REST_SECONDS, 300, 300] == rests
+
+
+class TestWanted:
+    async def test_other_types_since(self, desk: Desk, deliverer: Deliverer) -> None:
+        """Whoever narrows an endpoint and gives it another target sends nothing there that it is not to have."""
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            path = f"/webhook/{hook['webhook_id']}"
+            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
+            await deliverer.deal_out()
+            await desk.ask("PATCH", path, json={"event_types": ["tag.removed"]})
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+            found = {one["event_type"]: one for one in await desk.deliveries(hook["webhook_id"])}
+            first, last = found["tag.added"], found["tag.removed"]
+            assert ("dead", "delivered") == (first["state"], last["state"])
+            assert "does not want" in first["error"]
+            await desk.ask("POST", f"{path}/delivery/{first['delivery_id']}/redelivery")
+            await desk.deliver(deliverer)
+            assert 1 == len(receiver.given)
+        assert 0 == (await desk.ask("GET", path))["consecutive_failures"]
+
+    async def test_another_binding_since(self, desk: Desk, deliverer: Deliverer) -> None:
+        async with Receiver() as receiver:
+            hook = await desk.hook(receiver.url)
+            await desk.tell("tag.added", questionnaire_id=None)
+            await deliverer.deal_out()
+            await desk.ask(
+                "PATCH", f"/webhook/{hook['webhook_id']}", json={"application_id": desk.house.application_id}
+            )
+            await desk.deliver(deliverer)
+            assert 0 == len(receiver.given)
+
+
+class TestDealing:
+    async def test_fewer_at_a_time_where_many_want_them(
+        self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(deliverers, "DEALT_MAX", 8)
+        deliverer._deal_events = 16
+        hook = await desk.hook(NOBODY)
+        told = await desk.tell(*["tag.added"] * 40)
+        limits: list[int] = []
+        more = True
+        while more:
+            limits.append(deliverer._deal_events)
+            more = await deliverer.deal_out()
+        assert [16, 8, 8] == limits[:3]
+        assert sorted(told) == sorted(one["event_id"] for one in await desk.deliveries(hook["webhook_id"]))
+
+    async def test_a_turn_that_fails_is_followed_by_a_shorter_one(
+        self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else one that is too much for the database would fail for ever, and nobody be told of anything."""
+        deal_out = sending.deal_out
+        limits: list[int] = []
+
+        async def refuse(database: db.Database, *, limit: int) -> tuple[int, int]:
+            limits.append(limit)
+            if limit > 100:
+                raise errors.Unavailable("Too slow.")
+            return await deal_out(database, limit=limit)
+
+        monkeypatch.setattr(sending, "deal_out", refuse)
+        await desk.hook(NOBODY)
+        await desk.tell("tag.added")
+        for _ in range(3):
+            with pytest.raises(errors.Unavailable):
+                await deliverer.deal_out()
+        await deliverer.deal_out()
+        assert [500, 250, 125, 62] == limits
+        assert deliverer._deal_events > 62

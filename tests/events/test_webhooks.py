@@ -1,0 +1,187 @@
+"""Webhook endpoints over the API: refusals first."""
+
+from typing import Any
+
+import pytest
+
+from afterword import db, sealing
+from afterword.accounts import service as accounts
+from afterword.core.access import SCOPES
+from afterword.events.webhooks import service
+from afterword.events.webhooks.service import place_of
+from tests.conftest import House
+from tests.events.conftest import OPEN_SITE, Desk
+from tests.events.test_log import token_of
+
+ABSENT = "z" * 22
+URL = "https://shop.example.com/hook"
+
+
+async def refused(desk: Desk, **members: Any) -> list[tuple[str, str]]:
+    """Where and why a new webhook with these members is refused."""
+    document = {"title": "Shop", "target_url": URL, **members}
+    answer = await desk.ask("POST", "/webhook", status=422, json=document)
+    return [(one["pointer"], one["code"]) for one in answer["errors"]]
+
+
+class TestCreate:
+    @pytest.mark.parametrize(
+        "url",
+        ["http://shop.example.com/", "https://10.0.0.1/", "https://user:pass@shop.example.com/", "https://[::1]/"],
+    )
+    async def test_address_that_is_not_called(self, desk: Desk, url: str) -> None:
+        if url.startswith("http://"):
+            url = url.replace("shop.example.com", "8.8.8.8")
+        assert [("/target_url", "invalid_address")] == await refused(desk, target_url=url)
+
+    async def test_unknown_types(self, desk: Desk) -> None:
+        types = ["tag.added", "tag", "tags.*", "*.added"]
+        wrong = [(f"/event_types/{index}", "unknown_value") for index in (1, 2, 3)]
+        assert wrong == await refused(desk, event_types=types)
+        assert [("/event_types", "too_few")] == await refused(desk, event_types=[])
+
+    async def test_unknown_binding(self, desk: Desk, neighbour: House) -> None:
+        for questionnaire_id in (ABSENT, neighbour.questionnaire_id):
+            wrong = [("/questionnaire_id", "unknown_id")]
+            assert wrong == await refused(desk, questionnaire_id=questionnaire_id)
+        for application_id in (ABSENT, neighbour.application_id):
+            assert [("/application_id", "unknown_id")] == await refused(desk, application_id=application_id)
+
+    async def test_the_fifty_first(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "WEBHOOKS_MAX", 2)
+        for _ in range(2):
+            await desk.hook(URL)
+        assert [("", "too_many")] == await refused(desk)
+
+    async def test_ok(self, desk: Desk) -> None:
+        document = {"title": "Shop", "target_url": URL}
+        answer = await desk.client.post("/webhook", headers=desk.house.headers, json=document)
+        assert 201 == answer.status_code
+        made = answer.json()
+        assert answer.headers["location"].endswith(f"/webhook/{made['webhook_id']}")
+        assert ["questionnaire_instance.completed"] == made["event_types"]
+        assert (True, 0, None) == (made["active"], made["consecutive_failures"], made["disabled_time"])
+        shown = await desk.ask("GET", f"/webhook/{made['webhook_id']}")
+        assert {**made, "secret": None} == shown
+        assert [shown] == await desk.ask("GET", "/webhook")
+
+    async def test_the_secret_is_kept_sealed(self, desk: Desk) -> None:
+        made = await desk.hook(URL)
+        async with db.connection(desk.pool) as database:
+            (row,) = await database.fetch("select * from webhook")
+        assert made["secret"].encode() not in bytes(row["secret"])
+        place = place_of(desk.house.organization_id, made["webhook_id"])
+        assert made["secret"] == sealing.unseal(row["secret"], secret=OPEN_SITE.secret, place=place)
+
+
+class TestScopes:
+    """Nobody has sent out what their token may not read."""
+
+    async def test_create(self, desk: Desk) -> None:
+        headers = await token_of(desk, scopes=["Webhook.Create", "Tag.Read"])
+        document = {"title": "Shop", "target_url": URL}
+        for types in (None, ["questionnaire_instance.*"], ["*"], ["tag.added", "answer.changed"]):
+            named = document if types is None else {**document, "event_types": types}
+            answer = await desk.client.post("/webhook", headers=headers, json=named)
+            assert (403, "insufficient_scope") == (answer.status_code, answer.json()["code"])
+        assert ["Questionnaire Instance.Read"] == answer.json()["required_scopes"]
+        answer = await desk.client.post("/webhook", headers=headers, json={**document, "event_types": ["tag.*"]})
+        assert 201 == answer.status_code
+
+    async def test_update(self, desk: Desk) -> None:
+        """Another target takes what the endpoint is told already."""
+        path = f"/webhook/{(await desk.hook(URL, event_types=['token.*']))['webhook_id']}"
+        headers = await token_of(desk, scopes=["Webhook.Update", "Tag.Read"])
+        for changes in ({"target_url": URL + "/else"}, {"event_types": ["user.*"]}):
+            answer = await desk.client.patch(path, headers=headers, json=changes)
+            assert (403, "insufficient_scope") == (answer.status_code, answer.json()["code"])
+        answer = await desk.client.patch(path, headers=headers, json={"title": "New", "active": False})
+        assert 200 == answer.status_code
+
+
+class TestConfined:
+    """Tokens of some applications make and see webhooks of those."""
+
+    async def test_all(self, desk: Desk) -> None:
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            other = await accounts.create_application(
+                database, organization_id=desk.house.organization_id, display_name="Other", now=now
+            )
+            _, text = await accounts.create_token(
+                database,
+                organization_id=desk.house.organization_id,
+                title="Other",
+                scopes=SCOPES,
+                kind="organization",
+                user_id=None,
+                application_ids=[other.application_id],
+                now=now,
+            )
+        ours = await desk.hook(URL)
+        headers = {"Authorization": f"Bearer {text}"}
+        document: dict[str, Any] = {"title": "Shop", "target_url": URL}
+        for wrong in ({}, {"application_id": desk.house.application_id}):
+            answer = await desk.client.post("/webhook", headers=headers, json={**document, **wrong})
+            assert 422 == answer.status_code
+        document["application_id"] = other.application_id
+        assert 201 == (await desk.client.post("/webhook", headers=headers, json=document)).status_code
+        assert 1 == len((await desk.client.get("/webhook", headers=headers)).json())
+        answer = await desk.client.get(f"/webhook/{ours['webhook_id']}", headers=headers)
+        assert 404 == answer.status_code
+
+
+class TestChange:
+    async def test_wrong_address(self, desk: Desk) -> None:
+        path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
+        answer = await desk.ask("PATCH", path, status=422, json={"target_url": "https://10.0.0.1/"})
+        assert "invalid_address" == answer["errors"][0]["code"]
+
+    async def test_stale(self, desk: Desk) -> None:
+        path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
+        headers = {**desk.house.headers, "If-Match": '"7"'}
+        assert 412 == (await desk.client.patch(path, headers=headers, json={"title": "X"})).status_code
+        assert 412 == (await desk.client.delete(path, headers=headers)).status_code
+
+    async def test_ok(self, desk: Desk) -> None:
+        path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
+        before = await desk.ask("GET", path)
+        assert before == await desk.ask("PATCH", path, json={"title": "Shop"})  # as it was
+        after = await desk.ask("PATCH", path, json={"title": "New", "event_types": ["tag.*"], "active": False})
+        assert ("New", ["tag.*"], False) == (after["title"], after["event_types"], after["active"])
+        assert after == await desk.ask("GET", path)
+
+    async def test_another_questionnaires_application(self, desk: Desk) -> None:
+        async with db.transaction(desk.pool) as database:
+            other = await accounts.create_application(
+                database,
+                organization_id=desk.house.organization_id,
+                display_name="Other",
+                now=database.clock.now(),
+            )
+        path = f"/webhook/{(await desk.hook(URL, questionnaire_id=desk.house.questionnaire_id))['webhook_id']}"
+        answer = await desk.ask("PATCH", path, status=422, json={"application_id": other.application_id})
+        assert "/application_id" == answer["errors"][0]["pointer"]
+
+
+class TestSecret:
+    async def test_unknown(self, desk: Desk) -> None:
+        await desk.ask("POST", f"/webhook/{ABSENT}/secret", status=404)
+
+    async def test_shown_once_even_when_repeated(self, desk: Desk) -> None:
+        path = f"/webhook/{(await desk.hook(URL))['webhook_id']}/secret"
+        headers = {**desk.house.headers, "Idempotency-Key": "renew-1"}
+        first, second = [(await desk.client.post(path, headers=headers)).json() for _ in range(2)]
+        assert first["secret"].startswith("whsec_")
+        assert {**first, "secret": None} == second
+
+
+async def test_delete(desk: Desk) -> None:
+    path = f"/webhook/{(await desk.hook(URL))['webhook_id']}"
+    await desk.ask("DELETE", path, status=204)
+    for method in ("GET", "DELETE"):
+        await desk.ask(method, path, status=404)
+    await desk.ask("GET", f"{path}/delivery", status=404)
+    assert [] == await desk.ask("GET", "/webhook")
+    async with db.connection(desk.pool) as database:
+        assert await database.fetch_value("select secret is null and previous_secret is null from webhook")

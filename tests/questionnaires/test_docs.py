@@ -1,0 +1,27 @@
+"""What the page about questionnaire files shows is what a file may say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from afterword.core.questions import TYPES
+from afterword.questionnaires import files, service
+
+PAGE = Path(__file__).parents[2].joinpath("docs/questionnaires.md").read_text(encoding="utf-8")
+QUESTIONS = [block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if block.startswith("- ")]
+HEAD = "display_name: Example\ndefault_locale: en\nlocales: [en, el]\ngroups:\n  - key: first\n    questions:\n"
+
+
+@pytest.mark.parametrize("block", QUESTIONS)
+def test_examples(block: str) -> None:
+    text = HEAD + "".join(f"      {line}\n" for line in block.splitlines())
+    file = files.read(text, give_id=service.giver("Q" * 22, None))
+    assert 1 == len(file.definition.questions())
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_listed(name: str) -> None:
+    row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |"))
+    for field in TYPES[name].fields:
+        assert f"`{field}`" in row

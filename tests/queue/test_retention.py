@@ -1,0 +1,96 @@
+"""Old items go, in their order, counted; never one that somebody still needs."""
+
+from datetime import timedelta
+
+import pytest
+
+from afterword import db
+from afterword.channels.base import Refused, Sent
+from afterword.core.statuses import Item
+from afterword.queue.retention import service as retention
+from afterword.queue.retention import store
+from afterword.queue.retention.service import Mark
+from tests.conftest import House, settled
+from tests.queue.conftest import Queue
+
+DAYS = 60
+START = Mark()
+
+
+@pytest.fixture
+async def read(queue: Queue) -> Queue:
+    """A queue whose events every reader has seen."""
+    await queue.execute("insert into event_cursor (reader, xid) values ('all', '9223372036854775807')")
+    return queue
+
+
+async def prune(queue: Queue, *, days: int = DAYS, later: int = DAYS + 1, mark: Mark = START, limit: int = 100) -> Mark:
+    """One step, so many days from now."""
+    async with db.transaction(queue.pool) as database:
+        now = database.clock.now() + timedelta(days=later)
+        _, mark = await retention.prune(database, mark=mark, days=days, now=now, limit=limit)
+    return mark
+
+
+async def left(queue: Queue) -> list[int]:
+    return [row["status"] for row in await queue.fetch("select status from queue_item order by item_id")]
+
+
+async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> None:
+    await read.schedule()
+    await read.worker().send(Sent())
+    waiting = await read.schedule("bob@example.com")
+    await prune(read, later=DAYS - 1)
+    assert [Item.SENT, Item.SCHEDULED] == await left(read)
+    await prune(read, days=0)
+    assert [Item.SENT, Item.SCHEDULED] == await left(read)
+    await prune(read)
+    assert [waiting.item_id] == [row["item_id"] for row in await read.fetch("select item_id from queue_item")]
+    assert 0 == await read.value("select count(*) from attempt")
+    async with db.connection(read.pool) as database:
+        assert {Item.SENT: 1} == await store.count_pruned(database)
+
+
+async def test_a_dead_letter_stays_for_thirty_days(read: Queue) -> None:
+    await read.schedule()
+    await read.worker().send(Refused("550 5.1.1 no such user"))
+    await prune(read, days=1, later=29)
+    assert [Item.FAILED] == await left(read)
+    await prune(read, days=1, later=31)
+    assert [] == await left(read)
+
+
+async def test_an_open_attempt_keeps_its_item(read: Queue) -> None:
+    await read.schedule()
+    await read.worker().send(Sent())
+    await read.execute("update attempt set outcome = null, finish_time = null")
+    await prune(read)
+    assert [Item.SENT] == await left(read)
+
+
+async def test_an_unread_event_keeps_its_item(queue: Queue) -> None:
+    await queue.schedule()
+    await queue.worker().send(Sent())
+    await queue.execute("insert into event_cursor (reader) values ('behind'), ('all')")
+    await queue.execute("update event_cursor set xid = '9223372036854775807' where reader = 'all'")
+    await prune(queue)
+    assert [Item.SENT] == await left(queue)
+    await settled(queue.pool)
+    await queue.execute("update event_cursor set xid = pg_current_xact_id()")
+    await prune(queue)
+    assert [] == await left(queue)
+
+
+async def test_the_walk_goes_through_all_organizations_and_begins_anew(read: Queue, neighbour: House) -> None:
+    theirs = Queue(read.pool, neighbour, neighbour.pipeline_id)
+    for house in (read, theirs):
+        for number in range(3):
+            item = await house.schedule(f"person{number}@example.com")
+            await house.cancel(item)
+    mark, steps = START, 0
+    while steps == 0 or mark != START:
+        mark = await prune(read, mark=mark, limit=2)
+        steps += 1
+        assert steps < 10
+    assert [] == await left(read)
+    assert 5 <= steps

@@ -1,0 +1,190 @@
+"""Suppressions over the API: refusals, the stored text, what wins over what, lifting, and the file of many."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import pytest
+
+from afterword import db, errors
+from afterword.commands import suppressions
+from afterword.commands.ground import Ground
+from afterword.core.times import zone_of
+from afterword.events import store as events
+from afterword.responders.suppressions.resources import of_event
+from afterword.settings import Settings
+from tests.conftest import SITE, TIME_ZONE, House
+
+PATH: Final = "/v3.2/suppression"
+ANN: Final = {"channel_id": 1, "identifier": "Ann@Example.com"}
+
+
+async def add(client: httpx2.AsyncClient, house: House, **fields: Any) -> httpx2.Response:
+    return await client.post(PATH, json={**ANN, **fields}, headers=house.headers)
+
+
+async def listed(client: httpx2.AsyncClient, house: House, query: str = "") -> list[dict[str, Any]]:
+    reply = await client.get(f"{PATH}{query}", headers=house.headers)
+    assert 200 == reply.status_code, reply.text
+    return reply.json()["results"]
+
+
+class TestAdding:
+    @pytest.mark.parametrize(
+        ("fields", "pointer", "code"),
+        [
+            ({"identifier": "no address"}, "/identifier", "invalid_address"),
+            ({"identifier": "ann@example.com\r\nBcc: x"}, "/identifier", "invalid_address"),
+            ({"channel_id": 2, "identifier": "690 000 0000"}, "/identifier", "invalid_address"),  # of which country?
+            ({"channel_id": 6}, "/channel_id", "unknown_value"),
+            ({"reason": "because"}, "/reason", "unknown_value"),
+            ({"expires_time": "2020-01-01T00:00:00Z"}, "/expires_time", "out_of_range"),
+            ({"note": "x" * 501}, "/note", "too_long"),
+            ({"identifier": None}, "/identifier", "required"),
+        ],
+    )
+    async def test_wrong(
+        self, client: httpx2.AsyncClient, house: House, fields: dict[str, Any], pointer: str, code: str
+    ) -> None:
+        reply = await add(client, house, **fields)
+        assert (422, [(pointer, code)]) == (
+            reply.status_code, [(each["pointer"], each["code"]) for each in reply.json()["errors"]],
+        )  # fmt: skip
+        assert [] == await listed(client, house)
+
+    async def test_ok(self, client: httpx2.AsyncClient, house: House, pool: db.Pool) -> None:
+        reply = await add(client, house, note="asked by phone")
+        made = reply.json()
+        assert 201 == reply.status_code, reply.text
+        assert (1, "Ann@Example.com", "blocked", None, "asked by phone", house.token_id) == (
+            made["channel_id"], made["identifier"], made["reason"], made["expires_time"], made["note"],
+            made["created_by"],
+        )  # fmt: skip
+        read = await client.get(reply.headers["location"], headers=house.headers)
+        assert (made, reply.headers["etag"]) == (read.json(), read.headers["etag"])
+        assert [made] == await listed(client, house)
+        async with db.connection(pool) as database:
+            rows = await events.list_events(database, organization_id=house.organization_id)
+        [event] = [row for row in rows if row.type == "suppression.created"]
+        assert made == of_event(event.data, zone=zone_of(TIME_ZONE))
+
+    async def test_it_is_there_already(self, client: httpx2.AsyncClient, house: House) -> None:
+        made = (await add(client, house)).json()
+        for identifier in ("ann@example.com", "ANN@EXAMPLE.COM.", "\uff21nn@example.com"):
+            reply = await add(client, house, identifier=identifier)
+            assert (409, "already_exists") == (reply.status_code, reply.json()["code"])
+        assert [made] == await listed(client, house)
+
+    async def test_a_stronger_reason_or_a_longer_time_is_news(self, client: httpx2.AsyncClient, house: House) -> None:
+        first = (await add(client, house, expires_time="2027-01-01T00:00:00Z")).json()
+        for fields in ({"expires_time": "2027-06-01T00:00:00Z"}, {}, {"reason": "unsubscribed"}):
+            assert 201 == (await add(client, house, **fields)).status_code
+        for fields in ({"expires_time": "2028-01-01T00:00:00Z"}, {"reason": "hard_bounce"}):
+            assert 409 == (await add(client, house, **fields)).status_code
+        [found] = await listed(client, house)
+        assert (first["suppression_id"], "unsubscribed", None) == (
+            found["suppression_id"], found["reason"], found["expires_time"],
+        )  # fmt: skip
+
+    async def test_each_organization_and_channel_has_its_own(
+        self, client: httpx2.AsyncClient, house: House, neighbour: House
+    ) -> None:
+        for owner, fields in ((house, {}), (neighbour, {}), (house, {"channel_id": 3})):
+            assert 201 == (await add(client, owner, **fields)).status_code
+        assert (2, 1) == (len(await listed(client, house)), len(await listed(client, neighbour)))
+
+    async def test_a_national_number_is_of_the_organizations_country(
+        self, client: httpx2.AsyncClient, house: House, pool: db.Pool
+    ) -> None:
+        async with db.transaction(pool) as database:
+            await database.execute("update organization set default_locale = 'el'")
+        assert 201 == (await add(client, house, channel_id=2, identifier="690 000 0000")).status_code
+        assert 409 == (await add(client, house, channel_id=2, identifier="+306900000000")).status_code
+
+
+class TestLifting:
+    async def test_unknown_and_foreign(self, client: httpx2.AsyncClient, house: House, neighbour: House) -> None:
+        made = (await add(client, neighbour)).json()
+        for suppression_id in (made["suppression_id"], "0" * 22, "x"):
+            for method in ("GET", "DELETE"):
+                reply = await client.request(method, f"{PATH}/{suppression_id}", headers=house.headers)
+                assert 404 == reply.status_code
+        assert [made] == await listed(client, neighbour)
+
+    @pytest.mark.parametrize("reason", ["unsubscribed", "hard_bounce", "complaint", "blocked", "erased"])
+    async def test_ok(self, client: httpx2.AsyncClient, house: House, pool: db.Pool, reason: str) -> None:
+        made = (await add(client, house, reason=reason)).json()
+        path = f"{PATH}/{made['suppression_id']}"
+        stale = await client.delete(path, headers={**house.headers, "If-Match": '"7"'})
+        assert 412 == stale.status_code
+        assert 204 == (await client.delete(path, headers=house.headers)).status_code
+        assert 404 == (await client.delete(path, headers=house.headers)).status_code
+        assert [] == await listed(client, house)
+        async with db.connection(pool) as database:
+            told = await events.list_events(database, organization_id=house.organization_id)
+        lifted = told[-1]
+        assert ("suppression.deleted", reason, "token", house.token_id) == (
+            lifted.type, lifted.data["reason"], lifted.actor_kind, lifted.actor_id,
+        )  # fmt: skip
+        assert 201 == (await add(client, house)).status_code
+
+    async def test_filters(self, client: httpx2.AsyncClient, house: House) -> None:
+        for number, reason in enumerate(("blocked", "complaint")):
+            await add(client, house, identifier=f"p{number}@example.com", reason=reason)
+        found = await listed(client, house, "?filter_by[EQUAL][Reason]=complaint&order_by[ASC][0]=Identifier")
+        assert ["p1@example.com"] == [each["identifier"] for each in found]
+
+
+class TestFile:
+    @pytest.fixture
+    def ground(self) -> Ground:
+        return Ground(Settings(), "", SITE)
+
+    async def read(self, ground: Ground, pool: db.Pool, file: Path, text: str, **options: str) -> suppressions.Imported:
+        write(file, text)
+        chosen = {"channel": "email", "reason": "blocked", **options}
+        return await suppressions.import_file(ground, pool, file=file, domain="demo", **chosen)
+
+    async def test_wrong(self, pool: db.Pool, house: House, ground: Ground, tmp_path: Path) -> None:
+        file = tmp_path / "a.csv"
+        for options in ({"channel": "fax"}, {"reason": "because"}):
+            with pytest.raises(errors.Invalid):
+                await self.read(ground, pool, file, "ann@example.com", **options)
+        with pytest.raises(errors.Invalid, match="cannot be read"):
+            await suppressions.import_file(
+                ground, pool, file=tmp_path / "none", domain="demo", channel="email", reason="blocked"
+            )
+        with pytest.raises(errors.Invalid, match="no CSV"):
+            await self.read(ground, pool, file, "email\n\udcff\n")
+
+    async def test_ok(
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, ground: Ground, tmp_path: Path
+    ) -> None:
+        text = (
+            "\ufeffName,Email,Reason,Note\r\n"
+            "Ann,ann@example.com,,\r\n"
+            'Bob,bob@example.com,complaint,"called, twice"\r\n'
+            "Nobody,,,\r\n"
+            "Wrong,not an address,,\r\n"
+            "Odd,odd@example.com,because,\r\n"
+            "Ann,ANN@example.com,,\r\n"
+        )
+        done = await self.read(ground, pool, tmp_path / "a.csv", text)
+        assert (5, 2, 2) == (done.rows, done.written, done.wrong)
+        assert ["line 5", "line 6"] == [each.split(":")[0] for each in done.shown]
+        assert "not an address" not in "".join(done.shown)
+        found = {each["identifier"].lower(): each for each in await listed(client, house)}
+        assert ("blocked", "complaint", "called, twice") == (
+            found["ann@example.com"]["reason"], found["bob@example.com"]["reason"], found["bob@example.com"]["note"],
+        )  # fmt: skip
+        again = await self.read(ground, pool, tmp_path / "a.csv", text)
+        assert (5, 0, 2) == (again.rows, again.written, again.wrong)
+
+    async def test_bare_lines(self, pool: db.Pool, house: House, ground: Ground, tmp_path: Path) -> None:
+        text = "".join(f"p{number}@example.com\n" for number in range(2_500))
+        done = await self.read(ground, pool, tmp_path / "a.csv", text, reason="unsubscribed")
+        assert (2_500, 2_500, 0) == (done.rows, done.written, done.wrong)
+
+
+def write(file: Path, text: str) -> None:
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))

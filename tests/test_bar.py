@@ -1,0 +1,117 @@
+"""The table of the bar and the tests that there are, docs/proof.md and the table: each held to the other."""
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import bar
+from tests.bar import PROOFS, Proof
+
+TESTS = Path(__file__).parent
+PAGE = TESTS.parent / "docs" / "proof.md"
+BEGIN, END = "<!-- proofs: made from tests/bar.py -->\n", "<!-- end of proofs -->\n"
+WANTED = {*range(1, 22), *range(24, 28), 30, 32, *range(43, 48)}
+
+
+def names_of(path: Path) -> Iterator[tuple[str, bool]]:
+    """The tests and classes of a file by name, and whether each is for the night alone."""
+    tree = ast.parse(path.read_text())
+    nightly = any(
+        isinstance(node, ast.Assign) and "pytestmark" in ast.unparse(node.targets[0]) and "nightly" in ast.unparse(node)
+        for node in tree.body
+    )
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name, nightly or any("nightly" in ast.unparse(each) for each in node.decorator_list)
+        if isinstance(node, ast.ClassDef):
+            for each in node.body:
+                if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    yield f"{node.name}::{each.name}", nightly
+
+
+def found(proof: Proof) -> list[bool]:
+    """Of each test of a proof, whether it is for the night alone; fails where there is no such test."""
+    each: list[bool] = []
+    for test in proof.tests:
+        path, _, name = test.partition("::")
+        known = dict(names_of(TESTS / path))
+        assert known, f"{path} has no tests"
+        assert not name or name in known, f"there is no {test}"
+        each += [known[name]] if name else [night for one, night in known.items() if "test_" in one]
+    return each
+
+
+def test_every_number_is_there() -> None:
+    assert sorted(f"T{number:02}" for number in WANTED) == [proof.number for proof in PROOFS]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda proof: proof.number)
+def test_its_tests_are_there(proof: Proof) -> None:
+    """And what has a size in every run has a test in every run."""
+    nightly = found(proof)
+    assert proof.here is None or not all(nightly)
+
+
+def test_the_page_says_the_same() -> None:
+    before, begin, rest = PAGE.read_text().partition(BEGIN)
+    drawn, end, after = rest.partition(END)
+    assert begin
+    assert end
+    if os.environ.get("REWRITE_SNAPSHOTS"):
+        PAGE.write_text(before + begin + page() + end + after)
+    assert page() == drawn
+
+
+def page() -> str:
+    """The table as the page has it."""
+    rows = [
+        f"| {proof.number} | {proof.fault} | {proof.here or '-'} | {proof.full} | {proof.figure} | {_links(proof)} |"
+        for proof in PROOFS
+    ]
+    head = ["| | What is done | In every run | At night | What must come out | Tests |", "|---|---|---|---|---|---|"]
+    return "\n".join([*head, *rows, ""])
+
+
+def _links(proof: Proof) -> str:
+    return ", ".join(f"`{test}`" for test in proof.tests)
+
+
+def report(nodeid: str, outcome: str = "passed", when: str = "call", **properties: Any) -> SimpleNamespace:
+    item = SimpleNamespace(nodeid=f"tests/{nodeid}", user_properties=list(properties.items()))
+    bar.mark([item])
+    return SimpleNamespace(nodeid=item.nodeid, user_properties=item.user_properties, outcome=outcome, when=when)
+
+
+class TestLines:
+    def test_a_number_is_told_by_its_tests(self) -> None:
+        crash = "worker/faults/test_crash.py::test_killed_workers"
+        lines = list(
+            bar.lines(
+                [
+                    report(f"{crash}[good world]", figure="reconciler: 0"),
+                    report(f"{crash}[bad world]", outcome="failed"),
+                    report(f"{crash}[bad world]", when="teardown"),
+                    report("worker/faults/test_crash.py::test_recovery", outcome="skipped", when="setup"),
+                    report("core/test_tags.py::test_tags"),
+                ]
+            )
+        )
+        assert [
+            "T01  1 held, 1 FAILED",
+            "     reconciler: 0  [test_killed_workers[good world]]",
+            "T02  1 left out",
+        ] == lines
+
+    def test_counts_are_added_up(self) -> None:
+        case = "queue/test_days.py::test_days"
+        told = [report(f"{case}[{n}]", figure=("{days} days, 0 wrong", {"days": 50 + n})) for n in range(2)]
+        assert ["T43  2 held", "     101 days, 0 wrong  [test_days]"] == list(bar.lines(told))
+
+    def test_a_figure_may_name_its_number(self) -> None:
+        lines = list(bar.lines([report("web/test_edge.py::test_x", figure="T45 p99 3 ms"), SimpleNamespace()]))
+        assert ["T45  ", "     p99 3 ms  [test_x]"] == lines

@@ -1,0 +1,77 @@
+"""Work in a process of its own: its answer, or how it ended. The worker that asked lives on."""
+
+import asyncio
+import os
+import signal
+import time
+
+import pytest
+
+from afterword.worker import apart
+from afterword.worker.apart import Died
+
+DEADLINE_SECONDS = 30.0
+
+
+def kill() -> bytes:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return b""
+
+
+def exit_at_once() -> bytes:
+    os._exit(137)
+
+
+def turn_for_ever() -> bytes:
+    while True:
+        pass
+
+
+def eat() -> bytes:
+    pieces = []
+    while True:
+        pieces.append(bytearray(64 * 1024 * 1024))
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (kill, "killed by signal 9"),
+        (exit_at_once, "ended with 137"),
+        (turn_for_ever, "more than 0.5 seconds"),
+        (eat, "ended with 1"),
+    ],
+)
+async def test_died(work: "apart.Callable[[], bytes]", words: str) -> None:
+    seconds = 0.5 if work is turn_for_ever else DEADLINE_SECONDS
+    with pytest.raises(Died, match=words):
+        await apart.run(work, seconds=seconds)
+
+
+async def test_the_loop_turns_meanwhile() -> None:
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0.01)
+
+    turning = asyncio.create_task(turn())
+    await apart.run(lambda: time.sleep(0.3) or b"", seconds=DEADLINE_SECONDS)
+    turning.cancel()
+    assert turns > 3
+
+
+async def test_cancelled() -> None:
+    running = asyncio.create_task(apart.run(turn_for_ever, seconds=DEADLINE_SECONDS))
+    await asyncio.sleep(0.05)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, DEADLINE_SECONDS)
+
+
+async def test_ok() -> None:
+    content = os.urandom(300_000)  # more than a pipe holds
+
+    assert content == await apart.run(lambda: content)
