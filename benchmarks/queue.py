@@ -35,6 +35,7 @@ FAR: Final = 1_000_000  # between the numbers of new people
 BARE_TIMES: Final = 5  # the bare one is that much faster, or more
 FLOOR: Final = 0.2
 HOUSEKEEPING_SECONDS_MAX: Final = 120.0
+WARM_BATCHES: Final = 3
 GARBAGE_OBJECTS: Final = 20_000  # as the worker's process has it
 
 
@@ -62,9 +63,7 @@ async def claim_and_settle(stage: Stage, *, rounds: int, seconds: float) -> list
     await empty(stage)
     found: list[Ratio] = []
     for loops, batch in SHAPES:
-        async with await db.open_pool(
-            stage.url, size_max=loops, server_settings=PLANNER, statement_seconds_max=STATEMENT_SECONDS_MAX
-        ) as pool:
+        async with await _pool(stage, loops) as pool:
             found += await _compare(worker_on(stage, pool, batch=batch), rounds=rounds, seconds=seconds, loops=loops)
     return found
 
@@ -99,6 +98,12 @@ async def _compare(worker: Worker, *, rounds: int, seconds: float, loops: int) -
     ]
 
 
+async def _pool(stage: Stage, loops: int) -> db.Pool:
+    return await db.open_pool(
+        stage.url, size_max=loops, server_settings=PLANNER, statement_seconds_max=STATEMENT_SECONDS_MAX
+    )
+
+
 def worker_on(stage: Stage, pool: db.Pool, *, batch: int) -> Worker:
     """A worker for the seeded pipeline that claims `batch` items at once."""
     return Worker(
@@ -124,6 +129,15 @@ async def settle(stage: Stage) -> None:
         await connection.execute("vacuum analyze", timeout=HOUSEKEEPING_SECONDS_MAX)
     finally:
         await connection.close()
+
+
+async def rate_of_moves(stage: Stage, count: int, *, batch: int, loops: int) -> float:
+    """Items a second from scheduled to sent, on so many connections."""
+    async with await _pool(stage, loops) as pool:
+        worker = worker_on(stage, pool, batch=batch)
+        await fill(stage, batch * loops * WARM_BATCHES)
+        await _work_off(worker)  # makes the statements and their plans
+        return await _rate(worker, count, loops=loops)
 
 
 async def claim(worker: Worker) -> Prepared:

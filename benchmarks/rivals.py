@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
+from afterword.worker.pace import SLOTS_MAX
 from benchmarks import engine, queue
 from benchmarks.findings import Ratio
 from benchmarks.stage import Stage
@@ -22,23 +23,34 @@ from benchmarks.stage import Stage
 CONCURRENCY: Final = 50  # as many as our worker has slots
 JOBS: Final = {"procrastinate": 3_000, "pgqueuer": 40_000}
 ITEMS: Final = 20_000
+CONNECTIONS, BATCH = 2, SLOTS_MAX
 PROCRASTINATE_FLOOR: Final = 8.0
 SECONDS_MAX: Final = 300.0
 
 
 async def compare(stage: Stage, *, rounds: int) -> list[Ratio]:
-    """Items a second of one worker on the channel without a wire, against the jobs a second of each."""
+    """Items a second, by the moves alone and by one worker on the channel without a wire, against the jobs of each."""
     linked = replace(stage, seeded=await engine.linked(stage))
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in JOBS}
+    await engine.rate_of_worker(linked, ITEMS)  # makes the people: who is asked the first time costs more
+    moves: dict[str, list[tuple[float, float]]] = {name: [] for name in JOBS}
+    worker: dict[str, list[tuple[float, float]]] = {name: [] for name in JOBS}
     for _ in range(rounds):
-        ours = await engine.rate_of_worker(linked, ITEMS)
+        by_moves = await queue.rate_of_moves(stage, ITEMS, batch=BATCH, loops=CONNECTIONS)
+        by_worker = await engine.rate_of_worker(linked, ITEMS)
         for name, jobs in JOBS.items():
-            found[name].append((ours, await _rate_of(stage, name, jobs)))
+            theirs = await _rate_of(stage, name, jobs)
+            moves[name].append((by_moves, theirs))
+            worker[name].append((by_worker, theirs))
     await queue.empty(stage)
-    what, unit = f"One worker, {CONCURRENCY} slots, channel `link`", "items a second"
-    floors = {"procrastinate": PROCRASTINATE_FLOOR}
+    unit, floors = "items a second", {"procrastinate": PROCRASTINATE_FLOOR}
+    what = f"Claim, begin, settle, batches of {BATCH}, {CONNECTIONS} connections"
+    against = {name: f"{name}, {CONCURRENCY} at a time" for name in JOBS}
     return [
-        Ratio(what, f"{name}, {CONCURRENCY} at a time", unit, rates, floors.get(name)) for name, rates in found.items()
+        *(Ratio(what, against[name], unit, rates, floors.get(name)) for name, rates in moves.items()),
+        *(
+            Ratio(f"One worker, {CONCURRENCY} slots, channel `link`", against[name], unit, rates)
+            for name, rates in worker.items()
+        ),
     ]
 
 
