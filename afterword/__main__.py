@@ -396,11 +396,11 @@ def resume() -> None:
     """Send again through the accounts that a failed login has paused, after you have mended it."""
     from afterword import db
     from afterword.commands import ground
-    from afterword.queue.lanes import service as lanes
+    from afterword.queue.health import service as health
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool), db.transaction(pool) as database:
-            resumed = await lanes.resume_all(database)
+            resumed = await health.resume_all(database)
         print("\n".join(f"Resumed {one.domain}, channel {one.channel_id}." for one in resumed) or "None was paused.")
 
     _run(run())

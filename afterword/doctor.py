@@ -23,7 +23,7 @@ import asyncpg
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
 from afterword.queue.guard import store as guard_store
-from afterword.queue.lanes import store as lanes_store
+from afterword.queue.health import store as health_store
 
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
@@ -141,7 +141,7 @@ async def _revision(database: db.Database) -> Finding:
 
 
 async def _accounts(database: db.Database) -> Finding:
-    paused = await lanes_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
+    paused = await health_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
     if not paused:
         return Finding("sending", True, "No account is paused.")
     names = ", ".join(f"{one.domain} (channel {one.channel_id}: {one.paused_reason})" for one in paused)

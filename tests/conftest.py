@@ -1,6 +1,7 @@
 """One PostgreSQL for a test run, whatever number of workers it has; a database of its own for each test."""
 
 import asyncio
+import gc
 import os
 import shutil
 import tempfile
@@ -8,12 +9,14 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import httpx2
 import pytest
+from hypothesis import HealthCheck, settings
 
 from afterword import db, embedded, migrations
 from afterword.core.access import SCOPES, Caller
@@ -21,6 +24,7 @@ from afterword.core.site import Site
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
+from tests.clusters import let_end_others
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
@@ -30,6 +34,8 @@ TEMPLATE = "afterword_template"
 POOL_SIZE = 4
 SETTLED_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.005
+PATIENCE_SECONDS = 30.0
+PATIENCE = {"statement_timeout": "30s", "lock_timeout": "10s"}
 SITE = Site("http://localhost:8080", b"k" * 32)
 TIME_ZONE = "Europe/Athens"
 EMAIL = 1
@@ -50,6 +56,11 @@ def _is_good(folder: Path) -> bool:
 
 RUNS = _runs()
 
+# Before any test is read: what a test says of its own rests on it. How long an example takes says something about the
+# machine, and about what else runs on it.
+settings.register_profile("afterword", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("afterword")
+
 _server: embedded.Server | None = None
 _server_url = ""
 
@@ -60,6 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     alone = {item.path.relative_to(TESTS).parts[0] for item in items if item.get_closest_marker("faults")}
     if not alone <= FAULT_FOLDERS:
         raise pytest.UsageError(f"FAULTS in the Makefile lacks {', '.join(alone - FAULT_FOLDERS)}")
+
+
+def pytest_collection_finish() -> None:
+    """What tests are made of stays to the end. Looking for garbage in it would take long, in the middle of a test."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -145,8 +162,13 @@ async def empty_database_url(server_url: str) -> AsyncGenerator[str]:
 
 @pytest.fixture
 async def pool(database_url: str) -> AsyncGenerator[db.Pool]:
-    """A small pool on the test's database."""
-    async with await db.open_pool(database_url, size_max=POOL_SIZE) as pool:
+    """A small pool on the test's database, which bears many at once and many rows on a slow machine too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(db, "COMMAND_TIMEOUT_SECONDS", 2 * PATIENCE_SECONDS)
+        opened = await db.open_pool(
+            database_url, size_max=POOL_SIZE, server_settings=PATIENCE, acquire_seconds=PATIENCE_SECONDS
+        )
+    async with opened as pool:
         yield pool
 
 
@@ -206,6 +228,14 @@ async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url=SITE.public_url) as client:
         yield client
+
+
+@pytest.fixture
+def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All requests of the test fall into the same minute of the limits, whose windows go by the real clock else."""
+    from afterword import app  # noqa: PLC0415  tests of the ground need none of the slices
+
+    monkeypatch.setattr(app, "Limiter", partial(app.Limiter, clock=lambda: 600.0))
 
 
 async def settled(pool: db.Pool) -> None:
@@ -287,6 +317,7 @@ def _start() -> str:
     folder = RUNS / str(os.getpid())
     RUNS.mkdir(exist_ok=True, mode=0o711)
     _server = asyncio.run(embedded.start(folder, durable=False, settings=SETTINGS))
+    asyncio.run(let_end_others(_server))
     asyncio.run(_make_template(_server.url))
     _server_url = _server.url
     return _server_url

@@ -4,7 +4,7 @@
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ import pytest
 
 from afterword import db, doctor
 from afterword.doctor import Finding
+from tests.channels.receiver import closed_port
 
 PASSWORD = "Pa55word"
 is_root = os.geteuid() == 0
@@ -296,9 +297,9 @@ async def only_database(folder: Path, url: str) -> Finding:
 
 
 @pytest.fixture
-async def unused_port() -> int:
-    async with listening("") as port:
-        return port
+def unused_port() -> Iterator[int]:
+    with closed_port() as port:
+        yield port
 
 
 @asynccontextmanager

@@ -12,14 +12,16 @@ import pytest
 from afterword import db, wakeups
 from afterword.wakeups import Ear
 
-DEADLINE_SECONDS = 20.0
+DEADLINE_SECONDS = 60.0
 
 
 @asynccontextmanager
-async def ear(pool: db.Pool, url: str, *, probe_seconds: float = 0.2) -> AsyncGenerator[Ear]:
+async def ear(
+    pool: db.Pool, url: str, *, probe_seconds: float = 0.2, answer_seconds: float = DEADLINE_SECONDS / 2
+) -> AsyncGenerator[Ear]:
     """A listener that has heard its own probe, or has found out that it cannot."""
     stop = asyncio.Event()
-    listener = Ear(url=url, pool=pool, probe_seconds=probe_seconds, answer_seconds=0.5)
+    listener = Ear(url=url, pool=pool, probe_seconds=probe_seconds, answer_seconds=answer_seconds)
     running = asyncio.create_task(listener.run(stop))
     try:
         await until(listener.woken.is_set)
@@ -134,7 +136,7 @@ class TestEar:
                 heard(self, connection, pid, channel, word)
 
         monkeypatch.setattr(Ear, "_heard", hear)
-        async with ear(pool, database_url) as listener:
+        async with ear(pool, database_url, answer_seconds=1.5) as listener:
             await until(lambda: listener.is_deaf)
             listener.woken.clear()
             await asyncio.wait_for(listener.woken.wait(), DEADLINE_SECONDS)  # it tries again

@@ -121,7 +121,13 @@ class Server:
         async with self.turn:
             if self.stopping.is_set():
                 raise EmbeddedError("PostgreSQL is being stopped.")
-            await asyncio.to_thread(self._spawn)
+            spawning = asyncio.create_task(asyncio.to_thread(self._spawn))
+            try:
+                await asyncio.shield(spawning)
+            except asyncio.CancelledError:  # the thread goes on: `stop` must find the process that it starts
+                await asyncio.wait([spawning])
+                spawning.exception()
+                raise
         deadline = time.monotonic() + START_SECONDS_MAX
         while not await self._answers():
             if not self.is_running():
@@ -137,7 +143,7 @@ class Server:
         except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError):
             await make_database(self.superuser_url, self.home)
             return False
-        except (OSError, asyncpg.CannotConnectNowError, asyncpg.PostgresConnectionError):
+        except (OSError, asyncpg.OperatorInterventionError, asyncpg.PostgresConnectionError):  # or it is stopped now
             return False
         return True
 

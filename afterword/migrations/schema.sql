@@ -272,6 +272,7 @@ CREATE TABLE channel_account (
     is_default boolean DEFAULT false NOT NULL,
     version bigint DEFAULT 1 NOT NULL,
     has_domain_rates boolean DEFAULT false NOT NULL,
+    resumed_time timestamp with time zone,
     CONSTRAINT channel_account_kind CHECK (((kind = 'default'::text) OR (channel_id =
 CASE kind
     WHEN 'smtp'::text THEN 1

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 import structlog
@@ -10,7 +11,7 @@ from afterword import db
 from afterword.channels.base import Outcome, Retry, Sent
 from afterword.core import retries
 from afterword.core.lanes import AccountKey
-from afterword.queue.lanes import service as lanes
+from afterword.queue.health import service as health
 from afterword.queue.lanes.store import Lane
 
 REPLY_GOODBYE: Final = 421  # RFC 5321: the service is closing the connection, a failure for the breaker
@@ -60,17 +61,20 @@ class Accounts:
         if self._in_flight[account] <= 0:
             del self._in_flight[account]
 
-    async def learn(self, account: AccountKey, outcome: Outcome) -> bool:
-        """What an outcome says of its account: slower, paused, resting, or well; whether it is closed now."""
+    async def learn(self, account: AccountKey, outcome: Outcome, *, since: datetime) -> bool:
+        """What an outcome says of its account: slower, paused, resting, or well; whether it is closed now.
+
+        `since`: when the item was claimed that it is of.
+        """
         match outcome:
             case Retry(cause="account"):
-                await self._pause(account, outcome.reason)
+                await self._pause(account, outcome.reason, since)
                 return True
             case Retry(cause="throttle"):
                 await self._slow_down(account, outcome.domain)
-                return outcome.reply_code == REPLY_GOODBYE and await self._fail(account)
+                return outcome.reply_code == REPLY_GOODBYE and await self._fail(account, since)
             case Retry(cause="connection"):
-                return await self._fail(account)
+                return await self._fail(account, since)
             case Sent():
                 await self._recover(account)
                 return False
@@ -78,17 +82,17 @@ class Accounts:
                 self._last[account].append(False)
                 return False
 
-    async def _pause(self, account: AccountKey, reason: str) -> None:
+    async def _pause(self, account: AccountKey, reason: str, since: datetime) -> None:
         async with db.transaction(self._pool) as database:
-            is_new = await lanes.pause(database, account=account, reason=reason)
+            is_new = await health.pause(database, account=account, reason=reason, since=since)
         if is_new:
             logger.error("account paused", organization_id=account[0], account_id=account[1], reason=reason)
 
     async def _slow_down(self, account: AccountKey, domain: str | None) -> None:
         async with db.transaction(self._pool) as database:
-            await lanes.slow_down(database, account=account, domain=domain)
+            await health.slow_down(database, account=account, domain=domain)
 
-    async def _fail(self, account: AccountKey) -> bool:
+    async def _fail(self, account: AccountKey, since: datetime) -> bool:
         is_probe = account in self._probing
         self._probing.discard(account)
         self._troubled.add(account)
@@ -96,7 +100,9 @@ class Accounts:
         last.append(True)
         is_failing = retries.is_failing(tuple(last))
         async with db.transaction(self._pool) as database:
-            seconds = await lanes.record_failure(database, account=account, is_probe=is_probe, is_failing=is_failing)
+            seconds = await health.record_failure(
+                database, account=account, since=since, is_probe=is_probe, is_failing=is_failing
+            )
         if seconds:
             last.clear()
             logger.warning("account rests", organization_id=account[0], account_id=account[1], seconds=seconds)
@@ -108,4 +114,4 @@ class Accounts:
             self._troubled.discard(account)
             self._probing.discard(account)
             async with db.transaction(self._pool) as database:
-                await lanes.record_success(database, account=account)
+                await health.record_success(database, account=account)

@@ -1,20 +1,28 @@
 """Runs one piece of work in a process of its own, within limits: whatever it does there, the worker lives on.
 
 For items that were in a worker's hands when it died. The process is a copy of this one (`fork`), so it needs nothing
-handed over; it touches neither the event loop nor the database, and ends without cleanup.
+handed over; it touches neither the event loop nor the database, and ends without cleanup. Of this one's threads it has
+none: a lock that one of them held in that moment (OpenSSL's, say, while the heartbeat logs in to the database) is never
+released there. Whoever waits for one uses no processor time, unlike work that does not end; such a copy is ended, and
+the next one has its chance.
 """
 
 import asyncio
+import contextlib
 import os
 import resource
 import select
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from typing import Final
 
 SECONDS_MAX: Final = 10.0
+STALL_SECONDS_MAX: Final = 2.0  # without any processor time
+COPIES_MAX: Final = 5
+CPU_CLOCK: Final = 2  # CPUCLOCK_SCHED of Linux, in the clock that belongs to a process: clock_getcpuclockid(3)
 MEMORY_BYTES_MAX: Final = 512 * 1024 * 1024  # beyond what the worker itself has
 ANSWER_BYTES_MAX: Final = 32 * 1024 * 1024
 READ_BYTES: Final = 65_536
@@ -25,24 +33,35 @@ class Died(Exception):
     """The process ended without an answer; the sentence says how."""
 
 
+class _Stalled(Died):
+    """It waited for something that nobody there will ever do."""
+
+
 async def run(work: Callable[[], bytes], *, seconds: float = SECONDS_MAX) -> bytes:
-    """What `work` gives, from a process of its own; raises Died. `work` must not raise."""
+    """What `work` gives, from a process of its own; raises Died. `work` must not raise, nor wait for others."""
     async with _AT_ONCE:
-        reading, writing = os.pipe()
-        with warnings.catch_warnings():  # of forks beside threads: the copy uses nothing that they could hold
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if pid == 0:
-            _serve(work, reading, writing, seconds)
-        os.close(writing)
-        collecting = asyncio.create_task(asyncio.to_thread(_collect, pid, reading, seconds))
-        try:
-            return await asyncio.shield(collecting)
-        except asyncio.CancelledError:
-            os.kill(pid, signal.SIGKILL)  # it is reaped below, so the number is still its own
-            await asyncio.wait([collecting])
-            collecting.exception()
-            raise
+        for _ in range(COPIES_MAX - 1):
+            with contextlib.suppress(_Stalled):
+                return await _run_copy(work, seconds)
+        return await _run_copy(work, seconds)
+
+
+async def _run_copy(work: Callable[[], bytes], seconds: float) -> bytes:
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():  # of forks beside threads: see above
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        _serve(work, reading, writing, seconds)
+    os.close(writing)
+    collecting = asyncio.create_task(asyncio.to_thread(_collect, pid, reading, seconds))
+    try:
+        return await asyncio.shield(collecting)
+    except asyncio.CancelledError:
+        os.kill(pid, signal.SIGKILL)  # it is reaped below, so the number is still its own
+        await asyncio.wait([collecting])
+        collecting.exception()
+        raise
 
 
 def _serve(work: Callable[[], bytes], reading: int, writing: int, seconds: float) -> None:
@@ -71,27 +90,44 @@ def _memory_bytes() -> int:
 
 def _collect(pid: int, reading: int, seconds: float) -> bytes:
     """Read until the other process ends, at most so long; then see to its end."""
-    deadline = time.monotonic() + seconds
     answer = bytearray()
-    is_late = False
+    end: Died | None = None
     try:
-        while True:
-            ready, _, _ = select.select([reading], [], [], max(deadline - time.monotonic(), 0.0))
-            is_late = not ready or len(answer) > ANSWER_BYTES_MAX
-            piece = b"" if is_late else os.read(reading, READ_BYTES)
-            if not piece:
-                break
-            answer += piece
+        end = _read(pid, reading, seconds, answer)
     finally:
         os.close(reading)
-        if is_late:
+        if end is not None:
             os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    if is_late:
-        raise Died(f"it took more than {seconds:g} seconds")
+    if end is not None:
+        raise end
     if code < 0:
         raise Died(f"it was killed by signal {-code}")
     if code > 0:
         raise Died(f"its process ended with {code}")
     return bytes(answer)
+
+
+def _read(pid: int, reading: int, seconds: float, answer: bytearray) -> Died | None:
+    """Its answer, to the end; or why we end it."""
+    deadline = time.monotonic() + seconds
+    stall_seconds = min(STALL_SECONDS_MAX, seconds / 4)
+    used = _cpu_seconds(pid)
+    while (left := deadline - time.monotonic()) > 0 and len(answer) <= ANSWER_BYTES_MAX:
+        ready, _, _ = select.select([reading], [], [], min(left, stall_seconds))
+        if ready:
+            piece = os.read(reading, READ_BYTES)
+            if not piece:
+                return None
+            answer += piece
+        elif left > stall_seconds:
+            before, used = used, _cpu_seconds(pid)
+            if used == before:
+                return _Stalled(f"it stood still for {stall_seconds:g} seconds")
+    return Died(f"it took more than {seconds:g} seconds")
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What another process has used of the processors; where nobody tells, it never stands still."""
+    return time.clock_gettime(~pid << 3 | CPU_CLOCK) if sys.platform == "linux" else time.monotonic()

@@ -12,7 +12,7 @@ from afterword import db, errors, ids
 from afterword.core.lanes import START, AccountKey, LaneKey, Turn, next_cursor, share_slots
 from afterword.core.retries import JITTER_MAX, JITTER_MIN
 from afterword.db import Pool
-from afterword.queue.lanes import service as lanes
+from afterword.queue.health import service as health
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import Lane
@@ -115,11 +115,13 @@ class Claimer:
             (lane.organization_id, lane.account_id): lane for lane in reversed(found) if lane.open_until is not None
         }
         won: list[Lane] = []
-        for lane in resting.values():
+        for account, lane in resting.items():
             async with db.transaction(self._pool) as database:
-                is_won = await lanes.win_probe(database, lane=lane)
+                is_won = lane.open_until is None or await health.win_probe(
+                    database, account=account, open_until=lane.open_until
+                )
             if is_won:
-                self._accounts.probe((lane.organization_id, lane.account_id))
+                self._accounts.probe(account)
                 won.append(lane)
         return won
 

@@ -12,6 +12,7 @@ HEARTBEAT_SECONDS: Final = 15.0
 LEASE_MARGIN_SECONDS: Final = 5.0
 POLL_SECONDS: Final = 0.25
 POLL_CIRCLES: Final = 20  # an idle worker spends at most a twentieth of its time on looking
+POLL_CIRCLES_SECONDS_MAX: Final = 2.0  # and is never blind for longer because its looks are slow
 REAP_SECONDS: Final = 1.0
 REAP_ITEMS_MAX: Final = 500
 BATCH_ITEMS_MAX: Final = 200
@@ -50,3 +51,11 @@ class Pace:
             raise ValueError("A lease must outlast three heartbeats and the margin.")
         if not 1 <= self.slots <= SLOTS_MAX:
             raise ValueError(f"A worker has 1 to {SLOTS_MAX} slots.")
+
+
+def idle_seconds(poll_seconds: float, *, circle: float, before: float) -> float:
+    """Until the next look, after one that took `circle` seconds and found nothing; `before`: the one before it.
+
+    The quicker of the two says how many lanes there are; a single slow one, that the machine was busy for a moment.
+    """
+    return max(poll_seconds, min(POLL_CIRCLES * min(circle, before), POLL_CIRCLES_SECONDS_MAX))

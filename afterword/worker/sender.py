@@ -36,7 +36,7 @@ from afterword.worker.accounts import Accounts
 from afterword.worker.claimer import Claimer
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
-from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, POLL_CIRCLES, Pace
+from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, Pace, idle_seconds
 from afterword.worker.waiting import first_of, wait
 from afterword.worker.ways import NoWayError, Ways
 
@@ -101,6 +101,7 @@ class Sender:
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
+        self._circle = 0.0
         self._begins: Combiner[Dispatch, bool] = Combiner(self._begin, batch_max=BATCH_ITEMS_MAX)
         self._settles: Combiner[Result, None] = Combiner(self._settle, batch_max=BATCH_ITEMS_MAX)
         self._releases: Combiner[Result, None] = Combiner(self._release, batch_max=BATCH_ITEMS_MAX)
@@ -180,12 +181,13 @@ class Sender:
             return
         started, was_full = time.monotonic(), bool(self._accounts.full())
         if not await self._claimer.turn(free):
-            circle = time.monotonic() - started
+            before, self._circle = self._circle, time.monotonic() - started
+            seconds = idle_seconds(self._pace.poll_seconds * _jitter(), circle=self._circle, before=before)
             # Where an account has, or had when the turn began, all its slots in use, more may be due in its lanes:
             # then the next free slot wakes.
             is_full = was_full or self._accounts.full()
             events = (self._woken, self._freed, stop) if is_full else (self._woken, stop)
-            await first_of(*events, seconds=max(self._pace.poll_seconds * _jitter(), POLL_CIRCLES * circle))
+            await first_of(*events, seconds=seconds)
 
     def _free(self) -> int:
         """How many items may be claimed. As many again as are sent at once may have their outcome written, no more."""
@@ -339,7 +341,8 @@ class Sender:
         else:
             return
         try:
-            is_closed = await self._accounts.learn(slot.dispatch.account, outcome)
+            since = slot.dispatch.item.database_now
+            is_closed = await self._accounts.learn(slot.dispatch.account, outcome, since=since)
         except errors.Unavailable:
             return
         if is_closed:

@@ -240,41 +240,58 @@ class TestCaller:
         assert both == (await authenticate(database, f"Bearer {text}")).application_ids
 
 
+class Standing(db.Clock):
+    """Shows the time that it was set to, however long the test takes."""
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__()
+        self.shown = now
+
+    def now(self) -> datetime:
+        return self.shown
+
+
 class TestCache:
-    async def test_known_token_costs_no_query(self, database: db.Database, token: str) -> None:
+    @pytest.fixture
+    def clock(self, database: db.Database) -> Standing:
+        """The only clock of the test's connection."""
+        database.clock = clock = Standing(database.clock.now())
+        return clock
+
+    async def test_known_token_costs_no_query(self, database: db.Database, clock: Standing, token: str) -> None:
         cache = access.TokenCache()
         first = await authenticate(database, f"Bearer {token}", cache=cache)
-        deaf = db.Database(None, database.clock)  # any query would fail
+        deaf = db.Database(None, clock)  # any query would fail
         assert first == await authenticate(deaf, None, token, cache=cache)
 
-    async def test_forgets(self, database: db.Database, token: str) -> None:
+    async def test_forgets(self, database: db.Database, clock: Standing, token: str) -> None:
         cache = access.TokenCache()
         await authenticate(database, f"Bearer {token}", cache=cache)
         await database.execute("update token set revoked_time = now()")
         await authenticate(database, f"Bearer {token}", cache=cache)
-        database.clock.set(database.clock.now() + timedelta(seconds=1), monotonic=time.monotonic())
+        clock.shown += timedelta(seconds=1)
         with pytest.raises(access.InvalidToken):
             await authenticate(database, f"Bearer {token}", cache=cache)
 
-    async def test_expiry_needs_no_forgetting(self, database: db.Database, token: str) -> None:
-        await database.execute("update token set expires_time = now() + interval '500 milliseconds'")
+    async def test_expiry_needs_no_forgetting(self, database: db.Database, clock: Standing, token: str) -> None:
+        await database.execute("update token set expires_time = $1", clock.shown + timedelta(milliseconds=500))
         cache = access.TokenCache()
         await authenticate(database, f"Bearer {token}", cache=cache)
-        database.clock.set(database.clock.now() + timedelta(seconds=0.6), monotonic=time.monotonic())
+        clock.shown += timedelta(milliseconds=600)
         with pytest.raises(access.InvalidToken) as caught:
             await authenticate(database, f"Bearer {token}", cache=cache)
         assert "token_expired" == caught.value.code
 
-    async def test_time_that_goes_back_forgets(self, database: db.Database, token: str) -> None:
+    async def test_time_that_goes_back_forgets(self, database: db.Database, clock: Standing, token: str) -> None:
         cache = access.TokenCache()
         await authenticate(database, f"Bearer {token}", cache=cache)
         await database.execute("update token set revoked_time = now()")
-        database.clock.set(database.clock.now() - timedelta(hours=1), monotonic=time.monotonic())
+        clock.shown -= timedelta(hours=1)
         with pytest.raises(access.InvalidToken):
             await authenticate(database, f"Bearer {token}", cache=cache)
 
     async def test_keeps_no_refusals_and_no_more_than_its_size(
-        self, database: db.Database, organization: store.Organization
+        self, database: db.Database, clock: Standing, organization: store.Organization
     ) -> None:
         cache, tokens = access.TokenCache(size_max=2), list[str]()
         for _ in range(3):
@@ -283,7 +300,7 @@ class TestCache:
             _, text = await make(database, organization)
             await authenticate(database, f"Bearer {text}", cache=cache)
             tokens.append(text)
-        kept = [cache.get(hashlib.sha256(text.encode()).digest(), now=database.clock.now()) for text in tokens]
+        kept = [cache.get(hashlib.sha256(text.encode()).digest(), now=clock.shown) for text in tokens]
         assert [False, True, True] == [credential is not None for credential in kept]
 
     async def test_wrong_verifier_beside_a_cached_token(self, database: db.Database, token: str) -> None:

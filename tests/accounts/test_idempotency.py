@@ -56,7 +56,11 @@ class TestIdempotency:
         with pytest.raises(service.IdempotencyInProgress):
             await self.claim(database, organization_id)
 
-    async def test_waits_for_the_first(self, pool: db.Pool, organization_id: str) -> None:
+    async def test_waits_for_the_first(
+        self, pool: db.Pool, organization_id: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(service, "WAIT_SECONDS", 60)
+
         async def again() -> service.Replay | None:
             async with db.transaction(pool) as database:
                 return await self.claim(database, organization_id)
@@ -114,7 +118,7 @@ class TestIdempotency:
         )
 
     async def until_waiting(self, pool: db.Pool) -> None:
-        async with db.connection(pool) as database, asyncio.timeout(5):
+        async with db.connection(pool) as database, asyncio.timeout(30):
             query = (
                 "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
             )

@@ -126,6 +126,7 @@ class TestRefused:
         fields = {**GRANT, "client_id": made["token_id"], "client_secret": made["token"], "scope": "queue.create"}
         assert (400, "invalid_scope") == refused(await post(desk, fields))
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_failures_are_counted(self, desk: Desk) -> None:
         app: Any = create_app(pool=desk.pool, site=SITE, limits=Limits(failed_authentications=3))
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as http:
@@ -136,6 +137,7 @@ class TestRefused:
         assert 429 == good.status_code
         assert "retry-after" in good.headers
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_requests_are_counted(self, desk: Desk) -> None:
         app: Any = create_app(pool=desk.pool, site=SITE, limits=Limits(token_requests=2))
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as http:

@@ -292,6 +292,7 @@ class TestOnce:
     async def test_a_batch_that_fails_leaves_nothing(self, desk: Desk) -> None:
         await desk.alert()
         await desk.respond()
+        await settled(desk.pool)
         with suppress(RuntimeError):
             async with db.transaction(desk.pool) as database:
                 assert await alerts.raise_next(database, now=database.clock.now(), limit=99)

@@ -26,6 +26,7 @@ from tests.browser.test_pages import (
     new_page,
     outline,
     press,
+    weigh,
 )
 
 __all__ = ["new_page"]
@@ -295,14 +296,7 @@ async def test_pages_are_light(hotel: Shop, new_page: NewPage) -> None:
     """The rarer types bring a stylesheet and a script only where they are; each page stays small."""
     instance = await hotel.issue()
     for number, files in ((1, 4), (2, 5), (3, 4), (4, 3)):
-        page = await new_page()
-        sizes: dict[str, int] = {}
-
-        async def weigh(response: Any, sizes: dict[str, int] = sizes) -> None:
-            sizes[response.url] = len(await response.body())
-
-        page.on("response", weigh)
-        await page.goto(f"{hotel.url}/a/{instance.instance_id}?page={number}", wait_until="networkidle")
+        sizes = await weigh(await new_page(), f"{hotel.url}/a/{instance.instance_id}?page={number}")
         assert files == len(sizes), sizes
         assert sum(sizes.values()) <= 1.5 * FIRST_PAGE_BYTES_MAX, sizes
 

@@ -4,13 +4,22 @@ import asyncio
 import socket
 import ssl
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
 Way = Literal["drop", "reset", "silence", "half", "garbage"]
 HEAD_BYTES_MAX = 2**16
+
+
+@contextmanager
+def closed_port() -> Generator[int]:
+    """A port of this machine at which nobody listens, and which nobody else is given meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from afterword.channels.calling import Terms
 from afterword.channels.http import Answer
 from tests.channels import calls
 from tests.channels.calls import Begin, kind
-from tests.channels.receiver import Receiver, Reply, Way
-from tests.channels.test_http import free_port
+from tests.channels.receiver import Receiver, Reply, Way, closed_port
 
 GATEWAY = Terms(is_ours=True, may_repeat=False, seconds=5.0)
 IDEMPOTENT = Terms(is_ours=True, may_repeat=True, seconds=5.0)
@@ -65,7 +64,8 @@ class TestNoAnswer:
     @pytest.mark.parametrize(("terms", "expected"), [(GATEWAY, "connection"), (RECEIVER, "recipient")])
     async def test_refused_connection(self, terms: Terms, expected: str) -> None:
         begin = Begin()
-        assert expected == await call(f"http://127.0.0.1:{free_port()}", terms, begin)
+        with closed_port() as port:
+            assert expected == await call(f"http://127.0.0.1:{port}", terms, begin)
         assert 0 == begin.count  # so that no attempt of a gateway's is counted
 
     @pytest.mark.parametrize(("terms", "expected"), [(GATEWAY, "account"), (RECEIVER, "recipient")])

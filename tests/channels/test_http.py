@@ -2,7 +2,6 @@
 
 import asyncio
 import ipaddress
-import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -16,7 +15,7 @@ from afterword.channels.base import Fenced
 from afterword.channels.http import Answer, Blocked, Caller, NoAnswer, NotSent, Untrusted, check_url
 from tests.channels import receiver as receivers
 from tests.channels.conftest import Certificate
-from tests.channels.receiver import Receiver, Reply, Way
+from tests.channels.receiver import Receiver, Reply, Way, closed_port
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SECONDS = 10.0
@@ -34,11 +33,6 @@ async def caller(trust: ssl.SSLContext | None = None, *, is_closed: bool = False
 async def post(url: str, *, trust: ssl.SSLContext | None = None, seconds: float = SECONDS, **more: Any) -> Answer:
     async with caller(trust) as made:
         return await made.request("POST", url, headers={"X-One": "1"}, content=b"hello", seconds=seconds, **more)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
 
 
 class TestRefused:
@@ -80,8 +74,8 @@ class TestNotSent:
             await post("https://nobody.invalid/")
 
     async def test_nobody_there(self) -> None:
-        with pytest.raises(NotSent, match="Nobody took"):
-            await post(f"http://127.0.0.1:{free_port()}/")
+        with closed_port() as port, pytest.raises(NotSent, match="Nobody took"):
+            await post(f"http://127.0.0.1:{port}/")
 
     async def test_a_stranger_with_a_certificate(self, certificate: Certificate) -> None:
         async with Receiver(tls=certificate.context) as receiver:
@@ -203,7 +197,7 @@ class TestAnswered:
 
     async def test_the_last_step_may_take_longer_than_the_call(self) -> None:
         async with Receiver() as receiver:
-            await post(receiver.url, seconds=0.3, before_sending=lambda: asyncio.sleep(0.5))
+            await post(receiver.url, seconds=2.0, before_sending=lambda: asyncio.sleep(2.5))
         assert 1 == len(receiver.given)
 
 
@@ -246,8 +240,8 @@ async def test_answer_that_came_while_the_process_stood_still(monkeypatch: pytes
 
     async def say_and_stand_still(reply: Reply, writer: asyncio.StreamWriter) -> None:
         await say(reply, writer)
-        time.sleep(1.5)  # noqa: ASYNC251  that is the fault
+        time.sleep(2.5)  # noqa: ASYNC251  that is the fault
 
     monkeypatch.setattr(receivers, "_say", say_and_stand_still)
     async with Receiver() as receiver:
-        assert 200 == (await post(receiver.url, seconds=1.0)).status
+        assert 200 == (await post(receiver.url, seconds=2.0)).status

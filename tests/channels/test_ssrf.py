@@ -160,16 +160,11 @@ async def test_the_canaries_hear(canaries: Canaries) -> None:
 
 async def test_the_database_is_not_called(pool: db.Pool, server_url: str) -> None:
     async with db.connection(pool) as database:
-        before = await database.fetch_value(
-            "select count(*) from pg_stat_activity where backend_type = 'client backend'"
-        )
         port = urlsplit(server_url).port or int(await database.fetch_value("show port"))
         for host in ("127.0.0.1", "[::1]", "localhost", "2130706433"):
             assert await refused(f"https://{host}:{port}/")
-        after = await database.fetch_value(
-            "select count(*) from pg_stat_activity where backend_type = 'client backend'"
-        )
-    assert before == after
+        # We ourselves and other tests come by its socket, and have no address.
+        assert 0 == await database.fetch_value("select count(*) from pg_stat_activity where client_addr is not null")
 
 
 async def test_a_name_that_changes_its_mind(canaries: Canaries, monkeypatch: pytest.MonkeyPatch) -> None:

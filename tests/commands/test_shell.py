@@ -21,7 +21,7 @@ from afterword.core.access import SCOPES
 from afterword.core.site import Site
 from afterword.questionnaires.service import InvalidFile
 from afterword.queue.guard import service as guard
-from afterword.queue.lanes import service as lanes
+from afterword.queue.health import service as health
 from tests.conftest import House
 from tests.queue.conftest import Queue
 
@@ -269,7 +269,9 @@ class TestResume:
             account_id = await database.fetch_value(
                 "select account_id from channel_account where organization_id = $1", house.organization_id
             )
-            assert await lanes.pause(database, account=(house.organization_id, account_id), reason="535 wrong password")
+            assert await health.pause(
+                database, account=(house.organization_id, account_id), reason="535 wrong password"
+            )
         examined = shell(database_url, tmp_path, "doctor")
         assert "535 wrong password" in examined.stdout
         assert "afterword resume" in examined.stdout

@@ -1,5 +1,6 @@
 """What the probes of a test found, all of it, so that one run tells everything."""
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from tests.contract import probes
 from tests.contract.wire import PUBLIC_URL, Reply, problem_faults
 from tests.contract.world import World
 
+FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 UNAUTHENTICATED: Final = (401, "unauthenticated")
 NOT_FOUND: Final = (404, "not_found")
 UNKNOWN_ROUTE: Final = (404, "unknown_route")

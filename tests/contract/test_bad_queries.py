@@ -9,7 +9,7 @@ import pytest
 from afterword.core.lists import CRITERIA, Column
 from afterword.web.operations import Route
 from tests.contract import probes
-from tests.contract.findings import Findings, columns_of, good_body, rows_of
+from tests.contract.findings import FULL, Findings, columns_of, good_body, rows_of
 from tests.contract.wire import CANARY
 from tests.contract.world import ABSENT, World, every_route, with_list
 
@@ -135,10 +135,10 @@ class TestQuery:
     async def test_injection(self, world: World, route: Route) -> None:
         """What would be more than a value in a query that is put together is just a value: nothing is found by it."""
         findings, path = Findings(world, route), world.ours.path(route)
-        for name, column in columns_of(route).items():
+        for number, (name, column) in enumerate(columns_of(route).items()):
             if column.kind not in {"text", "id"}:
                 continue
-            for text in INJECTIONS:
+            for text in INJECTIONS if FULL else INJECTIONS[number % SOME :: SOME]:
                 for criterion in ("EQUAL", "IN", *(() if "%" in text else ("LIKE",))):
                     reply = await world.ask("GET", f"{path}?filter_by[{criterion}][{name}]={quote(text, safe='')}")
                     await findings.expect(f"{criterion} {name} {text}", reply, (200, ""))
@@ -283,6 +283,7 @@ TYPED_PARAMETERS: Final[list[tuple[dict[str, Any], str]]] = [
     ({"order_by": {"ASC": {"a": {"b": 1}}}}, "order_by[ASC]"),
     ({"response_fields": ["nope"]}, "response_fields"),
 ]
+SOME: Final = 6  # of so many texts each column meets one in every run, the next column the next one
 INJECTIONS: Final = (
     "'", "''", "' or '1'='1", "' or 1=1 --", "'; drop table queue_item; --", "\\'; select pg_sleep(9) --", '" or ""="',
     "1) union select verifier_digest from token --", "$1", "$$x$$", "{0}", "%s", "%(a)s", "x' || (select 1) || '",

@@ -25,6 +25,7 @@ SEVEN_NULLS = (
     "dispatched_time", "result", "retry_attempts",
 )  # fmt: skip
 ALL = {"fields": ["*"]}
+SECONDS_MAX = 60
 METADATA = {
     "questionnaire": {"transaction_id": "1042 (XKBK)", "transaction_date": "2026-11-20 18:02:11"},
     "responder": {"email": "ann@example.com", "phone_number": "+306900000000"},
@@ -378,11 +379,11 @@ async def speak(port: int, head: str, headers: Mapping[str, str], *parts: bytes)
     lines = [f"{head} HTTP/1.1", "host: localhost", "connection: close"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     writer.write("\r\n".join([*lines, "", ""]).encode())
-    interim = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5) if headers.get("expect") else b""
+    interim = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), SECONDS_MAX) if headers.get("expect") else b""
     for part in parts:
         writer.write(part)
         await writer.drain()
-    raw = await asyncio.wait_for(reader.read(), 10)
+    raw = await asyncio.wait_for(reader.read(), SECONDS_MAX)
     writer.close()
     if interim and not interim.startswith(b"HTTP/1.1 100"):  # it was the answer already
         raw, interim = interim + raw, b""

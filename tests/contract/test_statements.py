@@ -94,7 +94,10 @@ def statements(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def put_together(path: Path) -> Iterator[Finding]:
     """Queries that are no literal and no sum of literals."""
-    tree = ast.parse(path.read_text())
+    text = path.read_text()
+    if not any(f".{name}" in text for name in QUERIES):
+        return
+    tree = ast.parse(text)
     constants = literals_of(tree)
     known: dict[ast.Call, Mapping[str, str]] = {}
     for scope in (

@@ -11,7 +11,7 @@ from afterword.channels.base import Sent
 from afterword.commands import erasures as commands
 from afterword.core.access import SCOPES
 from afterword.erasures import service as erasures
-from tests.conftest import FIGURE
+from tests.conftest import FIGURE, settled
 from tests.erasures.conftest import Desk, backup_of, desk_on, people
 
 CANARY = "zqcassandra"
@@ -88,6 +88,7 @@ class TestAsking:
         assert done["checksum"].startswith("sha256:")
         assert done["counts"]["Queue Item"] == 4
         assert (1, 2) == (done["counts"]["Responder"], done["counts"]["Cancelled Queue Item"])
+        await settled(desk.pool)
         [event] = (await desk.ask("GET", "/event?type=responder.erased"))["results"]
         assert known.responder_id == event["subject_id"]
         assert CANARY not in str(event)

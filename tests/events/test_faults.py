@@ -184,7 +184,7 @@ async def test_a_target_that_hangs_harms_nobody(
         hook = await desk.hook(hanging.url)
         await Desk(pool, neighbour, desk.client).hook(healthy.url)
         await _pile_up(pool, desk.house, hook["webhook_id"], HANGING)
-        async with _running(make_deliverer()) as deliverer:
+        async with _running(make_deliverer(call_seconds=40.0)) as deliverer:
             told: dict[str, float] = {}
             in_flight: list[int] = []
             for _ in range(30 if FULL else 10):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import random
 import re
 import signal
 import socket
@@ -22,6 +23,8 @@ PREFIX = "AFTERWORD_"
 POLL_SECONDS = 0.01
 READY_SECONDS_MAX = 60.0
 LOG_CHARACTERS_MAX = 4_000
+PORT_MIN = 10_000
+EPHEMERAL_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")  # the kernel gives these to whoever connects
 CPU_CLOCK = 2  # CPUCLOCK_SCHED of Linux, in the clock that belongs to a process: clock_getcpuclockid(3)
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -41,15 +44,19 @@ async def until(condition: Callable[[], Awaitable[Found]], *, seconds: float, wh
 
 
 def free_port() -> int:
-    """A port on loopback that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port on loopback that nobody listens on at the moment, and that no connection is given until it is bound."""
+    connections_from = int(EPHEMERAL_PORTS.read_text().split()[0])
+    while True:
+        port = random.SystemRandom().randrange(PORT_MIN, connections_from)  # hardly the one that another run asks for
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def environment(**settings: object) -> dict[str, str]:
     """This process's environment without settings of Afterword, and these instead."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    without = (PREFIX, "PYTHONDONTWRITEBYTECODE")  # or each start reads all of the source again, as no operator's does
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(without)}
     return {**inherited, **{f"{PREFIX}{name.upper()}": str(value) for name, value in settings.items()}}
 
 

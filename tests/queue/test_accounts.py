@@ -15,8 +15,8 @@ from afterword.core.site import Site
 from afterword.queue.accounts import service as accounts
 from afterword.queue.accounts import store
 from afterword.queue.accounts.store import Account
+from afterword.queue.health import service as health
 from afterword.queue.inbound import service as inbound
-from afterword.queue.lanes import service as lanes
 from tests.conftest import SITE, House
 from tests.queue.conftest import SMS, Queue
 
@@ -202,7 +202,7 @@ class TestLimits:
             await accounts.limit_rate(database, account_id=account.account_id, rate=8)
         await queue.execute("update channel_account set updated_time = now() - interval '1 minute'")
         async with db.transaction(queue.pool) as database:
-            await lanes.slow_down(database, account=key)
+            await health.slow_down(database, account=key)
         row = await queue.fetch(
             "select rate, rate_ceiling from channel_account where account_id = $1", account.account_id
         )

@@ -53,7 +53,7 @@ async def used_up(queue: Queue) -> QueueItem:
 
 async def out_of_time(queue: Queue) -> QueueItem:
     item = await queue.schedule()
-    await queue.execute("update queue_item set not_after = now() + interval '1 second'")
+    await queue.execute("update queue_item set not_after = now() + interval '30 seconds'")
     await queue.worker().send(Retry("recipient", "450 busy", 450))
     return item
 

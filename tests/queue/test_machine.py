@@ -437,7 +437,8 @@ class Machine(RuleBasedStateMachine):
 
         async def act() -> None:
             await self.ground.admin.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
+                """select pg_terminate_backend(pid) from pg_stat_activity
+               where usename = current_user and datname = $1""",
                 await self.queue.value("select current_database()"),
             )
             await asyncio.sleep(0)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.queue.health import store as health
 from afterword.queue.lanes import store as lanes
 from afterword.queue.rates import store as rates
 from tests.bar import Tell
@@ -82,10 +83,10 @@ async def test_by_key(throttled: Queue, tell: Tell) -> None:
             "update_rate of a domain": rates.update_rate(asked, **domain, pause_seconds=1, floor=0.1),
             "update_tokens of domains": rates.update_tokens(asked, wanted=keys),
             "update_tokens": lanes.update_tokens(asked, claimed=[((organization_id, account_id), 5)]),
-            "update_rate": lanes.update_rate(asked, **one, pause_seconds=1, ceiling_min=1, sample=SAMPLE),
+            "update_rate": health.update_rate(asked, **one, pause_seconds=1, ceiling_min=1, sample=SAMPLE),
             "get_gate": lanes.get_gate(asked, organization_id=organization_id, pipeline_id=throttled.pipeline_id),
             "list_stamps": lanes.list_stamps(asked, lanes=[throttled.lane]),
-            "update_to_healthy": lanes.update_to_healthy(asked, **one),
+            "update_to_healthy": health.update_to_healthy(asked, **one),
         }.items():
             asked.plan = {}
             try:

@@ -1,7 +1,7 @@
 """Recipient domains that throttle: each goes slower by itself, until it has recovered; the others never notice."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.lanes import AccountKey
-from afterword.queue.lanes import service as lanes
+from afterword.queue.health import service as health
 from afterword.queue.rates import service, store
 from tests.queue.conftest import Queue
 from tests.queue.test_lanes import account
@@ -18,10 +18,12 @@ from tests.queue.test_lanes import lanes as open_lanes
 SLOW = "slow.example"
 
 
-async def throttle(queue: Queue, domain: str | None = SLOW) -> None:
+async def throttle(queue: Queue, domain: str | None = SLOW, *, first: str = "select") -> None:
+    """A throttle, in the moment of the `first` statement."""
     key = await account(queue)
     async with db.transaction(queue.pool) as database:
-        await lanes.slow_down(database, account=key, domain=domain)
+        await database._connection.execute(first)
+        await health.slow_down(database, account=key, domain=domain)
 
 
 async def prune(queue: Queue) -> int:
@@ -37,10 +39,33 @@ async def of_account(queue: Queue) -> tuple[Any, ...]:
     return tuple((await queue.fetch("select rate, has_domain_rates from channel_account"))[0].values())
 
 
-async def filled(queue: Queue, *, rate: float, tokens: float) -> None:
-    """A bucket that holds so much."""
+async def filled(queue: Queue, *, rate: float, tokens: float) -> datetime:
+    """A bucket that holds so much, from when on."""
     await throttle(queue)
-    await queue.execute("update domain_rate set rate = $1, rate_ceiling = $1, tokens = $2", rate, tokens)
+    return await queue.value(
+        """update domain_rate set rate = $1, rate_ceiling = $1, tokens = $2, refilled_time = now()
+           returning refilled_time""",
+        rate,
+        tokens,
+    )
+
+
+@pytest.fixture
+def long_burst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the test takes, its throttles are one burst."""
+    monkeypatch.setattr(service, "PAUSE_SECONDS", 600.0)
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the test takes, no bucket fills up by the time between."""
+    real = store.update_tokens
+
+    async def update_tokens(database: db.Database, **values: Any) -> Any:
+        await database.execute("update domain_rate set refilled_time = now()")
+        return await real(database, **values)
+
+    monkeypatch.setattr(store, "update_tokens", update_tokens)
 
 
 async def claim(queue: Queue, count: int = 20, *, by_domain: frozenset[AccountKey] | None = None) -> list[str]:
@@ -56,6 +81,7 @@ class TestThrottled:
         assert {SLOW: service.CEILING_MIN / 2} == await rates(queue)
         assert (None, True) == await of_account(queue)
 
+    @pytest.mark.usefixtures("long_burst")
     async def test_the_same_burst(self, queue: Queue) -> None:
         await throttle(queue)
         await throttle(queue)
@@ -64,9 +90,12 @@ class TestThrottled:
     async def test_again(self, queue: Queue) -> None:
         await throttle(queue)
         for expected in (0.25, 0.125, 0.0625, service.FLOOR, service.FLOOR):
-            await queue.execute("update domain_rate set throttled_time = now() - interval '2 seconds', tokens = 5")
-            await throttle(queue)
-            assert {SLOW: pytest.approx(expected, rel=0.01)} == await rates(queue)
+            await throttle(
+                queue,
+                first="""update domain_rate set throttled_time = now() - interval '2 seconds', refilled_time = now(),
+                           tokens = 5""",
+            )
+            assert {SLOW: pytest.approx(expected)} == await rates(queue)
         assert 0 == await queue.value("select tokens from domain_rate")
 
     async def test_several_at_once_are_the_account(self, queue: Queue) -> None:
@@ -97,9 +126,11 @@ class TestThrottled:
         for number in range(30):
             await queue.schedule(f"a{number}@{SLOW if number % 3 else 'example.com'}")
         await queue.worker().send(Sent("x", 250, "ok"), 30)
-        await throttle(queue)
-        assert 10 == pytest.approx((await rates(queue))[SLOW], rel=0.6)
+        # A minute ahead: however long this takes, less than a second passes.
+        await throttle(queue, first="update event set created_time = now() + interval '1 minute'")
+        assert {SLOW: 10} == await rates(queue)
 
+    @pytest.mark.usefixtures("long_burst")
     async def test_at_once_in_two_workers(self, queue: Queue) -> None:
         await asyncio.gather(*(throttle(queue) for _ in range(6)))
         assert {SLOW: 0.5} == await rates(queue)
@@ -115,13 +146,14 @@ class TestClaims:
         monkeypatch.setattr(store, "update_tokens", never)
         assert ["ann@example.com"] == await claim(queue, by_domain=frozenset())
 
+    @pytest.mark.usefixtures("still")
     async def test_overdraft_is_released(self, queue: Queue) -> None:
         """What the bucket holds goes, and so does everything else; the rest comes back in its turn, uncounted."""
-        await filled(queue, rate=0.5, tokens=2.9)
         for number in range(5):
             await queue.schedule(f"a{number}@{'SLOW.example' if number % 2 else SLOW}")
         for number in range(4):
             await queue.schedule(f"b{number}@example.com")
+        await filled(queue, rate=0.5, tokens=2.1)
         assert [True] == [lane.has_domain_rates for lane in await open_lanes(queue)]
         now = await queue.now()
 
@@ -133,7 +165,7 @@ class TestClaims:
         ]
         waits = [(row["due_time"] - now).total_seconds() for row in held]
         assert all(0.8 * 2 * place <= wait <= 1.2 * 2 * place + 5 for place, wait in enumerate(waits, start=1))
-        assert 0.9 == pytest.approx(await queue.value("select tokens from domain_rate"), abs=0.5)
+        assert 0.1 == pytest.approx(await queue.value("select tokens from domain_rate"))
         assert (None, True) == await of_account(queue)
 
     async def test_who_comes_back_early_waits_longer(self, queue: Queue) -> None:
@@ -148,17 +180,20 @@ class TestClaims:
     async def test_never_beyond_its_end(self, queue: Queue) -> None:
         await filled(queue, rate=0.05, tokens=0)
         item = await queue.schedule(f"a@{SLOW}")
-        await queue.execute("update queue_item set not_after = now() + interval '3 seconds'")
+        await queue.execute("update queue_item set throttled = 7, not_after = now() + interval '1 minute'")
         assert [] == await claim(queue)
         row = await queue.row(item)
         assert row["not_after"] == row["due_time"]
 
     async def test_workers_share_a_bucket(self, queue: Queue) -> None:
-        await filled(queue, rate=0.5, tokens=4)
         for number in range(12):
             await queue.schedule(f"a{number}@{SLOW}")
+        begun = await filled(queue, rate=2, tokens=4)
         found = await asyncio.gather(*(claim(queue, 3) for _ in range(4)))
-        assert 4 == sum(map(len, found))
+        row = (await queue.fetch("select tokens, refilled_time from domain_rate"))[0]
+        gained = 2 * (row["refilled_time"] - begun).total_seconds()
+        assert 4 <= sum(map(len, found))
+        assert 4 + gained == pytest.approx(sum(map(len, found)) + row["tokens"], abs=0.001)
 
     async def test_it_refills(self, queue: Queue) -> None:
         await filled(queue, rate=0.5, tokens=0)

@@ -417,7 +417,8 @@ def blocked(organization_id: str, *, reason: str = "hard_bounce", **changes: obj
 
 
 async def until_waiting(pool: db.Pool) -> None:
-    async with db.connection(pool) as database, asyncio.timeout(5):
-        query = "select count(*) from pg_locks where not granted"
+    async with db.connection(pool) as database, asyncio.timeout(30):
+        query = """select count(*) from pg_stat_activity
+                   where datname = current_database() and wait_event_type = 'Lock'"""
         while not await database.fetch_value(query):
             await asyncio.sleep(0)

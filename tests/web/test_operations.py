@@ -55,6 +55,7 @@ class TestOrderOfChecks:
         problem(found, 405, "method_not_allowed")
         assert "GET, HEAD, OPTIONS, POST" == found.headers["allow"]
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_source_limit_before_token(self, notes: House) -> None:
         async with notes.client(token=BAD_TOKEN, limits=Limits(0, 0, 2)) as client:
             for _ in range(2):
@@ -74,6 +75,7 @@ class TestOrderOfChecks:
             found = await client.post("/note", content=b"{", headers={"esat-domain": "other"})
         problem(found, 403, "domain_mismatch")
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_scope_before_limit_and_edge(self, notes: House) -> None:
         token = await notes.token_for("Tag.Read")
         async with notes.client(token=token, limits=Limits(1, 0, 0)) as client:
@@ -83,6 +85,7 @@ class TestOrderOfChecks:
         assert 'Bearer error="insufficient_scope", scope="tag.create"' == found.headers["www-authenticate"]
         assert ("1", "0") == (found.headers["ratelimit-limit"], found.headers["ratelimit-remaining"])
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_token_limit_before_edge(self, notes: House) -> None:
         async with notes.client(limits=Limits(1, 0, 0)) as client:
             assert 200 == (await client.get("/note")).status_code
@@ -222,6 +225,7 @@ class TestAnswers:
             found = await client.get("/note", headers=[(b"X-Request-Id", bad.encode())])
             assert 22 == len(found.headers["x-request-id"])
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_rate_limit_headers(self, notes: House) -> None:
         async with notes.client(limits=Limits(10, 100, 0)) as client:
             left = [
@@ -233,6 +237,7 @@ class TestAnswers:
         assert "10" == found.headers["ratelimit-limit"]
         assert 1 <= int(found.headers["ratelimit-reset"]) <= 60
 
+    @pytest.mark.usefixtures("one_minute")
     async def test_organization_limit_counts_all_tokens(self, notes: House) -> None:
         other = await notes.token_for("Tag.Read")
         async with notes.client(limits=Limits(10, 3, 0)) as client:

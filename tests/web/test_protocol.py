@@ -1,7 +1,7 @@
 """The server's protocol: what a client reads is what it would read of uvicorn's own."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -239,13 +239,46 @@ class Wire(asyncio.Transport):
         return False
 
 
-async def test_a_connection_that_nobody_uses_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+class Watch:
+    """A loop whose time goes on only when the test says so."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._now = 0.0
+        self._later: list[tuple[float, Callable[[], None]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def time(self) -> float:
+        return self._now
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> asyncio.Handle:
+        self._later.append((self._now + delay, callback))
+        return asyncio.Handle(callback, (), self._loop)
+
+    def go_on(self, seconds: float) -> None:
+        self._now += seconds
+        later, self._later = self._later, []
+        for due, callback in later:
+            if due <= self._now:
+                callback()
+            else:
+                self._later.append((due, callback))
+
+
+async def test_a_connection_that_nobody_uses_is_closed() -> None:
     made: list[Protocol] = []
-    async with serving(made, keep_alive=1) as (reader, writer):
-        monkeypatch.setattr(made[0] if made else Protocol, "timeout_keep_alive", 0.05, raising=False)
+    async with serving(made, keep_alive=5) as (reader, writer):
+        while not made:
+            await asyncio.sleep(0)
+        made[0].loop = watch = cast("Any", Watch())
         for _ in range(3):
             writer.write(b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
-            await read_answer(reader)
+            assert b"/one" == await read_answer(reader)
+            watch.go_on(4)
+        assert not made[0].transport.is_closing()
+        watch.go_on(1)
         assert b"" == await reader.read()
 
 

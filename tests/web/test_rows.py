@@ -163,6 +163,7 @@ class TestRecords:
 
 
 class TestLimits:
+    @pytest.mark.usefixtures("one_minute")
     async def test_a_hundred_records_are_a_request(self, notes: House) -> None:
         async with notes.client(limits=Limits(10, 0, 0)) as client:
             left = [

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,41 @@ async def test_cancelled() -> None:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(running, DEADLINE_SECONDS)
+
+
+class TestLocks:
+    """The copy has the locks that other threads held, and not these threads."""
+
+    async def test_the_next_copy_has_its_chance(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(apart, "STALL_SECONDS_MAX", 0.2)
+        lock, begun = threading.Lock(), tmp_path / "begun"
+
+        def work() -> bytes:
+            begun.touch()
+            with lock:
+                return b"done"
+
+        def hold() -> None:
+            deadline = time.monotonic() + DEADLINE_SECONDS
+            while not begun.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            lock.release()
+
+        lock.acquire()
+        holding = asyncio.create_task(asyncio.to_thread(hold))
+        assert b"done" == await apart.run(work, seconds=DEADLINE_SECONDS)
+        await holding
+
+    async def test_never_released(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(apart, "STALL_SECONDS_MAX", 0.1)
+        lock = threading.Lock()
+        with lock, pytest.raises(Died, match="stood still"):
+            await apart.run(lambda: bytes(lock.acquire()), seconds=DEADLINE_SECONDS)
+
+    async def test_work_is_no_waiting(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(apart, "STALL_SECONDS_MAX", 0.2)
+        with pytest.raises(Died, match="more than 2 seconds"):
+            await apart.run(turn_for_ever, seconds=2.0)
 
 
 async def test_ok() -> None:

@@ -12,7 +12,7 @@ from afterword import db, errors
 from afterword.queue import mail
 from afterword.queue.sending import service as sending
 from afterword.queue.sending import store
-from tests.worker.conftest import RIG, Bench, Logs
+from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs
 from tests.worker.test_sender import FAILED, PATIENT, SENT
 
 REFUSALS = 5
@@ -57,7 +57,7 @@ def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: i
 
 
 async def refused(outage: Outage, times: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(DEADLINE_SECONDS):
         while outage.refused < times:
             await asyncio.sleep(0.01)
 
@@ -99,7 +99,7 @@ async def test_its_answer_is_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(sending, "give_up", losing)
     async with bench.worker(PATIENT):
         await bench.until_done()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             while len(calls) < 2:
                 await asyncio.sleep(0.01)
     assert FAILED == await bench.queue.status(item)
@@ -126,7 +126,7 @@ async def test_another_has_it_by_then(bench: Bench, outage: Outage, monkeypatch:
         )
         outage.is_on = False
         await bench.until_done()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             while not moved:
                 await asyncio.sleep(0.01)
     assert [0] == moved
@@ -141,7 +141,7 @@ async def test_it_stays_away(bench: Bench, outage: Outage, monkeypatch: pytest.M
     pace = replace(RIG, send_seconds_max=0.3)
     async with bench.worker(pace):
         await refused(outage, 2)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DEADLINE_SECONDS):
             while "an outcome was lost" not in logs.events:
                 await asyncio.sleep(0.01)
         outage.is_on = False

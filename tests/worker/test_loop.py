@@ -112,7 +112,7 @@ class TestDatabaseAway:
                 await bench.queue.schedule(f"ann{number}@example.com")
             await bench.until_done()
 
-            assert time.perf_counter() - begun < 5
+            assert not machine.is_over(time.perf_counter() - begun, limit=5)
         await bench.queue.pool.close()
         assert 6 == bench.channel.accepted.total()
 
@@ -128,7 +128,7 @@ class TestDatabaseAway:
 
         bench.channel.script = accept_later
         item = await bench.queue.schedule()
-        async with bench.worker(replace(RIG, lease_seconds=30, heartbeat_seconds=5)):
+        async with bench.worker(replace(RIG, heartbeat_seconds=5)):
             await begun.wait()
             await bench.queue.pool.close()
             async with outage(server_url, bench.database_url):
@@ -200,7 +200,11 @@ async def outage(server_url: str, database_url: str) -> AsyncGenerator[None]:
     admin: Any = await asyncpg.connect(server_url)
     try:
         await admin.execute(f"alter database {name} allow_connections false")
-        await admin.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name)
+        await admin.execute(
+            """select pg_terminate_backend(pid) from pg_stat_activity
+               where usename = current_user and datname = $1""",
+            name,
+        )
         yield
         await admin.execute(f"alter database {name} allow_connections true")
     finally:

@@ -16,7 +16,7 @@ from afterword.worker import notices as worker_notices
 from afterword.worker.notices import Notices
 from tests.alerts.conftest import Desk, desk
 from tests.channels.sink import Fault, Sink, say
-from tests.worker.conftest import Scripted
+from tests.worker.conftest import DEADLINE_SECONDS, Scripted
 
 __all__ = ["desk"]
 
@@ -264,9 +264,9 @@ class TestRun:
             raise AssertionError
 
         running = asyncio.create_task(notices(due, Scripted(hang)).run(stop))
-        await asyncio.wait_for(began.wait(), 10)
+        await asyncio.wait_for(began.wait(), DEADLINE_SECONDS)
         stop.set()
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, DEADLINE_SECONDS)
         assert "claimed" == await states(due)
 
     async def test_channel_that_breaks(self, due: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,10 +278,10 @@ class TestRun:
             raise RuntimeError
 
         running = asyncio.create_task(notices(due, Scripted(fail)).run(stop))
-        await asyncio.wait_for(tried.wait(), 10)
+        await asyncio.wait_for(tried.wait(), DEADLINE_SECONDS)
         assert not running.done()
         stop.set()
-        await asyncio.wait_for(running, 5)
+        await asyncio.wait_for(running, DEADLINE_SECONDS)
         assert "waiting" == await states(due)
 
     async def test_prune(self, due: Desk) -> None:

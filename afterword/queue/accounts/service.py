@@ -15,7 +15,7 @@ from afterword.core.site import Site
 from afterword.db import Database
 from afterword.queue.accounts import store
 from afterword.queue.accounts.store import Account
-from afterword.queue.lanes import service as lanes
+from afterword.queue.health import service as health
 
 SETTINGS_BYTES_MAX: Final = 50_000
 SLOTS_MAX: Final = 200
@@ -120,14 +120,14 @@ async def limit_rate(db: Database, *, account_id: str, rate: float | None) -> Ac
 async def pause_account(db: Database, *, account_id: str, reason: str) -> Account:
     """Send nothing through it until it is resumed. Raises NotFound."""
     account = await find_account(db, account_id=account_id)
-    await lanes.pause(db, account=(account.organization_id, account_id), reason=reason)
+    await health.pause(db, account=(account.organization_id, account_id), reason=reason)
     return await find_account(db, account_id=account_id)
 
 
 async def resume_account(db: Database, *, account_id: str) -> Account:
     """Send through it again: pause and breaker end. Raises NotFound."""
     account = await find_account(db, account_id=account_id)
-    await lanes.resume(db, account=(account.organization_id, account_id))
+    await health.resume(db, account=(account.organization_id, account_id))
     return await find_account(db, account_id=account_id)
 
 

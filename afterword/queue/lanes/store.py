@@ -1,10 +1,10 @@
-"""The SQL of lanes (an organization's pipelines) and accounts (its logins at providers): open, due, rate, breaker."""
+"""The SQL of lanes (an organization's pipelines): which are open, what is due in them, and their settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from afterword.core.addresses import CHANNEL_SMS
 from afterword.core.lanes import AccountKey, LaneKey
@@ -12,20 +12,6 @@ from afterword.db import Database
 from afterword.queue.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 from afterword.queue.policies import store as policies_store
 from afterword.queue.policies.store import ContactPolicy
-
-REASON_CHARACTERS_MAX: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class PausedAccount:
-    """A login that is not used until a person has looked, and why."""
-
-    organization_id: str
-    account_id: str
-    domain: str
-    channel_id: int
-    paused_time: datetime
-    paused_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,129 +296,6 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
            where a.organization_id = l.organization_id and a.account_id = l.account_id and a.rate is not null""",
         *_columns([key for key, _ in claimed]),
         [count for _, count in claimed],
-    )
-
-
-async def claim_probe(
-    db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
-) -> bool:
-    """Whether we are the one worker that may try an account whose breaker has rested."""
-    count = await db.execute(
-        """update channel_account set open_until = now() + make_interval(secs => $4::float8)
-           where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
-        organization_id,
-        account_id,
-        open_until,
-        seconds,
-    )
-    return count == 1
-
-
-async def update_failures(
-    db: Database, *, organization_id: str, account_id: str, failures: int, is_probe: bool
-) -> int | None:
-    """Add failures in a row, and say how many they are now; None while the account rests already.
-
-    What was in flight when the breaker opened fails for the same cause; only the probe tells something new.
-    """
-    return await db.fetch_value(
-        """update channel_account set failures = failures + $3, updated_time = now()
-           where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
-           returning failures""",
-        organization_id,
-        account_id,
-        failures,
-        is_probe,
-    )
-
-
-async def update_breaker(db: Database, *, organization_id: str, account_id: str, seconds: float) -> None:
-    """Let the account rest; a longer rest stays."""
-    await db.execute(
-        """update channel_account
-           set open_until = greatest(open_until, now() + make_interval(secs => $3::float8)), updated_time = now()
-           where organization_id = $1 and account_id = $2""",
-        organization_id,
-        account_id,
-        seconds,
-    )
-
-
-async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
-    """A conversation worked: no failures in a row any more, and the breaker closes."""
-    await db.execute(
-        """update channel_account set failures = 0, open_until = null, updated_time = now()
-           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
-        organization_id,
-        account_id,
-    )
-
-
-async def update_to_paused(db: Database, *, organization_id: str, account_id: str, reason: str) -> bool:
-    """Pause the account until a person looks at it; whether it was we who paused it."""
-    count = await db.execute(
-        """update channel_account set paused_time = now(), paused_reason = $3, updated_time = now()
-           where organization_id = $1 and account_id = $2 and paused_time is null""",
-        organization_id,
-        account_id,
-        reason,
-    )
-    return count == 1
-
-
-async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
-    """The accounts that wait for a person, longest first."""
-    rows = await db.fetch(
-        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
-           from channel_account a join organization o using (organization_id)
-           where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
-        limit,
-    )
-    return [PausedAccount(**row) for row in rows]
-
-
-async def update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
-    """Send through the account again; whether it was paused or resting."""
-    count = await db.execute(
-        """update channel_account
-           set paused_time = null, paused_reason = null, failures = 0, open_until = null, updated_time = now()
-           where organization_id = $1 and account_id = $2
-             and (paused_time is not null or open_until is not null)""",
-        organization_id,
-        account_id,
-    )
-    return count == 1
-
-
-async def update_rate(
-    db: Database, *, organization_id: str, account_id: str, pause_seconds: float, ceiling_min: float, sample: int
-) -> None:
-    """Halve the account's rate after a throttle, at most once in `pause_seconds`.
-
-    Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
-    send in them. It is read from the newest `sample` events, which is exact over all workers.
-    """
-    await db.execute(
-        """with accepted as (
-             select greatest($4::float8, count(*) / greatest(1, least(10,
-               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
-             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
-             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
-             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
-               and e.created_time > now() - interval '10 seconds'
-               and (select rate_ceiling from channel_account where organization_id = $1 and account_id = $2) is null)
-           update channel_account a
-           set rate_ceiling = coalesce(a.rate_ceiling, accepted.rate),
-             rate = greatest(coalesce(a.rate, a.rate_ceiling, accepted.rate) * 0.5, $4 * 0.02),
-             tokens = least(a.tokens, 0), refilled_time = now(), updated_time = now()
-           from accepted
-           where a.organization_id = $1 and a.account_id = $2
-             and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
-        organization_id,
-        account_id,
-        pause_seconds,
-        ceiling_min,
-        sample,
     )
 
 

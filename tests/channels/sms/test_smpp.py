@@ -1,7 +1,6 @@
 """SMPP against the extra's own server on this machine: what is handed over, what is refused, what comes back."""
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from afterword.channels.sms import smpp
 from afterword.channels.sms.smpp import SmppChannel
 from afterword.core import segments
 from tests.channels.calls import Begin, kind, sms
+from tests.channels.receiver import closed_port
 
 LIB: Any = smpp34  # its stub lacks the constants
 DEADLINE_SECONDS = 20.0
@@ -47,10 +47,9 @@ class Smsc:
 
 
 @asynccontextmanager
-async def carrier(port: int = 0, **more: Any) -> AsyncGenerator[Smsc]:
-    smsc = Smsc(port or _free_port(), **more)
-    server = smpp34.Server("127.0.0.1", smsc.port)
-    await server.start()
+async def carrier(**more: Any) -> AsyncGenerator[Smsc]:
+    server, port = await _start()
+    smsc = Smsc(port, **more)
     serving = asyncio.create_task(smsc.serve(server))
     try:
         yield smsc
@@ -104,13 +103,14 @@ class TestRefused:
 
     async def test_nobody_there(self) -> None:
         begin = Begin()
-        async with bound(_free_port()) as channel:
-            assert "connection" == kind(await channel.send(sms(), begin=begin))
+        with closed_port() as port:
+            async with bound(port) as channel:
+                assert "connection" == kind(await channel.send(sms(), begin=begin))
         assert 0 == begin.count
 
     async def test_login(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A refused one is a session that does not come about: the account rests, and nothing is counted."""
-        monkeypatch.setattr(smpp, "CONNECT_SECONDS", 0.3)
+        monkeypatch.setattr(smpp, "CONNECT_SECONDS", 2.0)
         given: list[bytes] = []
 
         async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -272,6 +272,15 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
+async def _start() -> tuple[smpp34.Server, int]:
+    """A server at a port that was free; at another one where somebody was quicker."""
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while True:
+            with closed_port() as port:
+                pass
+            server = smpp34.Server("127.0.0.1", port)
+            try:
+                await server.start()
+            except smpp34.SmppError:
+                continue
+            return server, port

@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 
 from afterword import db, embedded, migrations
+from tests.clusters import let_end_others
 from tests.worker.faults.rig import Rig, start_cluster
 
 TEMPLATE = "faults_template"
@@ -55,6 +56,7 @@ async def rig(
 
 
 async def _make_template(server: embedded.Server) -> None:
+    await let_end_others(server)
     await _execute(server, f"create database {TEMPLATE}")
     await migrations.migrate(server.url.replace("/afterword?", f"/{TEMPLATE}?"))
 

@@ -23,11 +23,13 @@ import pytest
 from afterword import db, embedded
 from afterword.queue import service as queue
 from afterword.queue.pipelines import service as pipelines
+from afterword.worker.pace import POOL_SIZE
 from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, FIGURE, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
 from tests.worker.faults import mutants
+from tests.worker.faults.nursery import Nursery
 from tests.worker.faults.reconciler import Figures, reconcile
 from tests.worker.faults.runner import HEARTBEAT_SECONDS, LEASE_SECONDS, SLOTS, Orders
 from tests.worker.faults.witness import Witness
@@ -40,6 +42,9 @@ SECRET: Final = "k" * 32
 STOP_SECONDS_MAX: Final = 30.0
 UNLIMITED: Final = 1_000_000  # requests a minute
 BATCH: Final = 200
+CONNECTIONS_MAX: Final = 300
+# With more, the cluster turns some away, and a worker whose heartbeat finds no connection loses what it holds.
+WORKERS_MAX: Final = CONNECTIONS_MAX // (POOL_SIZE + 2)
 GAP_SECONDS: Final = LEASE_SECONDS - 2 * HEARTBEAT_SECONDS  # of the machine, from which on leases may run out
 EXCUSE_SECONDS: Final = 2.0  # until a reaper has looked, behind the end of a lease
 SYSTEM_FOLDERS: Final = "/usr/sbin:/sbin"  # which users' PATH may lack
@@ -213,14 +218,17 @@ class Rig:
 
     @contextlib.asynccontextmanager
     async def locked_overdue(self, count: int) -> AsyncGenerator[None]:
-        """Rows whose leases run out stand first in the reaper's scan, and another transaction has them locked."""
+        """Rows whose leases ran out stand first in the reaper's scan, and another transaction has them locked.
+
+        To be called while nobody reaps: they are overdue from the beginning.
+        """
         [(house, pipeline_id), *_] = await self.lanes()
         await self.connection.execute(
             """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
                  responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after, status,
                  epoch, owner, lease_until, attempts, attempts_max, source)
                select $1, 'locked' || lpad(n::text, 16, '0'), $2, $3, 'locked@example.com', decode('00', 'hex'), now(),
-                 0, now(), now() + interval '1 day', 2, 1, gen_random_uuid(), now() + interval '2 seconds', 1, 9,
+                 0, now(), now() + interval '1 day', 2, 1, gen_random_uuid(), now() - interval '1 minute', 1, 9,
                  'locked'
                from generate_series(1, $4) as n""",
             house.organization_id,
@@ -357,6 +365,7 @@ class Crew:
     rig: Rig
     orders: Orders
     children: list[Child] = field(default_factory=list[Child])
+    nursery: Nursery | None = None
 
     @property
     def working(self) -> list[Child]:
@@ -365,6 +374,7 @@ class Crew:
 
     def start_one(self, *, before: Sequence[str] = (), **pace: Any) -> Child:
         """One more, with other numbers than the rest if wanted, in what `before` makes for it."""
+        assert len(self.working) < WORKERS_MAX, "there are no connections for more"
         number = len(self.children)
         child = processes.start(
             ["-m", "tests.worker.faults.runner", replace(self.orders, **pace).text],
@@ -373,6 +383,18 @@ class Crew:
             name=f"worker {number}",
             before=before,
         )
+        self.children.append(child)
+        return child
+
+    def bear_one(self, **pace: Any) -> Child:
+        """One more, at once, that nobody stops: it is there to be killed."""
+        assert len(self.working) < WORKERS_MAX, "there are no connections for more"
+        number, folder = len(self.children), self.rig.folder
+        environment = processes.environment() | mutants.chosen()
+        self.nursery = self.nursery or Nursery(env=environment, path=folder / "nursery.log")
+        path = folder / f"worker-{number}.log"
+        born: Any = self.nursery.bear(replace(self.orders, **pace), path=path)
+        child = Child(born, path, f"worker {number}")
         self.children.append(child)
         return child
 
@@ -444,12 +466,14 @@ class Crew:
             code = await child.ended(seconds=STOP_SECONDS_MAX)
             assert code == 0 or not child.told("run_id"), (code, child.tail())  # one that was still starting just ends
         wrong = [line for child in self.children for line in child.errors()]
-        assert [] == wrong
+        assert [] == wrong, wrong[:3]
 
     def bury(self) -> None:
         """End what is left."""
         for child in self.children:
             processes.kill_tree(child)
+        if self.nursery is not None:
+            self.nursery.stop()
 
     def tails(self) -> list[str]:
         """The ends of all logs."""
@@ -460,5 +484,5 @@ def start_cluster(more: Mapping[str, str] | None = None) -> tuple[embedded.Serve
     """A cluster with checksums and fsync, on a disk, in a folder that its user can reach."""
     folder = Path(tempfile.mkdtemp(prefix="afterword-faults-"))
     folder.chmod(0o711)
-    settings = {"max_connections": "300", "shared_buffers": "128MB", **(more or {})}
+    settings = {"max_connections": str(CONNECTIONS_MAX), "shared_buffers": "128MB", **(more or {})}
     return asyncio.run(embedded.start(folder, settings=settings)), folder

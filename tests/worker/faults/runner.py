@@ -154,8 +154,10 @@ def _poison() -> None:
         if recipient.startswith("deadly"):
             os._exit(137)
         if recipient.startswith("hungry"):
-            resource.setrlimit(resource.RLIMIT_AS, (HUNGRY_BYTES_MAX, HUNGRY_BYTES_MAX))
-            pieces = [bytearray(BITE_BYTES) for _ in range(HUNGRY_BYTES_MAX // BITE_BYTES + 1)]
+            _, most = resource.getrlimit(resource.RLIMIT_AS)  # apart there is one, which nobody may raise
+            limit = HUNGRY_BYTES_MAX if most == resource.RLIM_INFINITY else min(most, HUNGRY_BYTES_MAX)
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            pieces = [bytes(BITE_BYTES) for _ in range(HUNGRY_BYTES_MAX // BITE_BYTES + 1)]  # not written: quick
             raise AssertionError(len(pieces))
         while recipient.startswith("endless"):
             pass

@@ -20,7 +20,7 @@ from tests import machine
 from tests.journeys import processes
 from tests.worker.faults.flood import Figures, flood
 from tests.worker.faults.rig import SLOTS, Rig, Web, lack, needs, size
-from tests.worker.faults.test_database import Client
+from tests.worker.faults.test_database import POST_SECONDS, Client, Poster
 
 pytestmark = [pytest.mark.nightly, pytest.mark.faults]
 
@@ -157,7 +157,7 @@ async def _accepts(client: Client, since: float) -> bool:
 @contextlib.asynccontextmanager
 async def _client(rig: Rig, web: Web) -> AsyncGenerator[Client]:
     path, token = await path_of(rig)
-    client = Client(rig, web, "client", path, token, asyncio.Event())
+    client = Poster(rig, web, "client", path, token, asyncio.Event(), POST_SECONDS)
     running = asyncio.create_task(client.run())
     try:
         yield client

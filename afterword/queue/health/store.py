@@ -1,0 +1,152 @@
+"""The SQL of an account's health: failures in a row, the breaker, pauses, the rate after a throttle."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from afterword.db import Database
+
+REASON_CHARACTERS_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PausedAccount:
+    """A login that is not used until a person has looked, and why."""
+
+    organization_id: str
+    account_id: str
+    domain: str
+    channel_id: int
+    paused_time: datetime
+    paused_reason: str | None
+
+
+async def claim_probe(
+    db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
+) -> bool:
+    """Whether we are the one worker that may try an account whose breaker has rested."""
+    count = await db.execute(
+        """update channel_account set open_until = now() + make_interval(secs => $4::float8)
+           where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
+        organization_id,
+        account_id,
+        open_until,
+        seconds,
+    )
+    return count == 1
+
+
+async def update_failures(
+    db: Database, *, organization_id: str, account_id: str, failures: int, since: datetime, is_probe: bool
+) -> int | None:
+    """Add failures in a row, and say how many they are now; None while the account rests already.
+
+    What was in flight when the breaker opened fails for the same cause; only the probe tells something new. Nor does
+    what was claimed, `since`, before a person resumed the account.
+    """
+    return await db.fetch_value(
+        """update channel_account set failures = failures + $3, updated_time = now()
+           where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
+             and (resumed_time is null or resumed_time <= $5)
+           returning failures""",
+        organization_id,
+        account_id,
+        failures,
+        is_probe,
+        since,
+    )
+
+
+async def update_breaker(db: Database, *, organization_id: str, account_id: str, seconds: float) -> None:
+    """Let the account rest; a longer rest stays."""
+    await db.execute(
+        """update channel_account
+           set open_until = greatest(open_until, now() + make_interval(secs => $3::float8)), updated_time = now()
+           where organization_id = $1 and account_id = $2""",
+        organization_id,
+        account_id,
+        seconds,
+    )
+
+
+async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
+    """A conversation worked: no failures in a row any more, and the breaker closes."""
+    await db.execute(
+        """update channel_account set failures = 0, open_until = null, updated_time = now()
+           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+
+
+async def update_to_paused(
+    db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None
+) -> bool:
+    """Pause the account until a person looks at it, unless one has resumed it `since`; whether it was we who did."""
+    count = await db.execute(
+        """update channel_account set paused_time = now(), paused_reason = $3, updated_time = now()
+           where organization_id = $1 and account_id = $2 and paused_time is null
+             and ($4::timestamptz is null or resumed_time is null or resumed_time <= $4)""",
+        organization_id,
+        account_id,
+        reason,
+        since,
+    )
+    return count == 1
+
+
+async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
+    """The accounts that wait for a person, longest first."""
+    rows = await db.fetch(
+        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
+           from channel_account a join organization o using (organization_id)
+           where a.paused_time is not null order by a.paused_time, a.account_id limit $1""",
+        limit,
+    )
+    return [PausedAccount(**row) for row in rows]
+
+
+async def update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
+    """Send through the account again; whether it was paused or resting."""
+    count = await db.execute(
+        """update channel_account
+           set paused_time = null, paused_reason = null, failures = 0, open_until = null, resumed_time = now(),
+             updated_time = now()
+           where organization_id = $1 and account_id = $2
+             and (paused_time is not null or open_until is not null)""",
+        organization_id,
+        account_id,
+    )
+    return count == 1
+
+
+async def update_rate(
+    db: Database, *, organization_id: str, account_id: str, pause_seconds: float, ceiling_min: float, sample: int
+) -> None:
+    """Halve the account's rate after a throttle, at most once in `pause_seconds`.
+
+    Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
+    send in them. It is read from the newest `sample` events, which is exact over all workers.
+    """
+    await db.execute(
+        """with accepted as (
+             select greatest($4::float8, count(*) / greatest(1, least(10,
+               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
+             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
+             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
+             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
+               and e.created_time > now() - interval '10 seconds'
+               and (select rate_ceiling from channel_account where organization_id = $1 and account_id = $2) is null)
+           update channel_account a
+           set rate_ceiling = coalesce(a.rate_ceiling, accepted.rate),
+             rate = greatest(coalesce(a.rate, a.rate_ceiling, accepted.rate) * 0.5, $4 * 0.02),
+             tokens = least(a.tokens, 0), refilled_time = now(), updated_time = now()
+           from accepted
+           where a.organization_id = $1 and a.account_id = $2
+             and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
+        organization_id,
+        account_id,
+        pause_seconds,
+        ceiling_min,
+        sample,
+    )

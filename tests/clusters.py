@@ -1,0 +1,16 @@
+"""What the servers of tests have beside those of the product."""
+
+from typing import Any
+
+import asyncpg
+
+from afterword import embedded
+
+
+async def let_end_others(server: embedded.Server) -> None:
+    """Let the role of the tests drop a database that PostgreSQL is vacuuming at that moment."""
+    admin: Any = await asyncpg.connect(server.superuser_url)
+    try:
+        await admin.execute("grant pg_signal_backend to afterword")
+    finally:
+        await admin.close()
