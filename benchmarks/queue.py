@@ -34,7 +34,7 @@ BATCHES_PER_SECOND: Final = 10  # how much work a round gets; the rate decides h
 FAR: Final = 1_000_000  # between the numbers of new people
 BARE_TIMES: Final = 5  # the bare one is that much faster, or more
 FLOOR: Final = 0.2
-HOUSEKEEPING_SECONDS_MAX: Final = 120.0
+HOUSEKEEPING_SECONDS_MAX: Final = 900.0  # ten million rows take minutes
 WARM_BATCHES: Final = 3
 GARBAGE_OBJECTS: Final = 20_000  # as the worker's process has it
 

@@ -23,7 +23,7 @@ from benchmarks.stage import Stage
 CONCURRENCY: Final = 50  # as many as our worker has slots
 JOBS: Final = {"procrastinate": 3_000, "pgqueuer": 40_000}
 ITEMS: Final = 20_000
-CONNECTIONS, BATCH = 2, SLOTS_MAX
+CONNECTIONS, BATCH = 4, SLOTS_MAX  # procrastinate's pool has four as well, the worker's eight
 PROCRASTINATE_FLOOR: Final = 8.0
 SECONDS_MAX: Final = 300.0
 

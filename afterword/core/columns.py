@@ -10,3 +10,8 @@ from typing import LiteralString
 def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
     """The columns, with commas between, each behind the alias of its table: `a, b` of `t` are `t.a, t.b`."""
     return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
+
+
+def as_document(columns: LiteralString, alias: LiteralString) -> LiteralString:
+    """These columns of the row behind the alias as one JSON object; half as dear as all of them without some."""
+    return f"(select to_jsonb(document) from (select {qualified(columns, alias)}) document)"

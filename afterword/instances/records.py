@@ -68,4 +68,8 @@ INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questi
   finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
   processed_time, flow_time, deleted_time, version, created_time, updated_time, created_by, updated_by"""
 
+SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
+  editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
+  processed_time, flow_time, created_time, updated_time, created_by, updated_by"""
+
 _values: Final = itemgetter(*Instance.__struct_fields__)

@@ -7,13 +7,14 @@ from operator import itemgetter
 from typing import Final
 
 from afterword import errors
-from afterword.core.columns import qualified
+from afterword.core.columns import as_document, qualified
 from afterword.core.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 from afterword.events.store import Actor
-from afterword.instances.records import INSTANCE_COLUMNS, Instance, ShownInstance
+from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instance, ShownInstance
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+_TOLD: Final = as_document(SHOWN_COLUMNS, "i")
 
 INSTANCES = Listing(
     columns={
@@ -281,8 +282,7 @@ async def insert_instances(  # any tenant: a claimed batch serves many organizat
                actor_kind, actor_id, test, data)
              -- Any of the ids does for any of the rows: joining them by key would compare each row with each.
              select i.organization_id, ($2::text[])[row_number() over ()], 'questionnaire_instance.created',
-               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test,
-               to_jsonb(i) - 'metadata'
+               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_TOLD}
              from issued i)
            select organization_id, instance_id from issued""",
         list(instances),

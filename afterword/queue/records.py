@@ -73,8 +73,7 @@ class QueueItem(ShownItem, frozen=True):
     @property
     def as_event(self) -> dict[str, Any]:
         """What an event keeps of the row, as the statements that write their event themselves have it."""
-        left_out = {"address_key", "metadata"}
-        return {name: getattr(self, name) for name in _NAMES if name not in left_out}
+        return {name: getattr(self, name) for name in ShownItem.__struct_fields__}
 
     @classmethod
     def of(cls, row: Row) -> "QueueItem":
@@ -87,8 +86,9 @@ ITEM_COLUMNS: Final[LiteralString] = """organization_id, item_id, questionnaire_
   not_after, status, epoch, attempts, throttled, reason, result, dispatched_time, questionnaire_instance_id,
   previous_item_id, previous_questionnaire_instance_id, source, external_reference, version, created_by, updated_by,
   created_time, updated_time, anonymized_time"""
-TOLD_COLUMNS: Final[LiteralString] = f"""{ITEM_COLUMNS}, attempts_max, resend_after_seconds, sequence_id,
-  reminder_number, deleted_time"""  # what an event keeps of an item, and the two that it leaves out
+TOLD_COLUMNS: Final[LiteralString] = """item_id, previous_item_id, questionnaire_id, responder_id,
+  responder_channel_identifier, questionnaire_instance_id, previous_questionnaire_instance_id, status, pipeline_id,
+  locale, send_time, send_offset_minutes, dispatched_time, result, attempts, created_time, updated_time,
+  anonymized_time, created_by, updated_by, external_reference"""  # what an event keeps: what clients may see
 
-_NAMES: Final = QueueItem.__struct_fields__
-_values: Final = itemgetter(*_NAMES)
+_values: Final = itemgetter(*QueueItem.__struct_fields__)

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from operator import itemgetter
 from typing import Final, LiteralString
 
-from afterword.core.columns import qualified
+from afterword.core.columns import as_document, qualified
 from afterword.core.lists import Column, Listing, Page, Rows
 from afterword.core.scheduling import WAITING_CREDITS
 from afterword.core.statuses import PUBLIC_ITEM, Item
@@ -18,6 +18,7 @@ from afterword.queue.retention.store import count_pruned
 from afterword.web.metrics import Sample
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
+_TOLD: Final = as_document(TOLD_COLUMNS, "i")
 
 FIGURE_ITEMS_MAX: Final = 1_000
 PAUSED: Final = ("afterword_sending_paused", "1 while all sending waits for `afterword doctor --confirm-sending`.")
@@ -161,13 +162,12 @@ async def insert_items(  # any tenant: requests that wait at the same moment sha
                previous_questionnaire_instance_id, sequence_id, created_by, created_by
              from d
              on conflict do nothing
-             returning {TOLD_COLUMNS}),
+             returning {ITEM_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
              select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
-               d.actor_kind, i.created_by, i.test,
-               to_jsonb(i) - '{{address_key,metadata}}'::text[]
+               d.actor_kind, i.created_by, i.test, {_TOLD}
              from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)
            select {ITEM_COLUMNS} from item""",
         list(documents),

@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 
+from afterword.core import columns
+
 SOURCE: Final = Path("afterword")
 SCHEMA: Final = SOURCE / "migrations" / "schema.sql"
 GATEWAY: Final = SOURCE / "db.py"
@@ -18,6 +20,7 @@ NO_QUERIES: Final = {
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
 }
 QUERIES: Final = frozenset({"fetch", "fetch_row", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"})
+OF_COLUMNS: Final = frozenset({"qualified", "as_document"})  # of core.columns: they make a literal of literals
 EXCUSE: Final = "# any tenant:"
 TABLE: Final = re.compile(r"create table (?:public\.)?(\w+) \((.*?)\n\)", re.DOTALL)
 MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)", re.IGNORECASE)
@@ -163,9 +166,9 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
             return constants.get(name)
         case ast.FormattedValue(value=value):
             return text_of(value, constants)
-        case ast.Call(func=ast.Name(id="qualified"), args=[columns, ast.Constant(value=str(alias))]):
-            text = text_of(columns, constants)
-            return None if text is None else ", ".join(f"{alias}.{name.strip()}" for name in text.split(","))
+        case ast.Call(func=ast.Name(id=name), args=[names, ast.Constant(value=str(alias))]) if name in OF_COLUMNS:
+            text = text_of(names, constants)
+            return None if text is None else getattr(columns, name)(text, alias)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [text_of(left, constants), text_of(right, constants)]
         case ast.JoinedStr(values=values):

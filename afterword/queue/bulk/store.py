@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.columns import qualified
+from afterword.core.columns import as_document, qualified
 from afterword.db import Database
 from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS, QueueItem
 
-_TOLD_COLUMNS_I: Final = qualified(TOLD_COLUMNS, "i")
+_ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
+_TOLD: Final = as_document(TOLD_COLUMNS, "i")
 
 
 class NewItems(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,12 +58,11 @@ async def insert_items(
                send_offset_minutes, due_time, not_after, $5, $6, 'bulk', external_reference, $7, $7
              from d
              on conflict do nothing
-             returning {TOLD_COLUMNS}),
+             returning {ITEM_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
-             select $1, d.event_id, 'queue_item.created', $2, i.item_id, i.version, $8, $7, $4,
-               to_jsonb(i) - '{{address_key,metadata}}'::text[]
+             select $1, d.event_id, 'queue_item.created', $2, i.item_id, i.version, $8, $7, $4, {_TOLD}
              from item i join d on d.item_id = i.item_id)
            select item_id from item""",
         organization_id,
@@ -168,11 +168,11 @@ async def update_items(
                version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = $2
              from d
              where i.organization_id = $1 and i.item_id = d.item_id and i.status = 1 and i.deleted_time is null
-             returning {_TOLD_COLUMNS_I})
+             returning {_ITEM_COLUMNS_I})
            insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
              actor_kind, actor_id, test, data)
            select $1, d.event_id, 'queue_item.updated', i.questionnaire_id, i.item_id, i.version, $3, $2, i.test,
-             to_jsonb(i) - '{{address_key,metadata}}'::text[]
+             {_TOLD}
            from changed i join d on d.item_id = i.item_id""",
         organization_id,
         updated_by,

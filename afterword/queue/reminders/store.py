@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from afterword.core.columns import as_document
 from afterword.db import Database
-from afterword.queue.records import TOLD_COLUMNS
+from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS
+
+_TOLD: Final = as_document(TOLD_COLUMNS, "i")
 
 ItemKey = tuple[str, str]  # organization_id, item_id
 
@@ -81,11 +84,11 @@ async def insert_reminders(  # any tenant: a batch serves many
                previous_questionnaire_instance_id, reminder_number, 'reminder'
              from d
              on conflict (organization_id, previous_item_id) where source = 'reminder' do nothing
-             returning {TOLD_COLUMNS})
+             returning {ITEM_COLUMNS})
            insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
              actor_kind, test, data)
            select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
-             'worker', i.test, to_jsonb(i) - '{{address_key,metadata}}'::text[]
+             'worker', i.test, {_TOLD}
            from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id""",
         list(documents),
     )

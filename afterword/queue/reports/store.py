@@ -3,9 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from afterword.core.columns import as_document
 from afterword.db import Database, Row
+from afterword.queue.records import TOLD_COLUMNS
+
+_TOLD: Final = as_document(TOLD_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +166,7 @@ async def get_last_item(  # any tenant: a mail that comes back names no organiza
 async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Told]:
     """The items as events keep them."""
     rows = await db.fetch(
-        """select q.item_id, q.questionnaire_id, q.version, q.test,
-             to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data
+        f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
            from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",
         organization_id,
         list(item_ids),

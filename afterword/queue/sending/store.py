@@ -14,11 +14,15 @@ from uuid import UUID
 
 import msgspec
 
+from afterword.core.columns import as_document
 from afterword.core.lanes import LaneKey
 from afterword.db import Database, Row
+from afterword.queue.records import TOLD_COLUMNS
 
 ItemKey = tuple[str, str]  # organization_id, item_id
 HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
+
+_TOLD: Final = as_document(TOLD_COLUMNS, "q")
 
 
 class Claimed(msgspec.Struct, frozen=True):
@@ -208,7 +212,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
     Without a reason it is a mere handing back, which no client notices: texts and version stay.
     """
     rows = await db.fetch(
-        """with b as materialized (
+        f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
                $7::timestamptz[], $8::smallint[], $9::jsonb[], $10::text[], $11::text[]) as b (organization_id, item_id,
                epoch, status, reason, result, due_time, counted, trace, event_id, type)),
@@ -224,7 +228,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int = 2
              returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+               b.type, {_TOLD} as data),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
@@ -338,7 +342,7 @@ async def list_begun(  # any tenant: a batch serves many
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Write down the outcomes of attempts, close them, tell; the items that moved, the others were fenced."""
     rows = await db.fetch(
-        """with b as materialized (
+        f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
                $7::timestamptz[], $8::smallint[], $9::text[], $10::smallint[], $11::text[], $12::text[], $13::text[],
                $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, counted, outcome,
@@ -352,7 +356,7 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int = 3
              returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+               b.type, {_TOLD} as data),
            closed as (
              update attempt a
              set finish_time = now(), outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
@@ -402,7 +406,7 @@ async def rescue_items(db: Database, *, limit: int) -> list[Overdue]:
 async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Move items on whose holder is lost: fence it, close its open attempt as unknown, tell."""
     rows = await db.fetch(
-        """with b as materialized (
+        f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
                $7::timestamptz[], $8::text[], $9::text[]) as b (organization_id, item_id, epoch, status, reason, result,
                due_time, event_id, type)),
@@ -414,7 +418,7 @@ async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int in (2, 3)
              returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+               b.type, {_TOLD} as data),
            closed as (
              update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lease lost'
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch

@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from afterword.core.columns import as_document
 from afterword.db import Database
+from afterword.queue.records import TOLD_COLUMNS
 
-ItemKey = tuple[str, str]  # organization_id, item_id
+ItemKey = tuple[str, str]
+
+_TOLD: Final = as_document(TOLD_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +83,7 @@ async def settle_late_items(db: Database, *, truths: Sequence[Truth]) -> list[Co
     holds it is fenced. While a later attempt is on the wire the earlier one alone is marked, and its end is `known`.
     """
     rows = await db.fetch(
-        """with b as materialized (
+        f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
                $7::text[]) as b (organization_id, item_id, epoch, reply_code, reply, provider_reference, event_id)),
            known as materialized (
@@ -112,7 +117,7 @@ async def settle_late_items(db: Database, *, truths: Sequence[Truth]) -> list[Co
                and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
              returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
                q.questionnaire_instance_id, k.status < 4 as is_terminal,
-               to_jsonb(q) - '{address_key,metadata,trace,owner,lease_until}'::text[] as data),
+               {_TOLD} as data),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
