@@ -22,6 +22,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 class Heartbeat:
     """Every few seconds one renewal of all holds; those that the database no longer grants are reported as lost.
 
+    It connects at once, and sets `connected`: what was claimed while connections are short could not be renewed.
     `holds`, `lose` and `watch` are called from the thread: the first and last must be safe to call there, the second
     must hand over.
     """
@@ -40,11 +41,13 @@ class Heartbeat:
         self._holds = holds
         self._lose = lose
         self._watch = watch
+        self.connected = asyncio.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Begin to beat."""
+        """Connect, and begin to beat; called in the loop where `connected` is waited for."""
+        self._loop = asyncio.get_running_loop()
         self._thread.start()
 
     async def stop(self) -> None:
@@ -56,7 +59,10 @@ class Heartbeat:
         asyncio.run(self._beat())
 
     async def _beat(self) -> None:
-        pool: db.Pool | None = None
+        pool = await self._opened()
+        if pool is None:
+            return
+        self._loop.call_soon_threadsafe(self.connected.set)
         wait = self._pace.heartbeat_seconds
         renewed = time.monotonic()
         while not await asyncio.to_thread(self._stopped.wait, wait):
@@ -64,9 +70,6 @@ class Heartbeat:
             if self._watch is not None:
                 self._watch()
             try:
-                pool = pool or await db.open_pool(
-                    self._database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0
-                )
                 await self._renew(pool)
             except errors.Unavailable:
                 logger.warning("leases could not be renewed")
@@ -80,8 +83,32 @@ class Heartbeat:
                     logger.warning("leases were renewed late", seconds=round(now - renewed, 1))
                 renewed = now
                 wait = max(self._pace.heartbeat_seconds - (now - started), 0.0)
+        await pool.close()
+
+    async def _opened(self) -> db.Pool | None:
+        """A pool whose connection is open, however long that takes; None when the worker stops before."""
+        pool, is_told = None, False
+        while not self._stopped.is_set():
+            if self._watch is not None:
+                self._watch()
+            try:
+                pool = pool or await db.open_pool(
+                    self._database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0
+                )
+                async with db.transaction(pool):
+                    return pool
+            except errors.Unavailable as error:
+                if not is_told:
+                    logger.warning("nothing is claimed: the heartbeat has no connection", cause=str(error.__cause__))
+                is_told = True
+            except Exception:
+                if not is_told:
+                    logger.exception("nothing is claimed: the heartbeat has no connection")
+                is_told = True
+            await asyncio.to_thread(self._stopped.wait, min(AGAIN_SECONDS, self._pace.heartbeat_seconds))
         if pool is not None:
             await pool.close()
+        return None
 
     async def _renew(self, pool: db.Pool) -> None:
         holds = self._holds()

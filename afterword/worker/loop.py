@@ -32,7 +32,7 @@ from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender
 from afterword.worker.trials import Trials
-from afterword.worker.waiting import wait
+from afterword.worker.waiting import first_of, wait
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a
 # page costs hardly more than judging its rows, and plans are made anew every few seconds. (Planning at every execution
@@ -103,7 +103,7 @@ async def run(
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
-                group.create_task(sender.run(stop))
+                group.create_task(_send(sender, heartbeat, stop))
                 if ear is not None:
                     group.create_task(ear.run(stop))
                 trials = Trials(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
@@ -168,6 +168,12 @@ def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
         loop.call_soon_threadsafe(sender.lose, holds)
 
     return Heartbeat(database_url=database_url, pace=pace, holds=sender.holds, lose=lose, watch=sender.watch)
+
+
+async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> None:
+    """Claim and send, once what is claimed can be renewed."""
+    await first_of(heartbeat.connected, stop)
+    await sender.run(stop)
 
 
 async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:

@@ -126,8 +126,22 @@ class TestBreaker:
         assert [0, 0, 0, 0, 30, 0, 0] == [await self.fail(queue, is_probe=False) for _ in range(7)]
         assert 5 == await queue.value("select failures from channel_account")
 
-    async def test_half_of_the_last_ones(self, queue: Queue) -> None:
-        assert 30 == await self.fail(queue, is_failing=True)
+    @pytest.mark.parametrize(
+        ("failings", "rests"),
+        [
+            ([True], [30]),
+            ([True, False, False, False, False, False, False], [30, 60, 120, 240, 480, 600, 600]),  # each probe fails
+            ([False, False, True, False], [0, 0, 30, 60]),
+            ([False, False, False, False, True, False], [0, 0, 0, 0, 30, 60]),  # both at once
+            ([False, False, False, False, False, True], [0, 0, 0, 0, 30, 60]),  # a longer rest is no shorter for it
+        ],
+    )
+    async def test_half_of_the_last_ones(self, queue: Queue, failings: list[bool], rests: list[float]) -> None:
+        """It opens like five in a row, and each further rest is doubled."""
+        assert rests == [await self.fail(queue, is_failing=is_failing) for is_failing in failings]
+        assert await queue.value(
+            "select open_until > now() + make_interval(secs => $1::float8 - 25) from channel_account", rests[-1]
+        )
 
     async def test_a_success_closes_it(self, queue: Queue) -> None:
         for _ in range(6):

@@ -7,6 +7,8 @@ import asyncio
 import contextlib
 import re
 import secrets
+import sys
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -24,6 +26,7 @@ MISSING: Final = "SMPP needs the extra “smpp”: pip install 'afterword[smpp]'
 CONNECT_SECONDS: Final = 10.0
 ANSWER_SECONDS: Final = 30.0  # of each part
 UNBIND_SECONDS: Final = 5.0
+RETURN_SECONDS: Final = 0.01  # between two looks whether the library's threads have left Python
 INBOUND_MAX: Final = 1_000
 DATA_CODING: Final[Mapping[segments.Encoding, int]] = {"gsm7": 0x00, "ucs2": 0x08}
 WITH_HEADER: Final = 0x40  # esm_class: the message begins with a user data header
@@ -94,9 +97,12 @@ class SmppChannel:
         return await self._submit(session, message)
 
     async def close(self) -> None:
-        """End the session."""
+        """End the session; after that nothing of the library is at work in Python, and the interpreter may end."""
         async with self._binding:
             await self._let_go()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(UNBIND_SECONDS):
+                await _returned()
 
     async def _submit(self, session: "smpp34.Smsc", message: Message) -> Outcome:
         """Part after part. What fails behind the first part is unknown: some of it may be shown to the person."""
@@ -159,16 +165,18 @@ class SmppChannel:
             return session
 
     async def _let_go(self) -> None:
-        """Whatever is left of the session before."""
+        """Whatever is left of the session before. What it still gave is taken: the SMSC will not give it again."""
         session, client, reader = self._session, self._client, self._reader
         self._session = self._client = self._reader = None
-        if reader is not None:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
         with contextlib.suppress(self._smpp.SmppError, OSError):
             async with asyncio.timeout(UNBIND_SECONDS):
                 if session is not None:
                     await session.unbind()
+                    if reader is not None:
+                        await asyncio.wait([reader])  # it ends with the session
+        if reader is not None:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
         with contextlib.suppress(self._smpp.SmppError, OSError):
             async with asyncio.timeout(UNBIND_SECONDS):
                 if client is not None:
@@ -201,6 +209,22 @@ class SmppChannel:
             state=state.as_int() if state is not None else None,
             no_address=self._account.no_address,
         )
+
+
+async def _returned() -> None:
+    """Wait until no thread that Python did not start is in Python.
+
+    The library gives an answer from a thread of its own, which is still on its way out of Python when we have it. An
+    interpreter that ends meanwhile ends that thread amid native code, and the process crashes (before Python 3.14).
+    """
+    while _strangers():  # noqa: ASYNC110  nobody tells us
+        await asyncio.sleep(RETURN_SECONDS)
+
+
+def _strangers() -> set[int]:
+    """The threads in Python that it did not start."""
+    inside = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return inside.keys() - {thread.ident for thread in threading.enumerate()}
 
 
 def library() -> Any:

@@ -34,15 +34,21 @@ async def record_failure(
 
     `since`: when its item was claimed; what a person has resumed after that is judged by what comes later. `is_probe`:
     it was the one item that tries a resting account. `is_failing`: half of the last conversations failed, which opens
-    the breaker like five in a row.
+    the breaker like five in a row and counts as that many, so that the rests after it are doubled alike.
     """
     organization_id, account_id = account
     failures = await store.update_failures(
-        db, organization_id=organization_id, account_id=account_id, failures=1, since=since, is_probe=is_probe
+        db,
+        organization_id=organization_id,
+        account_id=account_id,
+        failures=1,
+        failures_min=retries.BREAKER_FAILURES if is_failing else 0,
+        since=since,
+        is_probe=is_probe,
     )
     if failures is None:
         return 0.0
-    seconds = retries.breaker_seconds(max(failures, retries.BREAKER_FAILURES) if is_failing else failures)
+    seconds = retries.breaker_seconds(failures)
     if seconds:
         await store.update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)
     return seconds

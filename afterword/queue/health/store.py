@@ -37,21 +37,29 @@ async def claim_probe(
 
 
 async def update_failures(
-    db: Database, *, organization_id: str, account_id: str, failures: int, since: datetime, is_probe: bool
+    db: Database,
+    *,
+    organization_id: str,
+    account_id: str,
+    failures: int,
+    failures_min: int,
+    since: datetime,
+    is_probe: bool,
 ) -> int | None:
-    """Add failures in a row, and say how many they are now; None while the account rests already.
+    """Add failures in a row, to so many at least, and say how many they are now; None while the account rests already.
 
     What was in flight when the breaker opened fails for the same cause; only the probe tells something new. Nor does
     what was claimed, `since`, before a person resumed the account.
     """
     return await db.fetch_value(
-        """update channel_account set failures = failures + $3, updated_time = now()
-           where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
-             and (resumed_time is null or resumed_time <= $5)
+        """update channel_account set failures = greatest(failures + $3, $4), updated_time = now()
+           where organization_id = $1 and account_id = $2 and ($5 or open_until is null or open_until <= now())
+             and (resumed_time is null or resumed_time <= $6)
            returning failures""",
         organization_id,
         account_id,
         failures,
+        failures_min,
         is_probe,
         since,
     )

@@ -217,6 +217,39 @@ class TestSent:
             assert 2 == len(smsc.sessions)
 
 
+class TestClose:
+    async def test_the_process_ends_well(self) -> None:
+        """A thread of the library that is still in Python when the interpreter ends would crash the process."""
+        async with carrier() as smsc, asyncio.timeout(DEADLINE_SECONDS * 3):
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "tests.channels.sms.smpp_process", str(smsc.port), stderr=asyncio.subprocess.PIPE
+            )
+            _, told = await process.communicate()
+        assert (0, "") == (process.returncode, told.decode())
+
+    async def test_what_the_session_still_gave_is_taken(self) -> None:
+        taken: list[Report] = []
+        entered, go = asyncio.Event(), asyncio.Event()
+
+        async def report(found: Sequence[Report]) -> None:
+            entered.set()
+            await go.wait()
+            taken.extend(found)
+
+        async with carrier() as smsc:
+            settings = {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
+            channel = SmppChannel(smpp.settings_of(settings), slots=4, report=report)
+            await channel.send(sms(), begin=Begin())
+            for text in (b"id:m1 stat:DELIVRD", b"id:m2 stat:DELIVRD", b"id:m3 stat:DELIVRD"):
+                await smsc.sessions[0].deliver_sm("Shop", text, source_addr="3069", esm_class=0x04)
+            await entered.wait()
+            closing = asyncio.create_task(channel.close())
+            await until(lambda: channel._session is None)  # it has begun
+            go.set()
+            await closing
+        assert ["m1", "m2", "m3"] == [one.provider_reference for one in taken]
+
+
 class TestReceipts:
     async def test_over_the_session(self) -> None:
         reports: list[Report] = []
