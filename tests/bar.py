@@ -5,8 +5,8 @@ this table; tests/test_bar.py holds both to the tests that there are.
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Protocol
@@ -16,7 +16,11 @@ NUMBER: Final = "bar"
 
 
 class Tell(Protocol):
-    """Says a figure; `counts` stand in its braces, and are added up over the cases of a test."""
+    """Says a figure; `counts` stand in its braces, and are added up over the cases of a test.
+
+    Of counts named `most_…` and `fewest_…` the largest and the smallest stands there. `whole` is not shown: it says how
+    many cases the figure is made of, so that a run which saw fewer of them says that it is a part.
+    """
 
     def __call__(self, figure: str, **counts: int) -> None: ...
 
@@ -229,7 +233,7 @@ def mark(items: Iterable[Any]) -> None:
 def lines(reports: Iterable[Any]) -> Iterator[str]:
     """What the tests of each number came to, and under it what they told; at the end what belongs to no number."""
     outcomes: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-    told: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    told: defaultdict[tuple[str, str, str], list[Mapping[str, int]]] = defaultdict(list)
     for report in reports:
         properties = getattr(report, "user_properties", ())
         numbers = [str(value) for name, value in properties if name == NUMBER]
@@ -241,15 +245,29 @@ def lines(reports: Iterable[Any]) -> Iterator[str]:
                 figure, counts = (value, {}) if isinstance(value, str) else value
                 named = _NUMBERED.match(figure)
                 number, text = (named[1], named[2]) if named else ((numbers or [""])[0], figure)
-                test = report.nodeid.rpartition("::")[2]
-                told[number, text, test.partition("[")[0] if counts else test].update(counts)
+                path, _, case = report.nodeid.partition("[")  # which may hold anything, "::" too
+                test = path.rpartition("::")[2] + ("" if counts or not case else f"[{case}")
+                told[number, text, test].append(counts)
     for number in sorted({*outcomes, *(number for number, _, _ in told)}):
         counts = [(outcome, sum(found == outcome for _, found in outcomes[number])) for outcome in WORDS]
         yield f"{number or 'Others'}  {', '.join(f'{count} {WORDS[outcome]}' for outcome, count in counts if count)}"
-        for (_, text, test), sums in sorted((key, sums) for key, sums in told.items() if key[0] == number):
-            yield f"     {text.format_map(sums) if sums else text}  [{test}]"
+        for _, text, test in sorted(key for key in told if key[0] == number):
+            yield f"     {_figure(text, told[number, text, test])}  [{test}]"
 
 
+def _figure(text: str, cases: Sequence[Mapping[str, int]]) -> str:
+    """The text with what its cases counted, and how many of them there were if those were not all."""
+    counted: defaultdict[str, list[int]] = defaultdict(list)
+    for name, count in (pair for case in cases for pair in case.items()):
+        counted[name].append(count)
+    whole = max(counted.pop(WHOLE, [0]))
+    shown = {name: OVER_CASES.get(name.partition("_")[0], sum)(counts) for name, counts in counted.items()}
+    part = f"in part, {len(cases)} of {whole} cases: " if len(cases) < whole else ""
+    return part + (text.format_map(shown) if shown else text)
+
+
+WHOLE: Final = "whole"
+OVER_CASES: Final[Mapping[str, Callable[[Iterable[int]], int]]] = {"most": max, "fewest": min}
 WORDS: Final = {"passed": "held", "failed": "FAILED", "skipped": "left out"}
 
 

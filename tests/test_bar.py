@@ -112,6 +112,27 @@ class TestLines:
         told = [report(f"{case}[{n}]", figure=("{days} days, 0 wrong", {"days": 50 + n})) for n in range(2)]
         assert ["T43  2 held", "     101 days, 0 wrong  [test_days]"] == list(bar.lines(told))
 
+    def test_the_largest_and_the_smallest(self) -> None:
+        case, text = "queue/test_endings.py::test_x", "{ends} ends: {fewest_events} to {most_events} events"
+        told = [
+            report(f"{case}[{n}]", figure=(text, {"ends": 1, "fewest_events": n, "most_events": n})) for n in (2, 1, 3)
+        ]
+        assert ["T10  3 held", "     3 ends: 1 to 3 events  [test_x]"] == list(bar.lines(told))
+
+    @pytest.mark.parametrize(("cases", "said"), [(3, "3 right"), (2, "in part, 2 of 3 cases: 2 right")])
+    def test_a_part_says_so(self, cases: int, said: str) -> None:
+        case = "channels/test_replies.py::test_replies"
+        told = [report(f"{case}[{n}]", figure=("{right} right", {"right": 1, "whole": 3})) for n in range(cases)]
+        assert [f"T20  {cases} held", f"     {said}  [test_replies]"] == list(bar.lines(told))
+
+    def test_a_case_may_be_called_anything(self) -> None:
+        case = "channels/test_ssrf.py::TestAnswers::test_x"
+        told = [report(f"{case}[{name}]", figure=("{n} forms", {"n": 1})) for name in ("[::1]", "a[b]", "::")]
+        told.append(report(f"{case}[http://[::1]/]", figure="1 form"))
+        assert ["T30  4 held", "     1 form  [test_x[http://[::1]/]]", "     3 forms  [test_x]"] == list(
+            bar.lines(told)
+        )
+
     def test_a_figure_may_name_its_number(self) -> None:
         lines = list(bar.lines([report("web/test_edge.py::test_x", figure="T45 p99 3 ms"), SimpleNamespace()]))
         assert ["T45  ", "     p99 3 ms  [test_x]"] == lines

@@ -24,8 +24,11 @@ _TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; ano
 _ENHANCED = re.compile(r"(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)")  # and not three parts of an IP address
 # "rate" as a word: separate, corporate and generated are not about speed; nor are loops and reputations.
 # A day's quota is a rate too: Gmail and Exchange refuse with 550 what they would take tomorrow.
+# So is an hour's, of hosts that discard with 550 what is beyond it, and the number of connections of Exchange Online.
 _THROTTLE_WORDS = re.compile(
-    r"\brates?\b|\bratelimit|throttl|too many(?! (?:hops|received))|\bdaily\b.*\b(?:limit|quota)\b", re.IGNORECASE
+    r"\brates?\b|\bratelimit|throttl|too many(?! (?:hops|received))|too much mail|\bdaily\b.*\b(?:limit|quota)\b"
+    r"|\bexceeded\b.*\bper (?:minute|hour|day)\b|\bsender thread limit\b|\bconnections limit\b|SubmissionQuotaExceeded",
+    re.IGNORECASE,
 )
 _REPUTATION_WORDS = re.compile(r"\b(?:complaint|bounce|spam) rates?\b", re.IGNORECASE)
 _GREYLIST_WORDS = re.compile(r"gr[ea]y-?\s?list", re.IGNORECASE)

@@ -1,5 +1,6 @@
 """The bytes of a mail, parsed back by the standard library: whatever the texts hold, the headers stay ours."""
 
+from collections import Counter
 from dataclasses import replace
 from email.header import decode_header, make_header
 from email.message import EmailMessage
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from afterword.channels import mime
 from afterword.core.addresses import InvalidAddress
+from tests.bar import Tell
 from tests.channels.conftest import MESSAGE
 
 HEADERS = [
@@ -50,6 +52,7 @@ ATTACKS = [
     " ",
     ".\r\n",
 ]
+MEASURED = "{messages} messages made: {exact} with exactly the expected headers and one recipient, crashes {crashes}"
 texts = st.text(st.characters(codec=None), max_size=400) | st.sampled_from(ATTACKS)
 
 
@@ -67,22 +70,32 @@ def part(message: EmailMessage, kind: str) -> str:
     return content
 
 
-@settings(max_examples=300, deadline=None)
-@given(subject=texts, name=texts, unsubscribe=texts, html=texts, text=texts)
-def test_nothing_can_be_injected(subject: str, name: str, unsubscribe: str, html: str, text: str) -> None:
-    content = mime.build(
-        replace(
-            MESSAGE,
-            subject=subject,
-            sender_name=name,
-            html=html,
-            text=text,
-            headers={"List-Unsubscribe": unsubscribe, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
-        )
-    )
-    message = parsed(content)
-    assert HEADERS == message.keys()
-    assert ["ann@example.org"] == [address.addr_spec for address in message["To"].addresses]
+def test_nothing_can_be_injected(tell: Tell) -> None:
+    made: Counter[str] = Counter(messages=0, built=0, exact=0)
+
+    @settings(max_examples=300, deadline=None)
+    @given(subject=texts, name=texts, unsubscribe=texts, html=texts, text=texts)
+    def holds(subject: str, name: str, unsubscribe: str, html: str, text: str) -> None:
+        made["messages"] += 1
+        headers = {"List-Unsubscribe": unsubscribe, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+        content = mime.build(replace(MESSAGE, subject=subject, sender_name=name, html=html, text=text, headers=headers))
+        made["built"] += 1
+        message = parsed(content)
+        recipients = [address.addr_spec for address in message["To"].addresses]
+        made["exact"] += message.keys() == HEADERS and recipients == ["ann@example.org"]
+        assert HEADERS == message.keys()
+        assert ["ann@example.org"] == recipients
+        check(message, content)
+
+    try:
+        holds()
+    finally:
+        messages, exact = made["messages"], made["exact"]
+        tell(MEASURED, messages=messages, exact=exact, crashes=messages - made["built"])
+
+
+def check(message: EmailMessage, content: bytes) -> None:
+    """One sender, two alternatives, and lines that every server takes."""
     assert ["survey@shop.example"] == [address.addr_spec for address in message["From"].addresses]
     assert ["text/plain", "text/html"] == [each.get_content_type() for each in message.iter_parts()]
     assert [] == [each for each in message.walk() if each.defects]

@@ -1,9 +1,12 @@
-"""Forty real replies and what each means, and where a conversation breaks off."""
+"""Real replies and what each means, and where a conversation breaks off."""
+
+import itertools
 
 import pytest
 
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.replies import GREYLIST_SECONDS, Phase, broken, classify, enhanced_of, worded
+from tests.bar import Tell
 
 GREY, PLAIN, THROTTLE, ACCOUNT, CONNECTION, GONE, REFUSED, SENT, UNKNOWN = (
     "grey", "plain", "throttle", "account", "connection", "gone", "refused", "sent", "unknown",
@@ -54,6 +57,92 @@ REPLIES = [
     (REFUSED, Phase.DOT, 550, "5.7.26 This mail is unauthenticated; a high complaint rate was seen as well"),
     (SENT, Phase.DOT, 250, "2.0.0 Ok: queued as 4XyZ1abCD"),
     (UNKNOWN, Phase.DOT, 354, "End data with <CR><LF>.<CR><LF>"),
+    # Postfix
+    (
+        GONE,
+        Phase.RCPT,
+        550,
+        "5.1.1 <ann@example.org>: Recipient address rejected: User unknown in virtual mailbox table",
+    ),
+    (REFUSED, Phase.RCPT, 554, "5.7.1 <ann@example.org>: Relay access denied"),
+    (REFUSED, Phase.RCPT, 554, "5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org"),
+    (REFUSED, Phase.MAIL, 552, "5.3.4 Message size exceeds fixed limit"),
+    (GREY, Phase.RCPT, 450, "4.1.2 <ann@example.org>: Recipient address rejected: Domain not found"),
+    (GREY, Phase.DOT, 451, "4.3.0 Error: queue file write error"),
+    (THROTTLE, Phase.MAIL, 450, "4.7.1 Error: too much mail from 192.0.2.1"),
+    (THROTTLE, Phase.RCPT, 450, "4.7.1 Error: too many recipients from 192.0.2.1"),
+    # Exim, and the panels that are built on it
+    (REFUSED, Phase.RCPT, 550, "Unrouteable address"),
+    (REFUSED, Phase.RCPT, 550, "relay not permitted"),
+    (GREY, Phase.RCPT, 451, "Temporary local problem - please try later"),
+    (THROTTLE, Phase.CONNECT, 421, "Too many concurrent SMTP connections; please try again later."),
+    (
+        THROTTLE,
+        Phase.DOT,
+        550,
+        "Domain shop.example has exceeded the max emails per hour (151/150 (100%)) allowed. Message discarded.",
+    ),
+    # Sendmail, qmail
+    (GONE, Phase.RCPT, 550, "5.1.1 <ann@example.org>... User unknown"),
+    (REFUSED, Phase.MAIL, 553, "5.1.8 <survey@shop.example>... Domain of sender address does not exist"),
+    (PLAIN, Phase.MAIL, 452, "4.4.5 Insufficient disk space; try again later"),
+    (THROTTLE, Phase.CONNECT, 421, "4.3.2 Connection rate limit exceeded."),
+    (GONE, Phase.RCPT, 550, "sorry, no mailbox here by that name. (#5.1.1)"),
+    (REFUSED, Phase.RCPT, 553, "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)"),
+    (GREY, Phase.DOT, 451, "qq temporary problem (#4.3.0)"),
+    # Gmail
+    (
+        GONE,
+        Phase.RCPT,
+        550,
+        "5.1.1 The email account that you tried to reach does not exist. Please try double-checking",
+    ),
+    (GREY, Phase.RCPT, 450, "4.2.1 The user you are trying to contact is receiving mail too quickly."),
+    (THROTTLE, Phase.DOT, 421, "4.7.0 [192.0.2.1 15] Our system has detected that this message is suspicious"),
+    (ACCOUNT, Phase.AUTH, 535, "5.7.8 Username and Password not accepted. Learn more at"),
+    (ACCOUNT, Phase.AUTH, 534, "5.7.14 Please log in via your web browser and then try again."),
+    # Exchange Online
+    (GONE, Phase.DOT, 550, "5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup"),
+    (REFUSED, Phase.RCPT, 550, "5.4.1 Recipient address rejected: Access denied. AS(201806281)"),
+    (GREY, Phase.RCPT, 451, "4.7.500 Server busy. Please try again later from [192.0.2.1]. (AS77712)"),
+    (PLAIN, Phase.DOT, 432, "4.3.2 STOREDRV.Deliver; recipient thread limit exceeded"),
+    (THROTTLE, Phase.DOT, 432, "4.3.2 STOREDRV.ClientSubmit; sender thread limit exceeded [Hostname=DM5SPR00MB2471]"),
+    (THROTTLE, Phase.MAIL, 432, "4.3.2 Concurrent connections limit exceeded."),
+    (
+        THROTTLE,
+        Phase.DOT,
+        554,
+        "5.2.0 STOREDRV.Submission.Exception:SubmissionQuotaExceededException; Failed to process",
+    ),
+    (
+        THROTTLE,
+        Phase.DOT,
+        550,
+        "5.1.90 Your message can't be sent because you've reached your daily limit for recipients",
+    ),
+    (
+        ACCOUNT,
+        Phase.AUTH,
+        535,
+        "5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant.",
+    ),
+    # Others
+    (
+        CONNECTION,
+        Phase.CONNECT,
+        553,
+        "5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in",
+    ),
+    (REFUSED, Phase.DOT, 554, "delivery error: dd This user doesn't have a yahoo.com account (ann@example.org) [0]"),
+    (GREY, Phase.DOT, 451, "Message temporarily deferred - 4.16.51"),
+    (
+        REFUSED,
+        Phase.DOT,
+        554,
+        "Message rejected: Email address is not verified. The following identities failed the check",
+    ),
+    (CONNECTION, Phase.AUTH, 451, "Authentication failed: Maximum credits exceeded"),
+    (SENT, Phase.DOT, 250, "Ok 0100018b2f4c1a2b-3c4d5e6f-000000"),
 ]
 
 
@@ -72,12 +161,27 @@ def kind(outcome: Outcome) -> str:
 
 
 @pytest.mark.parametrize(("expected", "phase", "code", "text"), REPLIES)
-def test_replies(expected: str, phase: Phase, code: int, text: str) -> None:
-    assert expected == kind(classify(phase, code, text))
+def test_replies(expected: str, phase: Phase, code: int, text: str, tell: Tell) -> None:
+    found = kind(classify(phase, code, text, recipient="ann@example.org"))
+    tell("{right} of {replies} replies read right", right=expected == found, replies=1, whole=len(REPLIES))
+    assert expected == found
 
 
 def test_at_least_forty() -> None:
-    assert len(REPLIES) >= 40
+    assert len({(code, text) for _, _, code, text in REPLIES}) == len(REPLIES) >= 40
+
+
+def test_six_codes_suppress_and_no_other(tell: Tell) -> None:
+    """Of every code that RFC 3463 has room for, in every phase, with every reply that means never."""
+    codes = [f"{kind}.{subject}.{detail}" for kind in (4, 5) for subject in range(8) for detail in range(40)]
+    found: set[str] = set()
+    for phase, reply, code in itertools.product(Phase, (500, 521, 550, 551, 552, 553, 554, 556), codes):
+        outcome = classify(phase, reply, f"{code} no")
+        if isinstance(outcome, Refused) and outcome.suppress:
+            assert phase in {Phase.RCPT, Phase.DOT}
+            found.add(code)
+    tell(f"{len(found)} of {len(codes)} enhanced codes suppress")
+    assert {"5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1"} == found
 
 
 def test_greylisting_waits_five_minutes() -> None:

@@ -6,11 +6,13 @@ Canaries listen on 127.0.0.1, on ::1, on a unix socket; the database's own port 
 import asyncio
 import gzip
 import ipaddress
+import os
 import socket
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -19,11 +21,15 @@ import pytest
 
 from afterword import db
 from afterword.channels import http
-from afterword.channels.http import ANSWER_BYTES_MAX, Blocked, Caller, NoAnswer, NotSent
+from afterword.channels.calling import Terms, outcome_of
+from afterword.channels.http import ANSWER_BYTES_MAX, SECONDS_DEFAULT, Blocked, Caller, NoAnswer, NotSent
+from tests.bar import Tell
 from tests.channels.receiver import Receiver, Reply
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SECONDS: Final = 3.0
+HEARING_SECONDS_MAX: Final = 30.0
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 FORMS: Final = (
     # the plain ones, and every way to write the same number
@@ -77,29 +83,58 @@ NAMES: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass
 class Canaries:
-    """Listeners that must hear nothing."""
+    """Listeners that must hear nothing: what they are told is kept, `name` by `name`."""
 
     port: int
     socket: Path
-    heard: list[str] = field(default_factory=list[str])
+    heard: list[tuple[str, bytes]] = field(default_factory=list[tuple[str, bytes]])
+    own: bytes = field(default_factory=lambda: b"own " + os.urandom(8))
+    ways: list[Callable[[], Awaitable[Streams]]] = field(default_factory=list[Callable[[], Awaitable[Streams]]])
+    open: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+
+    async def silence(self) -> tuple[int, int]:
+        """How many connections came and how many bytes, once all that came before our own have been heard out."""
+        async with asyncio.timeout(HEARING_SECONDS_MAX):
+            before = sum(said == self.own for _, said in self.heard)
+            for way in self.ways:
+                _, writer = await way()
+                writer.write(self.own)
+                writer.close()
+                await writer.wait_closed()
+            while sum(said == self.own for _, said in self.heard) < before + len(self.ways):
+                await asyncio.sleep(0)
+            await asyncio.gather(*self.open)
+        others = [said for _, said in self.heard if said != self.own]
+        return len(others), sum(map(len, others))
+
+    def listener(self, name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self.open.add(task)
+            said = b""
+            with suppress(ConnectionError, TimeoutError):
+                async with asyncio.timeout(SECONDS):
+                    while part := await reader.read(2**16):
+                        said += part
+            self.heard.append((name, said))
+            self.open.discard(task)
+            writer.close()
+
+        return serve
 
 
 @pytest.fixture
 async def canaries(tmp_path: Path) -> AsyncGenerator[Canaries]:
     found = Canaries(0, tmp_path / "canary")
-
-    def listener(name: str) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Any]:
-        async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            found.heard.append(name)
-            writer.close()
-
-        return serve
-
-    servers = [await asyncio.start_server(listener("127.0.0.1"), "127.0.0.1", 0)]
+    servers = [await asyncio.start_server(found.listener("127.0.0.1"), "127.0.0.1", 0)]
     found.port = servers[0].sockets[0].getsockname()[1]
+    found.ways.append(partial(asyncio.open_connection, "127.0.0.1", found.port))
     with suppress(OSError):  # a machine without IPv6
-        servers.append(await asyncio.start_server(listener("::1"), "::1", found.port))
-    servers.append(await asyncio.start_unix_server(listener("unix"), found.socket))
+        servers.append(await asyncio.start_server(found.listener("::1"), "::1", found.port))
+        found.ways.append(partial(asyncio.open_connection, "::1", found.port))
+    servers.append(await asyncio.start_unix_server(found.listener("unix"), found.socket))
+    found.ways.append(partial(asyncio.open_unix_connection, found.socket))
     yield found
     for server in servers:
         server.close()
@@ -143,28 +178,42 @@ def test_there_are_enough() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_no_form_reaches_the_house(canaries: Canaries, form: str) -> None:
+async def test_no_form_reaches_the_house(canaries: Canaries, form: str, tell: Tell) -> None:
     url = form.replace("{port}", str(canaries.port)).replace("{socket}", str(canaries.socket))
-    assert await refused(url)
-    assert [] == canaries.heard
+    is_refused = await refused(url)
+    connections, heard = await canaries.silence()
+    tell(
+        "{forms} forms tried: refused {refused}, connections {connections} and bytes {heard} at the canaries",
+        forms=1, refused=is_refused, connections=connections, heard=heard, whole=len(FORMS),
+    )  # fmt: skip
+    assert is_refused
+    assert (0, 0) == (connections, heard)
 
 
 async def test_the_canaries_hear(canaries: Canaries) -> None:
     """With the guard open they do: so silence means something."""
     caller = Caller(allowed=LOOPBACK)
     with suppress(NotSent, NoAnswer):
-        await caller.request("GET", f"http://127.0.0.1:{canaries.port}/", headers={}, content=b"", seconds=SECONDS)
+        await caller.request(
+            "POST", f"http://127.0.0.1:{canaries.port}/", headers={}, content=b"canary", seconds=SECONDS
+        )
     await caller.close()
-    assert ["127.0.0.1"] == canaries.heard
+    connections, heard = await canaries.silence()
+    assert 1 == connections
+    assert heard > len(b"canary")
 
 
-async def test_the_database_is_not_called(pool: db.Pool, server_url: str) -> None:
+async def test_the_database_is_not_called(pool: db.Pool, server_url: str, tell: Tell) -> None:
     async with db.connection(pool) as database:
         port = urlsplit(server_url).port or int(await database.fetch_value("show port"))
-        for host in ("127.0.0.1", "[::1]", "localhost", "2130706433"):
-            assert await refused(f"https://{host}:{port}/")
+        hosts = ("127.0.0.1", "[::1]", "localhost", "2130706433")
+        calls = [await refused(f"https://{host}:{port}/") for host in hosts]
         # We ourselves and other tests come by its socket, and have no address.
-        assert 0 == await database.fetch_value("select count(*) from pg_stat_activity where client_addr is not null")
+        statement = "select count(*) from pg_stat_activity where client_addr is not null"
+        connections = await database.fetch_value(statement)
+    tell(f"the database's port: {len(calls)} calls, refused {sum(calls)}, connections {connections}")
+    assert all(calls)
+    assert 0 == connections
 
 
 async def test_a_name_that_changes_its_mind(canaries: Canaries, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +239,7 @@ async def test_a_name_that_changes_its_mind(canaries: Canaries, monkeypatch: pyt
     assert (["rebind.example"], ["192.0.2.9"]) == (asked, connected)
     assert await refused(url)
     assert ["192.0.2.9"] == connected  # judged anew: now it points at us
-    assert [] == canaries.heard
+    assert (0, 0) == await canaries.silence()
 
 
 @asynccontextmanager
@@ -217,6 +266,15 @@ async def talking(talk: Callable[[asyncio.StreamWriter], Awaitable[None]]) -> As
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+LARGEST: Final = "{answers} answers without end: largest body read {most_bytes} bytes"
+ENDLESS: Final[dict[str, tuple[bytes, bytes]]] = {  # a header, and what comes again and again
+    "in chunks": (b"transfer-encoding: chunked\r\n", b"1000\r\n" + b"x" * 4096 + b"\r\n"),
+    "of no length": (b"connection: close\r\n", b"x" * 4096),
+    "of ten gigabytes": (b"content-length: 10000000000\r\n", b"x" * 4096),
+}
+ENCODINGS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"gzip": gzip.compress, "deflate": zlib.compress}
+
+
 class TestAnswers:
     """Of targets that are allowed: loopback stands for the open internet here."""
 
@@ -226,18 +284,21 @@ class TestAnswers:
         async with Receiver(reply=Reply(status, headers={"location": location})) as receiver:
             answer = await self._ask(receiver.url)
         assert status == answer.status
-        assert [] == canaries.heard
+        assert (0, 0) == await canaries.silence()
 
-    async def test_endless(self) -> None:
+    @pytest.mark.parametrize("answer", ENDLESS)
+    async def test_endless(self, answer: str, tell: Tell) -> None:
         async def talk(writer: asyncio.StreamWriter) -> None:
-            writer.write(b"HTTP/1.1 200 ok\r\ntransfer-encoding: chunked\r\n\r\n")
+            head, part = ENDLESS[answer]
+            writer.write(b"HTTP/1.1 200 ok\r\n" + head + b"\r\n")
             while True:
-                writer.write(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+                writer.write(part)
                 await writer.drain()
 
         async with talking(talk) as url:
-            answer = await self._ask(url)
-        assert ANSWER_BYTES_MAX == len(answer.body)
+            body = (await self._ask(url)).body
+        tell(LARGEST, answers=1, most_bytes=len(body), whole=len(ENDLESS))
+        assert 65_536 == ANSWER_BYTES_MAX == len(body)
 
     async def test_drop_by_drop(self) -> None:
         """One byte at a time, for ever: the time ends it."""
@@ -264,14 +325,19 @@ class TestAnswers:
             with pytest.raises(NoAnswer):
                 await self._ask(url)
 
-    @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-    async def test_bomb(self, encoding: str) -> None:
+    @pytest.mark.parametrize("encoding", ENCODINGS)
+    async def test_bomb(self, encoding: str, tell: Tell) -> None:
         """A hundred megabytes in a hundred kilobytes stay packed."""
-        zeros = bytes(100_000_000)
-        packed = gzip.compress(zeros, 1) if encoding == "gzip" else zlib.compress(zeros, 1)
+        packed = ENCODINGS[encoding](bytes(100_000_000), 1)
         async with Receiver(reply=Reply(200, packed, {"content-encoding": encoding})) as receiver:
-            answer = await self._ask(receiver.url)
-        assert packed[:ANSWER_BYTES_MAX] == answer.body
+            body = (await self._ask(receiver.url)).body
+        tell(
+            "{answers} packed bombs: largest body read {most_bytes} bytes",
+            answers=1,
+            most_bytes=len(body),
+            whole=len(ENCODINGS),
+        )
+        assert packed[:ANSWER_BYTES_MAX] == body
 
     async def _ask(self, url: str, *, seconds: float = SECONDS * 3) -> http.Answer:
         caller = Caller(allowed=LOOPBACK)
@@ -279,6 +345,19 @@ class TestAnswers:
             return await caller.request("POST", url, headers={}, content=b"x", seconds=seconds)
         finally:
             await caller.close()
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_body_is_never_shown(*, is_ours: bool) -> None:
+    """What becomes of an item tells the status of an answer and nothing that was in it."""
+    terms = Terms(is_ours=is_ours, may_repeat=True, seconds=1.0)
+    for status in range(200, 600):
+        answer = http.Answer(status, {"x-inside": "inner text", "retry-after": "inner text"}, b"inner text")
+        assert "inner" not in repr(outcome_of(answer, terms))
+
+
+def test_a_call_has_fifteen_seconds() -> None:
+    assert 15 == SECONDS_DEFAULT
 
 
 @pytest.mark.parametrize("port", [0, 65_536, -1])

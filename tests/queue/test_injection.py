@@ -5,13 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import httpx2
 import pytest
 
-from afterword.channels.base import Message, Refused, Sent
+from afterword.channels.base import Message, Outcome, Refused, Sent
 from afterword.channels.email import EmailChannel
 from afterword.queue import mail
+from tests.bar import Tell
 from tests.channels.sink import Mail, Sink
-from tests.channels.test_mime import ATTACKS
+from tests.channels.test_mime import ATTACKS, MEASURED
+from tests.queue.client import BODY, Client
+from tests.queue.conftest import Queue
 from tests.queue.test_mail import Pipeline, compose
 
 HEADERS = [
@@ -43,28 +47,24 @@ def _pipeline(**fields: Any) -> Pipeline:
     return Pipeline(**{**known, **fields})
 
 
-async def deliver(*messages: Message) -> tuple[list[Mail], list[str]]:
+@pytest.mark.parametrize("place", PLACES)
+async def test_in_every_place(place: str, tell: Tell) -> None:
     async with Sink() as sink:
         channel = EmailChannel(sink.url, 4)
 
-        async def begin() -> None:
-            pass
+        async def deliver(text: str) -> Outcome:
+            return await channel.send(PLACES[place](text), begin=nothing)
 
-        outcomes = await asyncio.gather(*(channel.send(message, begin=begin) for message in messages))
+        outcomes = await asyncio.gather(*map(deliver, ATTACKS), return_exceptions=True)
         await channel.close()
-        assert [Sent] * len(messages) == [type(outcome) for outcome in outcomes]
-        return sink.mails, sink.commands
-
-
-@pytest.mark.parametrize("place", PLACES)
-async def test_in_every_place(place: str) -> None:
-    messages = [PLACES[place](text) for text in ATTACKS]
-    mails, commands = await deliver(*messages)
-    assert len(ATTACKS) == len(mails)
-    for one in mails:
-        head, _, _ = one.content.partition(b"\r\n\r\n")
-        names = [line.partition(b":")[0].decode() for line in head.split(b"\r\n") if not line.startswith(b" ")]
-        assert HEADERS == names
+    crashes = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    exact = [one for one in sink.mails if names_of(one) == HEADERS and one.recipients == ["ann@example.org"]]
+    tell(MEASURED, messages=len(outcomes), exact=len(exact), crashes=len(crashes), whole=len(PLACES))
+    assert [] == crashes
+    assert [Sent] * len(ATTACKS) == [type(outcome) for outcome in outcomes]
+    assert len(ATTACKS) == len(sink.mails)
+    for one in sink.mails:
+        assert HEADERS == names_of(one)
         assert ["ann@example.org"] == one.recipients
         assert "survey@localhost.example" == one.sender
         assert max(len(line) for line in one.content.split(b"\r\n")) <= 998
@@ -73,28 +73,47 @@ async def test_in_every_place(place: str) -> None:
         assert b"\0" not in one.content
         assert "help@shop.example" == one.parsed["Reply-To"]
         assert [] == [part for part in one.parsed.walk() if part.defects]
-    verbs = [command.partition(" ")[0] for command in commands]
+    verbs = [command.partition(" ")[0] for command in sink.commands]
     assert {"EHLO", "MAIL", "RCPT", "DATA", "QUIT"} == set(verbs)
     assert len(ATTACKS) == verbs.count("MAIL") == verbs.count("RCPT") == verbs.count("DATA")
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"recipient": "ann@example.org>\r\nRCPT TO:<eve@example.org"},
-        {"recipient": "ann@example.org> SIZE=1"},
-        {"recipient": "<ann@example.org>"},
-        {"recipient": "ann@example.org\u2028eve@example.org"},
-        {"recipient": "ann@example.org\0"},
-        {"recipient": "ann,eve@example.org"},
-        {"recipient": "@relay.example:ann@example.org"},
-        {"sender": "survey@shop.example> SMTPUTF8"},
-        {"reply_to": "eve@example.org\nBcc: all@example.org"},
-    ],
-)
-async def test_an_address_that_is_more_than_one(fields: dict[str, str]) -> None:
+def names_of(one: Mail) -> list[str]:
+    """The names of its headers, in their order."""
+    head, _, _ = one.content.partition(b"\r\n\r\n")
+    return [line.partition(b":")[0].decode() for line in head.split(b"\r\n") if not line.startswith(b" ")]
+
+
+async def nothing() -> None:
+    """No step of the caller's own before the message."""
+
+
+ADDRESSES: list[dict[str, str]] = [
+    {"recipient": "ann@example.org>\r\nRCPT TO:<eve@example.org"},
+    {"recipient": "ann@example.org\rRCPT TO:<eve@example.org>"},
+    {"recipient": "ann@example.org\nRCPT TO:<eve@example.org>"},
+    {"recipient": "ann@example.org> SIZE=1"},
+    {"recipient": "<ann@example.org>"},
+    {"recipient": "ann@example.org\u2028eve@example.org"},
+    {"recipient": "ann@example.org\0"},
+    {"recipient": "ann,eve@example.org"},
+    {"recipient": "@relay.example:ann@example.org"},
+    {"recipient": "=?utf-8?q?ann=40example.org=2C_eve?= <eve@example.org>"},
+    {"recipient": f"{'a' * 1_000}@example.org"},
+    {"recipient": f"jürgen@{'ä' * 1_000}.example"},
+    {"sender": "survey@shop.example> SMTPUTF8"},
+    {"sender": "survey@shop.example\r\nDATA"},
+    {"sender": f"{'a' * 1_000}@shop.example"},
+    {"reply_to": "eve@example.org\nBcc: all@example.org"},
+    {"reply_to": "eve@example.org\u2028Bcc: all@example.org"},
+    {"reply_to": f"{'a' * 1_000}@shop.example"},
+]
+
+
+@pytest.mark.parametrize("fields", ADDRESSES, ids=lambda fields: ascii(fields)[:60])
+async def test_an_address_that_is_more_than_one(fields: dict[str, str], tell: Tell) -> None:
     message = replace(compose(pipeline=_pipeline()), **fields)  # pyright: ignore[reportArgumentType]
-    async with Sink() as sink:
+    async with Sink(extensions=("SMTPUTF8", "8BITMIME")) as sink:
         channel = EmailChannel(sink.url, 1)
 
         async def begin() -> None:
@@ -102,5 +121,37 @@ async def test_an_address_that_is_more_than_one(fields: dict[str, str]) -> None:
 
         outcome = await channel.send(message, begin=begin)
         await channel.close()
-        assert isinstance(outcome, Refused)
-        assert [] == sink.commands
+    tell(
+        "{addresses} addresses that are none: refused {refused}, commands to the server {commands}",
+        addresses=1, refused=isinstance(outcome, Refused), commands=len(sink.commands), whole=len(ADDRESSES),
+    )  # fmt: skip
+    assert isinstance(outcome, Refused)
+    assert [] == sink.commands
+
+
+RECIPIENTS = [fields["recipient"] for fields in ADDRESSES if "recipient" in fields]
+
+
+async def test_such_recipients_are_refused_at_the_door(http: httpx2.AsyncClient, queue: Queue, tell: Tell) -> None:
+    client = Client(http, queue)
+    answers = [
+        await client.send("POST", client.items, {**BODY, "responder_channel_identifier": each}) for each in RECIPIENTS
+    ]
+    statuses = [answer.status_code for answer in answers]
+    tell(f"{len(statuses)} of them as recipients over HTTP: refused {sum(each in {400, 422} for each in statuses)}")
+    # A body with NUL in a text is none that can be read, before anything looks at its members.
+    assert [400 if "\0" in each else 422 for each in RECIPIENTS] == statuses
+    assert 0 == await queue.value("select count(*) from queue_item")
+
+
+@pytest.mark.parametrize("is_able", [True, False])
+async def test_letters_beyond_ascii_in_the_address(*, is_able: bool) -> None:
+    """One reader where the server can carry it, and else no mail at all."""
+    message = replace(compose(pipeline=_pipeline()), recipient="jürgen@bücher.example")
+    async with Sink(extensions=("SMTPUTF8", "8BITMIME") if is_able else ()) as sink:
+        channel = EmailChannel(sink.url, 1)
+        outcome = await channel.send(message, begin=nothing)
+        await channel.close()
+    assert (Sent if is_able else Refused) is type(outcome)
+    assert [["jürgen@xn--bcher-kva.example"]] * is_able == [one.recipients for one in sink.mails]
+    assert [HEADERS] * is_able == [names_of(one) for one in sink.mails]

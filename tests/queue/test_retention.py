@@ -5,16 +5,20 @@ from datetime import timedelta
 import pytest
 
 from afterword import db
-from afterword.channels.base import Refused, Sent
+from afterword.channels.base import Sent
 from afterword.core.statuses import Item
 from afterword.queue.retention import service as retention
 from afterword.queue.retention import store
-from afterword.queue.retention.service import Mark
+from afterword.queue.retention.service import FAILED_DAYS_MIN, Mark
+from tests.bar import Tell
 from tests.conftest import House, settled
 from tests.queue.conftest import Queue
+from tests.queue.test_endings import ENDS, End
 
 DAYS = 60
+HOUR = 1 / 24
 START = Mark()
+DEAD = [end for end, status in ENDS.items() if status in {Item.FAILED, Item.UNCERTAIN}]
 
 
 @pytest.fixture
@@ -24,7 +28,9 @@ async def read(queue: Queue) -> Queue:
     return queue
 
 
-async def prune(queue: Queue, *, days: int = DAYS, later: int = DAYS + 1, mark: Mark = START, limit: int = 100) -> Mark:
+async def prune(
+    queue: Queue, *, days: int = DAYS, later: float = DAYS + 1, mark: Mark = START, limit: int = 100
+) -> Mark:
     """One step, so many days from now."""
     async with db.transaction(queue.pool) as database:
         now = database.clock.now() + timedelta(days=later)
@@ -51,13 +57,23 @@ async def test_what_has_ended_long_ago_goes_with_its_attempts(read: Queue) -> No
         assert {Item.SENT: 1} == await store.count_pruned(database)
 
 
-async def test_a_dead_letter_stays_for_thirty_days(read: Queue) -> None:
-    await read.schedule()
-    await read.worker().send(Refused("550 5.1.1 no such user"))
-    await prune(read, days=1, later=29)
-    assert [Item.FAILED] == await left(read)
-    await prune(read, days=1, later=31)
-    assert [] == await left(read)
+@pytest.mark.parametrize("end", DEAD, ids=lambda end: end.__name__)
+async def test_a_dead_letter_stays_for_thirty_days(read: Queue, end: End, tell: Tell) -> None:
+    """Whatever it died of, and however soon the operators let go of all else."""
+    await end(read)
+    await prune(read, days=1, later=FAILED_DAYS_MIN - HOUR)
+    kept = len(await left(read))
+    await prune(read, days=1, later=FAILED_DAYS_MIN + HOUR)
+    removed = kept - len(await left(read))
+    async with db.connection(read.pool) as database:
+        counted = await store.count_pruned(database)
+    tell(
+        "{dead} dead letters: {kept} kept before 30 days, {removed} removed after, {counted} counted as removed",
+        dead=1, kept=kept, removed=removed, counted=sum(counted.values()), whole=len(DEAD),
+    )  # fmt: skip
+    assert FAILED_DAYS_MIN >= 30
+    assert (1, 1) == (kept, removed)
+    assert {ENDS[end]: 1} == counted
 
 
 async def test_an_open_attempt_keeps_its_item(read: Queue) -> None:
