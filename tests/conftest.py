@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -61,8 +62,14 @@ RUNS = _runs()
 settings.register_profile("afterword", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("afterword")
 
+# Each worker, and each process that a test starts, would compile all of the source anew, where the machine forbids to
+# keep what was compiled.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _server: embedded.Server | None = None
 _server_url = ""
+_house: "House | None" = None  # the one in this process's template
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -128,12 +135,12 @@ def server_url() -> str:
 
 
 @asynccontextmanager
-async def fresh_database(server_url: str) -> AsyncGenerator[str]:
+async def fresh_database(server_url: str, *, template: str = TEMPLATE) -> AsyncGenerator[str]:
     """A migrated, empty database for as long as it is used."""
     name = f"test_{uuid.uuid4().hex}"
     admin: Any = await asyncpg.connect(server_url)
     try:
-        await admin.execute(f"create database {name} template {TEMPLATE} strategy file_copy")
+        await admin.execute(f"create database {name} template {template} strategy file_copy")
         yield server_url.replace("/afterword?", f"/{name}?")
         await admin.execute(f"drop database {name} with (force)")
     finally:
@@ -141,9 +148,10 @@ async def fresh_database(server_url: str) -> AsyncGenerator[str]:
 
 
 @pytest.fixture
-async def database_url(server_url: str) -> AsyncGenerator[str]:
-    """A migrated, empty database of the test's own."""
-    async with fresh_database(server_url) as url:
+async def database_url(request: pytest.FixtureRequest, server_url: str) -> AsyncGenerator[str]:
+    """A migrated database of the test's own, empty but for the house that it asks for."""
+    template = await _house_template(server_url) if "standing_house" in request.fixturenames else TEMPLATE
+    async with fresh_database(server_url, template=template) as url:
         yield url
 
 
@@ -160,15 +168,22 @@ async def empty_database_url(server_url: str) -> AsyncGenerator[str]:
         await admin.close()
 
 
-@pytest.fixture
-async def pool(database_url: str) -> AsyncGenerator[db.Pool]:
-    """A small pool on the test's database, which bears many at once and many rows on a slow machine too."""
+@asynccontextmanager
+async def patient_pool(database_url: str) -> AsyncGenerator[db.Pool]:
+    """A small pool, which bears many at once and many rows on a slow machine too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(db, "COMMAND_TIMEOUT_SECONDS", 2 * PATIENCE_SECONDS)
         opened = await db.open_pool(
             database_url, size_max=POOL_SIZE, server_settings=PATIENCE, acquire_seconds=PATIENCE_SECONDS
         )
     async with opened as pool:
+        yield pool
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncGenerator[db.Pool]:
+    """A small pool on the test's database."""
+    async with patient_pool(database_url) as pool:
         yield pool
 
 
@@ -208,9 +223,18 @@ class House:
 
 
 @pytest.fixture
-async def house(pool: db.Pool) -> House:
+def standing_house(database_url: str) -> House:
+    """The house that the test's database has from the start: a clone of one takes half the time of building it."""
+    assert _house is not None
+    _forget()
+    return _house
+
+
+@pytest.fixture
+async def house(standing_house: House, pool: db.Pool) -> House:
     """The organization `demo`: application, owner, token with all scopes, a questionnaire, an e-mail pipeline."""
-    return await build_house(pool, domain="demo")
+    async with db.transaction(pool):  # from here on the pool knows the database's time
+        return standing_house
 
 
 @pytest.fixture
@@ -309,6 +333,32 @@ async def build_house(pool: db.Pool, *, domain: str) -> House:
         version_id=imported.version.version_id,
         pipeline_id=pipeline.pipeline_id,
     )
+
+
+async def _house_template(server_url: str) -> str:
+    """A database with a house in it, made by the first test of this process that wants one."""
+    global _house  # noqa: PLW0603
+    name = f"{TEMPLATE}_house_{os.getpid()}"
+    if _house is None:
+        admin: Any = await asyncpg.connect(server_url)
+        try:
+            await admin.execute(f"create database {name} template {TEMPLATE}")
+        finally:
+            await admin.close()
+        async with await db.open_pool(server_url.replace("/afterword?", f"/{name}?"), size_max=1) as pool:
+            _house = await build_house(pool, domain="demo")
+    return name
+
+
+def _forget() -> None:
+    """Empty what the process remembers by id: the houses of all its tests have the same."""
+    from afterword.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
+    from afterword.questionnaires.metadata import service as metadata  # noqa: PLC0415
+    from afterword.queue import mail, texting  # noqa: PLC0415
+
+    for kept in (questionnaires._versions, metadata._kept, metadata._owners, texting._parsed):
+        kept.clear()
+    mail.forget()
 
 
 def _start() -> str:

@@ -15,6 +15,7 @@ from afterword.app import create_app
 from afterword.core.access import SCOPES, Caller
 from tests.accounts.conftest import Desk
 from tests.conftest import SITE, House
+from tests.dates import YEAR
 
 DOCUMENT: dict[str, Any] = {"title": "Shop", "scopes": ["Queue.Create", "Queue.Read"]}
 
@@ -74,7 +75,7 @@ class TestCreate:
 
     async def test_ok(self, desk: Desk) -> None:
         user_id, token = await desk.person("admin")
-        document = {**DOCUMENT, "expires_time": "2027-01-15T10:30:00+02:00"}
+        document = {**DOCUMENT, "expires_time": f"{YEAR}-01-15T10:30:00+02:00"}
         reply = await desk.ask("POST", "/token", token, json=document)
         assert 201 == reply.status_code
         assert "no-store" == reply.headers["cache-control"]
@@ -209,7 +210,7 @@ class TestRotation:
 
     async def test_ok(self, desk: Desk) -> None:
         """With the same rights and as long to live; the old one lives on beside it for its hours."""
-        document = {**DOCUMENT, "expires_time": "2027-01-15T10:30:00+02:00"}
+        document = {**DOCUMENT, "expires_time": f"{YEAR}-01-15T10:30:00+02:00"}
         old = (await desk.ask("POST", "/token", json=document)).json()
         reply = await desk.ask("POST", f"/token/{old['token_id']}/rotation", json={"overlap_hours": 2})
         assert 201 == reply.status_code

@@ -7,6 +7,7 @@ import pytest
 
 from tests.alerts.conftest import Desk
 from tests.conftest import House
+from tests.dates import YEAR
 
 ABSENT = "zzzzzzzzzzzzzzzzzzzzzz"
 METRIC = "metric:csat:"
@@ -220,10 +221,10 @@ class TestCases:
         anna = await desk.person("anna")
         path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
         after = await desk.api.ok(
-            "PATCH", path, {"assigned_user_id": anna.user_id, "severity": "critical", "due_time": "2027-01-15 10:00"}
+            "PATCH", path, {"assigned_user_id": anna.user_id, "severity": "critical", "due_time": f"{YEAR}-01-15 10:00"}
         )
         assert (anna.user_id, "critical") == (after["assigned_user_id"], after["severity"])
-        assert "2027-01-15T10:00:00+02:00" == after["due_time"]
+        assert f"{YEAR}-01-15T10:00:00+02:00" == after["due_time"]
         free = await desk.api.ok("PATCH", path, {"assigned_user_id": None, "due_time": None})
         assert (None, None) == (free["assigned_user_id"], free["due_time"])
         assert ["created", "assigned", "assigned"] == await desk.kinds()

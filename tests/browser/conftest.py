@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import uvicorn
 from playwright.async_api import Browser, async_playwright
 
@@ -26,6 +27,7 @@ from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 from tests.browser import chromium
+from tests.conftest import fresh_database, patient_pool
 
 SECRET = b"s" * 32
 QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")
@@ -33,6 +35,11 @@ EVERY_TYPE = Path(__file__).with_name("every_type.yaml").read_text(encoding="utf
 BRAND = "Kalamata Books"
 SLUG = "delivery"
 EMAIL_CHANNEL_ID = 1
+END_SECONDS_MAX = 30.0
+POLL_SECONDS = 0.005
+
+# These tests share a loop, as they share the Chromium on it. What is theirs alone lives on that loop too.
+on_the_loop = pytest_asyncio.fixture(loop_scope="session")
 
 
 @dataclass(frozen=True)
@@ -144,23 +151,37 @@ class Shop:
             )
 
 
-@pytest.fixture
+@on_the_loop
+async def database_url(server_url: str) -> AsyncIterator[str]:
+    """A migrated, empty database of the test's own."""
+    async with fresh_database(server_url) as url:
+        yield url
+
+
+@on_the_loop
+async def pool(database_url: str) -> AsyncIterator[db.Pool]:
+    """A small pool on the test's database."""
+    async with patient_pool(database_url) as pool:
+        yield pool
+
+
+@on_the_loop
 async def shop(pool: db.Pool) -> AsyncIterator[Shop]:
     """The shop, open for business."""
     async with _opened(pool, QUESTIONNAIRE) as shop:
         yield shop
 
 
-@pytest.fixture
+@on_the_loop
 async def hotel(pool: db.Pool) -> AsyncIterator[Shop]:
     """The same business with a questionnaire that has every type of question."""
     async with _opened(pool, EVERY_TYPE) as shop:
         yield shop
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Chromium; the test is skipped where there is none."""
+    """One Chromium for all, who open contexts of their own in it; tests are skipped where there is none."""
     path = chromium.find()
     if path is None:
         pytest.skip("no Chromium on this machine")
@@ -205,9 +226,26 @@ async def _found(database: db.Database, questionnaire: str, now: datetime) -> tu
     return organization.organization_id, imported.questionnaire.questionnaire_id
 
 
+class _Server(uvicorn.Server):
+    """Ends when it is told to, not at its next tick or the one after: each test waits for that."""
+
+    async def main_loop(self) -> None:
+        while not await self.on_tick(0):
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for each in (*self.servers, *(sockets or ())):
+            each.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        async with asyncio.timeout(END_SECONDS_MAX):
+            while self.server_state.connections or self.server_state.tasks:
+                await asyncio.sleep(POLL_SECONDS)
+
+
 @asynccontextmanager
 async def _served(app: Any, listener: socket.socket) -> AsyncGenerator[None, None]:
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
+    server = _Server(uvicorn.Config(app, log_level="warning", lifespan="off", access_log=False))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield

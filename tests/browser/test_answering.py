@@ -11,7 +11,9 @@ from afterword import db, ids
 from afterword.instances import forms
 from afterword.web.limits import LINK_STARTS_DEFAULT, SHORT_LINK_MISSES_DEFAULT
 from tests.browser import markup
-from tests.browser.conftest import QUESTIONNAIRE, Shop
+from tests.browser.conftest import QUESTIONNAIRE, Shop, on_the_loop
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NOBODY = "x" * ids.ID_CHARACTERS
 PAYLOADS = (
@@ -28,7 +30,7 @@ PAYLOADS = (
 )
 
 
-@pytest.fixture
+@on_the_loop
 async def client(shop: Shop) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=shop.url, headers={"Accept": "text/html"}) as client:
         yield client

@@ -13,7 +13,9 @@ from afterword.app import create_app
 from afterword.core.site import Site
 from afterword.queue.pages import PAGE_MESSAGES, outbox_url
 from tests.browser import markup
-from tests.browser.conftest import SECRET, Shop
+from tests.browser.conftest import SECRET, Shop, on_the_loop
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOSTILE = """<html><head><style>p { color: rgb(1, 2, 3) }</style></head><body>
 <p style="font-size: 20px">Hello</p><a href="https://example.com/">a link</a>
@@ -21,7 +23,7 @@ HOSTILE = """<html><head><style>p { color: rgb(1, 2, 3) }</style></head><body>
 </body></html>"""
 
 
-@pytest.fixture
+@on_the_loop
 async def client(shop: Shop) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=shop.url, headers={"Accept": "text/html"}) as client:
         yield client

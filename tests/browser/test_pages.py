@@ -8,7 +8,9 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Page, Response
 
 from afterword import ids
-from tests.browser.conftest import Shop
+from tests.browser.conftest import Shop, on_the_loop
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FIRST_PAGE_BYTES_MAX = 20_000
 TARGET_PIXELS_MIN = 44
@@ -20,7 +22,7 @@ Visit = Callable[[Page], Awaitable[Any]]
 NewPage = Callable[..., Awaitable[Page]]
 
 
-@pytest.fixture
+@on_the_loop
 async def new_page(browser: Browser) -> AsyncIterator[NewPage]:
     """Opens pages; each has a context of its own, and notes the requests that it made."""
     contexts: list[BrowserContext] = []

@@ -11,8 +11,10 @@ from afterword import db
 from afterword.accounts import service as accounts
 from afterword.core.access import SCOPES
 from tests.browser import markup
-from tests.browser.conftest import Shop
+from tests.browser.conftest import Shop, on_the_loop
 from tests.browser.test_answering import count_events, form, set_active
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 Fields = dict[str, Any]
 # Every address that a form can be sent to; only the first is one of the answer page's.
@@ -30,13 +32,13 @@ PATHS = (
 LAST = 4
 
 
-@pytest.fixture
+@on_the_loop
 async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=hotel.url, headers={"Accept": "text/html"}) as client:
         yield client
 
 
-@pytest.fixture
+@on_the_loop
 async def token(hotel: Shop) -> str:
     async with db.transaction(hotel.pool) as database:
         _, text = await accounts.create_token(

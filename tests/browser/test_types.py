@@ -14,7 +14,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
 from tests.browser import markup
-from tests.browser.conftest import EVERY_TYPE, Shop
+from tests.browser.conftest import EVERY_TYPE, Shop, on_the_loop
 from tests.browser.test_answering import count_events, form
 from tests.browser.test_pages import (
     FIRST_PAGE_BYTES_MAX,
@@ -28,6 +28,8 @@ from tests.browser.test_pages import (
     press,
     weigh,
 )
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 __all__ = ["new_page"]
 
@@ -51,7 +53,7 @@ PAYLOADS = (
 )  # fmt: skip
 
 
-@pytest.fixture
+@on_the_loop
 async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=hotel.url, headers={"Accept": "text/html"}) as client:
         yield client

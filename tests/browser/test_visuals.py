@@ -12,9 +12,11 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tests.browser import markup
-from tests.browser.conftest import BRAND, Shop
+from tests.browser.conftest import BRAND, Shop, on_the_loop
 from tests.browser.test_answering import form, set_active
 from tests.browser.test_pages import WCAG, NewPage, follow, new_page
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 __all__ = ["new_page"]
 
@@ -40,7 +42,7 @@ THEMES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture
+@on_the_loop
 async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=hotel.url, headers={"Accept": "text/html"}) as client:
         yield client

@@ -29,10 +29,11 @@ from afterword_client import (
 
 from afterword import db
 from tests.conftest import House, build_house, fresh_database
+from tests.dates import YEAR
 from tests.journeys import processes
 
 FOLDER = Path(__file__).parents[2] / "clients/python"
-LATER = datetime(2027, 1, 15, 10, 30, tzinfo=UTC)
+LATER = datetime(YEAR, 1, 15, 10, 30, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +125,7 @@ class TestQuery:
         afterword.request("GET", "/q/x", query=query)
         assert [
             ("filter_by[IN][StatusId][]", "1"), ("filter_by[IN][StatusId][]", "2"), ("filter_by[EQUAL][Locale]", "el"),
-            ("order_by[DESC][]", "SendTime"), ("include", "true"), ("from_time", "2027-01-15T10:30:00+00:00"),
+            ("order_by[DESC][]", "SendTime"), ("include", "true"), ("from_time", f"{YEAR}-01-15T10:30:00+00:00"),
         ] == list(httpx2.QueryParams(asked[0].url.query).multi_items())  # fmt: skip
 
     def test_ids_are_one_segment(self) -> None:

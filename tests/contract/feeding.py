@@ -11,6 +11,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -26,6 +27,7 @@ KEPT: Final = frozenset[str](FOOD["kept"])  # things that the other cases need: 
 FOREIGN: Final[dict[str, str]] = FOOD["foreign"]  # what stands in no answer
 GOOD: Final[dict[str, Any]] = FOOD["good"]  # values that a schema cannot tell, by the names of members
 ID: Final = re.compile(r"[0-9A-Za-z]{22}")
+YEAR: Final = datetime.now(UTC).year  # times are near, ahead as well as behind
 MEMBER: Final = re.compile(r"[a-z]+(_[a-z]+)*")
 NO_WORKER = "No worker sends on this channel"
 EDGE_CODES: Final = re.compile(
@@ -177,7 +179,7 @@ class Feed:
         if self.is_good and name == "email":
             return f"person{self.chance.getrandbits(32)}@example.com"
         if self.is_good and name.endswith("_time") and "T" in value:
-            return f"2026-11-{self.chance.randint(10, 30)}T09:00:00+02:00"
+            return f"{YEAR}-11-{self.chance.randint(10, 30)}T09:00:00+02:00"
         is_id = name in self.ids and ID.fullmatch(value) is not None
         return self.ids[name] if is_id and self.chance.random() < REAL_SHARE else value
 

@@ -11,6 +11,7 @@ from msgspec import inspect
 from afterword.core.times import Moment
 from tests.contract.wire import CANARY
 from tests.contract.world import ADDRESS, Tenant
+from tests.dates import YEAR
 
 TEXT_CHARACTERS_MAX: Final = 4096
 ENTRIES_MAX: Final = 1000
@@ -353,7 +354,7 @@ GOOD: Final[Mapping[type[inspect.Type], object]] = {
     inspect.FloatType: 1.5,
     inspect.BoolType: True,
     inspect.DictType: {},
-    inspect.DataclassType: "2027-01-15T10:30:00+02:00",  # a Moment: nothing else is one
+    inspect.DataclassType: f"{YEAR}-01-15T10:30:00+02:00",  # a Moment: nothing else is one
 }
 SAMPLE_OF_KIND: Final[Mapping[str, object]] = {"id": "0" * 22}
 SPECIAL: Final[Mapping[str, object]] = {

@@ -18,6 +18,7 @@ from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, F
 from tests.contract.hostile import FORMS, HOSTILE, HOSTILE_LISTS, JSON, MALFORMED
 from tests.contract.wire import CANARY, DOCUMENTED, FIELD_CODES, problem_faults
 from tests.contract.world import ABSENT, ROUTES, World, every_path, every_route, makes, name_of, with_body, with_ids
+from tests.dates import YEAR, last_sunday
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -416,18 +417,18 @@ async def test_every_code_has_its_page(world: World) -> None:
 
 
 ACCEPTED_DATES: Final = {
-    "2027-01-15T10:30:00+02:00": "2027-01-15T10:30:00+02:00",
-    "2027-01-15t10:30:00z": "2027-01-15T10:30:00+00:00",
-    "2027-01-15T10:30Z": "2027-01-15T10:30:00+00:00",
-    "2027-01-15 10:30": "2027-01-15T10:30:00+02:00",  # local in Athens
-    "2027-07-15 10:30:59": "2027-07-15T10:30:59+03:00",
-    "2027-07-15T10:30:59.999999999": "2027-07-15T10:30:59+03:00",
-    "2027-07-15T10:30:59.1-0330": "2027-07-15T10:30:59-03:30",
-    "2027-01-15T00:00:00+14:00": "2027-01-15T00:00:00+14:00",
-    "2027-01-15T00:00:00-14:00": "2027-01-15T00:00:00-14:00",
-    "2027-01-15T00:00:00-00:00": "2027-01-15T00:00:00+00:00",
-    "2027-03-28 03:30": "2027-03-28T04:00:00+03:00",  # in the gap: the first instant after it
-    "2027-10-31 03:30": "2027-10-31T03:30:00+03:00",  # in the fold: the first of the two
+    f"{YEAR}-01-15T10:30:00+02:00": f"{YEAR}-01-15T10:30:00+02:00",
+    f"{YEAR}-01-15t10:30:00z": f"{YEAR}-01-15T10:30:00+00:00",
+    f"{YEAR}-01-15T10:30Z": f"{YEAR}-01-15T10:30:00+00:00",
+    f"{YEAR}-01-15 10:30": f"{YEAR}-01-15T10:30:00+02:00",  # local in Athens
+    f"{YEAR}-07-15 10:30:59": f"{YEAR}-07-15T10:30:59+03:00",
+    f"{YEAR}-07-15T10:30:59.999999999": f"{YEAR}-07-15T10:30:59+03:00",
+    f"{YEAR}-07-15T10:30:59.1-0330": f"{YEAR}-07-15T10:30:59-03:30",
+    f"{YEAR}-01-15T00:00:00+14:00": f"{YEAR}-01-15T00:00:00+14:00",
+    f"{YEAR}-01-15T00:00:00-14:00": f"{YEAR}-01-15T00:00:00-14:00",
+    f"{YEAR}-01-15T00:00:00-00:00": f"{YEAR}-01-15T00:00:00+00:00",
+    f"{last_sunday(3)} 03:30": f"{last_sunday(3)}T04:00:00+03:00",  # in the gap: the first instant after it
+    f"{last_sunday(10)} 03:30": f"{last_sunday(10)}T03:30:00+03:00",  # in the fold: the first of the two
     "2028-02-29T23:59:59Z": "2028-02-29T23:59:59+00:00",
     "1970-01-01T00:00:00Z": "1970-01-01T00:00:00+00:00",
     "1970-01-01T14:00:00+14:00": "1970-01-01T14:00:00+14:00",

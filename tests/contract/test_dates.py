@@ -13,6 +13,7 @@ from tests.contract import probes
 from tests.contract.existing import FORM, JSON
 from tests.contract.test_bad_input import ACCEPTED_DATES
 from tests.contract.world import World
+from tests.dates import YEAR, last_sunday
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -27,7 +28,7 @@ async def path_of(world: World) -> str:
     """An item far from its time, made once."""
     if id(world) not in items:
         base = f"/v3.2/q/questionnaire/{world.ours.ids['questionnaire_id']}/pipeline/{world.ours.ids['pipeline_id']}"
-        document = {"responder_channel_identifier": "dates@example.com", "send_time": "2030-01-01T00:00:00Z"}
+        document = {"responder_channel_identifier": "dates@example.com", "send_time": f"{YEAR + 1}-01-01T00:00:00Z"}
         reply = await world.ask("POST", f"{base}/queue/item", document=document)
         items[id(world)] = f"/v3.2/q/queue/item/{reply.document['item_id']}"
     return items[id(world)]
@@ -61,15 +62,15 @@ class TestTable:
                 assert expected == await outcome(world, text, as_form=as_form), text
 
     @pytest.mark.parametrize(
-        "text", ["2027-07-15T10:30:00 02:00", "2027-07-15 10:30 0200", "2027-07-15T10:30:00.5 02:00"]
+        "text", [f"{YEAR}-07-15T10:30:00 02:00", f"{YEAR}-07-15 10:30 0200", f"{YEAR}-07-15T10:30:00.5 02:00"]
     )
     async def test_space_for_a_plus(self, world: World, text: str) -> None:
         """Nobody encoded the plus, so the form's reader made a space of it."""
-        assert "2027-07-15T10:30:00+02:00" == await outcome(world, text, as_form=True)
+        assert f"{YEAR}-07-15T10:30:00+02:00" == await outcome(world, text, as_form=True)
         assert "invalid_date_time" == await outcome(world, text, as_form=False)
         raw = text.replace(" 02", "+02").encode()
         reply = await world.ask("PATCH", await path_of(world), headers={"content-type": FORM}, body=b"send_time=" + raw)
-        assert "2027-07-15T10:30:00+02:00" == reply.document["send_time"]
+        assert f"{YEAR}-07-15T10:30:00+02:00" == reply.document["send_time"]
 
 
 def two(low: int, high: int) -> st.SearchStrategy[str]:
@@ -80,7 +81,7 @@ YEARS: Final = st.integers(1969, 2033) | st.sampled_from([0, 1, 1968, 2099, 9998
 OFFSETS: Final = st.none() | st.sampled_from(["Z", "z"]) | st.tuples(
     st.sampled_from("+-"), two(0, 15), st.sampled_from(["", ":"]), st.sampled_from(["00", "15", "30", "45", "59", "60"])
 ).map("".join)  # fmt: skip
-NIGHTS_OF_CHANGE: Final = st.sampled_from(["2027-03-28", "2027-10-31", "2028-03-26", "2028-10-29", "1985-03-31"])
+NIGHTS_OF_CHANGE: Final = st.sampled_from([last_sunday(3), last_sunday(10), "2028-03-26", "2028-10-29", "1985-03-31"])
 
 
 @st.composite

@@ -13,6 +13,7 @@ import pytest_asyncio
 from afterword.core.access import alias_of
 from tests.contract.wire import PUBLIC_URL, problem_faults
 from tests.contract.world import ABSENT, ADDRESS, World
+from tests.dates import YEAR
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -218,7 +219,7 @@ class TestQueue:
     async def test_create(self, world: World) -> None:
         """Rules 1 to 4."""
         document = {
-            "responder_channel_identifier": ADDRESS, "locale": "en_US", "send_time": "2027-01-15T10:30:00-03:30",
+            "responder_channel_identifier": ADDRESS, "locale": "en_US", "send_time": f"{YEAR}-01-15T10:30:00-03:30",
             "metadata": METADATA,
         }  # fmt: skip
         reply = await world.ask("POST", self.path(world), document=document)

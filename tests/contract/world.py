@@ -34,6 +34,7 @@ from tests.contract.hooking import hooking
 from tests.contract.reporting import reporting
 from tests.contract.ways import ways_in
 from tests.contract.wire import PUBLIC_URL, Reply, Wire
+from tests.dates import YEAR
 
 LOGO: Final = (  # one grey pixel
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
@@ -344,7 +345,7 @@ async def _queue(pool: db.Pool, wire: Wire, tenant: Tenant) -> str:
         await sending.settle(database, results=results, now=database.clock.now())
     reference = f"order-of-{tenant.house.domain}"
     path = f"/v3.2/q/questionnaire/{lane_path(tenant)}/queue/reference/{reference}"
-    document = {"responder_channel_identifier": ADDRESS, "send_time": "2027-07-01T09:00:00+03:00"}
+    document = {"responder_channel_identifier": ADDRESS, "send_time": f"{YEAR}-07-01T09:00:00+03:00"}
     reply = await wire.ask("PUT", path, token=tenant.token, document=document)
     assert 201 == reply.status, reply
     return reference

@@ -26,9 +26,10 @@ from afterword.queue import service as queue_service
 from afterword.worker.exports import Exporter
 from afterword.worker.imports import Importer
 from tests.conftest import POOL_SIZE, House, build_house, settled
+from tests.dates import YEAR
 from tests.queue.conftest import Queue
 
-LATER = "2027-07-01T09:00:00+03:00"
+LATER = f"{YEAR}-07-01T09:00:00+03:00"
 TURNS_MAX = 2_000
 
 

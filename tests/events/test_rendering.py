@@ -21,6 +21,7 @@ from afterword.instances import store as instances_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.worker.exports import Exporter
 from tests.contract.alerting import read_all
+from tests.dates import YEAR
 from tests.events.conftest import Desk
 from tests.queue.conftest import Queue
 
@@ -137,8 +138,8 @@ async def test_queue_items(desk: Desk, journal: Journal) -> None:
         await journal.compare()
         return f"/q/queue/item/{made['item_id']}"
 
-    path = await item(send_time="2027-07-01T09:00:00+01:00")
-    await desk.ask("PATCH", path, json={"send_time": "2027-07-02T09:00:00+01:00", "locale": None})
+    path = await item(send_time=f"{YEAR}-07-01T09:00:00+01:00")
+    await desk.ask("PATCH", path, json={"send_time": f"{YEAR}-07-02T09:00:00+01:00", "locale": None})
     await journal.compare()
     await desk.ask("PATCH", path, json={"status_id": 5})
     await journal.compare()

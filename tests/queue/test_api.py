@@ -8,6 +8,7 @@ import pytest
 from afterword.channels.base import Sent
 from afterword.core.access import SCOPES
 from tests.conftest import House
+from tests.dates import YEAR, last_sunday
 from tests.queue.client import BODY, Client, codes
 from tests.queue.conftest import Queue
 
@@ -215,15 +216,18 @@ class TestScheduleItem:
     @pytest.mark.parametrize(
         ("sent", "answered"),
         [
-            ("2027-07-01T09:00:00+03:00", "2027-07-01T09:00:00+03:00"),
-            ("2027-07-01T09:00:00-09:30", "2027-07-01T09:00:00-09:30"),
-            ("2027-07-01T06:00:00Z", "2027-07-01T06:00:00+00:00"),
-            ("2027-07-01t06:00:00.999z", "2027-07-01T06:00:00+00:00"),
+            (f"{YEAR}-07-01T09:00:00+03:00", f"{YEAR}-07-01T09:00:00+03:00"),
+            (f"{YEAR}-07-01T09:00:00-09:30", f"{YEAR}-07-01T09:00:00-09:30"),
+            (f"{YEAR}-07-01T06:00:00Z", f"{YEAR}-07-01T06:00:00+00:00"),
+            (f"{YEAR}-07-01t06:00:00.999z", f"{YEAR}-07-01T06:00:00+00:00"),
             ("2018-01-01T10:00:00+03:00", "2018-01-01T10:00:00+03:00"),
-            ("2027-01-15 10:30", "2027-01-15T10:30:00+02:00"),
-            ("2027-07-15 10:30:07", "2027-07-15T10:30:07+03:00"),
-            ("2027-03-28 03:30", "2027-03-28T04:00:00+03:00"),  # Athens skips it: the first instant after the gap
-            ("2027-10-31 03:30", "2027-10-31T03:30:00+03:00"),  # Athens has it twice: the first
+            (f"{YEAR}-01-15 10:30", f"{YEAR}-01-15T10:30:00+02:00"),
+            (f"{YEAR}-07-15 10:30:07", f"{YEAR}-07-15T10:30:07+03:00"),
+            (
+                f"{last_sunday(3)} 03:30",
+                f"{last_sunday(3)}T04:00:00+03:00",
+            ),  # skipped in Athens: the first after the gap
+            (f"{last_sunday(10)} 03:30", f"{last_sunday(10)}T03:30:00+03:00"),  # Athens has it twice: the first
         ],
     )
     async def test_send_time_keeps_instant_and_offset(self, client: Client, sent: str, answered: str) -> None:
@@ -323,7 +327,7 @@ class TestListItems:
         assert (422, "unknown_column") == (response.status_code, response.json()["errors"][0]["code"])
 
     async def test_bare_array_newest_send_time_first(self, client: Client) -> None:
-        times = ["2027-01-01T00:00:00+00:00", "2027-03-01T00:00:00+00:00", "2027-02-01T00:00:00+00:00"]
+        times = [f"{YEAR}-01-01T00:00:00+00:00", f"{YEAR}-03-01T00:00:00+00:00", f"{YEAR}-02-01T00:00:00+00:00"]
         items = [await client.create(send_time=time) for time in times]
 
         response = await client.send("GET", client.items)
@@ -421,7 +425,7 @@ class TestChangeItem:
         item = changed = await client.create(locale="el")
 
         for number, path in enumerate(client.paths(item["item_id"])):
-            body = {"locale": None, "send_time": f"2027-07-0{number + 1}T09:00:00+05:30"}
+            body = {"locale": None, "send_time": f"{YEAR}-07-0{number + 1}T09:00:00+05:30"}
             response = await client.send("PATCH", path, body, If_Match=f'"{number + 1}"')
             changed = response.json()
             assert (200, None, body["send_time"]) == (response.status_code, changed["locale"], changed["send_time"])
@@ -431,7 +435,7 @@ class TestChangeItem:
 
     async def test_a_whole_model_comes_back(self, client: Client) -> None:
         """What clients do: load, change one field, send every non-null field."""
-        item = await client.create(locale="el", send_time="2027-07-01T09:00:00+03:00")
+        item = await client.create(locale="el", send_time=f"{YEAR}-07-01T09:00:00+03:00")
         loaded = {name: value for name, value in item.items() if value is not None}
 
         unchanged = await client.send("PATCH", client.paths(item["item_id"])[1], loaded)
@@ -441,7 +445,7 @@ class TestChangeItem:
         assert (200, "en", 1) == (changed.status_code, changed.json()["locale"], changed.json()["status_id"])
 
     async def test_a_stale_whole_model_revives_nothing(self, client: Client) -> None:
-        item = await client.create(locale="el", send_time="2027-07-01T09:00:00+03:00")
+        item = await client.create(locale="el", send_time=f"{YEAR}-07-01T09:00:00+03:00")
         loaded = {name: value for name, value in item.items() if value is not None}
         path = client.paths(item["item_id"])[1]
         await client.send("PATCH", path, {"status_id": 5})

@@ -10,6 +10,7 @@ import pytest
 from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.access import SCOPES
+from tests.dates import YEAR
 from tests.queue.client import BODY, Client
 from tests.queue.conftest import Queue
 
@@ -76,7 +77,7 @@ class TestRows:
         """A row of a batch becomes the item that the same request alone would have become."""
         body = {
             "locale": "en_US",
-            "send_time": "2027-07-01T09:00:00+03:00",
+            "send_time": f"{YEAR}-07-01T09:00:00+03:00",
             "metadata": {"questionnaire": {"transaction_id": 1042, "empty": ""}, "responder": {"first_name": "Ann"}},
         }
         alone = await client.create(**row("Ann", **body))

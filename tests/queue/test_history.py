@@ -9,6 +9,7 @@ import pytest
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.access import SCOPES
 from tests.conftest import House
+from tests.dates import YEAR
 from tests.queue.client import Client
 from tests.queue.conftest import Queue
 
@@ -53,17 +54,17 @@ class TestTrace:
         assert all(check["passed"] for check in found["checks"])
 
     async def test_not_due_yet(self, client: Client) -> None:
-        found = await trace(client, await client.create(send_time="2027-07-01T09:00:00+03:00"))
-        assert ("go", "2027-07-01T09:00:00+03:00", "2027-07-01T09:00:00") == tuple(
+        found = await trace(client, await client.create(send_time=f"{YEAR}-07-01T09:00:00+03:00"))
+        assert ("go", f"{YEAR}-07-01T09:00:00+03:00", f"{YEAR}-07-01T09:00:00") == tuple(
             found[name] for name in ("verdict", "planned_time", "planned_local_time")
         )
 
     async def test_waits_for_its_window_from_the_start(self, client: Client) -> None:
         await client.queue.change_pipeline("dispatch_start_time = '09:00', dispatch_end_time = '17:00'")
-        found = await trace(client, await client.create(send_time="2027-07-01T03:00:00+03:00"))
+        found = await trace(client, await client.create(send_time=f"{YEAR}-07-01T03:00:00+03:00"))
         [window] = [check for check in found["checks"] if check["rule"] == "window"]
         assert ("go", None, True) == (found["verdict"], found["result"], window["passed"])
-        assert window["detail"].startswith("Held until 2027-07-01 09:0")
+        assert window["detail"].startswith(f"Held until {YEAR}-07-01 09:0")
         assert window["detail"].endswith(" Europe/Athens: outside the dispatch window")
 
     async def test_held(self, client: Client) -> None:

@@ -18,6 +18,7 @@ from afterword.queue.imports.resources import of_event
 from afterword.queue.imports.service import NotOurs
 from afterword.worker.imports import PIECES_A_TURN, Importer
 from tests.conftest import House
+from tests.dates import YEAR
 from tests.queue.client import Client
 from tests.queue.conftest import Queue
 
@@ -185,7 +186,7 @@ class TestRefusals:
 class TestImport:
     async def test_ok(self, importing: Importing) -> None:
         header = "E-mail;Sprache;Datum;Bestellung;Summe;Vorname;Notiz"
-        row = "ann@example.com;el;2027-07-01 09:00;order-1;12,50;Ann;=1+1"
+        row = f"ann@example.com;el;{YEAR}-07-01 09:00;order-1;12,50;Ann;=1+1"
         mapping = {
             "E-mail": "responder_channel_identifier", "Sprache": "locale", "Datum": "send_time",
             "Bestellung": "external_reference", "Summe": "metadata.questionnaire.order_total",
@@ -209,7 +210,7 @@ class TestImport:
             made["problem"],
         )
         item = (await importing.client.send("GET", f"/q/queue/item/{made['item_id']}")).json()
-        assert ("ann@example.com", "el", "2027-07-01T09:00:00+03:00", job["created_by"]) == tuple(
+        assert ("ann@example.com", "el", f"{YEAR}-07-01T09:00:00+03:00", job["created_by"]) == tuple(
             item[name] for name in ("responder_channel_identifier", "locale", "send_time", "created_by")
         )
         metadata = await importing.queue.value("select metadata from queue_item")

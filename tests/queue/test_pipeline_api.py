@@ -8,6 +8,7 @@ import pytest
 
 from afterword.channels.base import Sent
 from tests.conftest import House
+from tests.dates import YEAR
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
 
@@ -31,7 +32,7 @@ EVERYTHING = {
     "delay_cap_minutes": 59, "delay_cap_hours": 23, "delay_cap_days": 365,
     "frequency_cap_minutes": 1, "frequency_cap_hours": 2, "frequency_cap_days": 3,
     "messages": {"de": {"subject": "Na?", "body": "{{ link }}"}},
-    "start_time": "2026-01-01T00:00:00+02:00", "end_time": "2027-07-01T00:00:00+03:00",
+    "start_time": "2026-01-01T00:00:00+02:00", "end_time": f"{YEAR}-07-01T00:00:00+03:00",
     "dispatch_start_time": "21:30", "dispatch_end_time": "06:00",
     "time_zone": "Europe/Berlin", "zone_of": "organization", "weekdays": [1, 3],
     "conditions": {"all": [{"subject": "responder_metadata:vip", "operator": "is_empty"}]},
@@ -98,7 +99,7 @@ class TestCreate:
             ([("/dispatch_start_time", "required")], {**MAIL, "dispatch_end_time": "09:00"}),
             (
                 [("/end_time", "out_of_range")],
-                {**MAIL, "start_time": "2027-01-01T00:00:00Z", "end_time": "2027-01-01T02:00:00+02:00"},
+                {**MAIL, "start_time": f"{YEAR}-01-01T00:00:00Z", "end_time": f"{YEAR}-01-01T02:00:00+02:00"},
             ),
             ([("/target_url", "invalid_format")], {**MAIL, "channel_id": WEBHOOK, "target_url": "file:///etc/passwd"}),
             ([("/reminders", "too_many")], {**MAIL, "reminders": [{"delay_days": day} for day in range(4)]}),
@@ -265,7 +266,7 @@ class TestChange:
 class TestDelete:
     @pytest.mark.parametrize("held", [False, True])
     async def test_open_items(self, client: Client, *, held: bool) -> None:
-        await client.create(**({} if held else {"send_time": "2027-07-01T09:00:00Z"}))
+        await client.create(**({} if held else {"send_time": f"{YEAR}-07-01T09:00:00Z"}))
         if held:
             await client.queue.worker().claim()
         response = await client.send("DELETE", client.pipeline)

@@ -10,6 +10,7 @@ import pytest
 from afterword.channels.base import Sent
 from afterword.core.access import SCOPES
 from tests.conftest import House
+from tests.dates import YEAR
 from tests.queue.client import BODY, Client
 from tests.queue.conftest import Queue
 
@@ -78,7 +79,7 @@ class TestRefusals:
 
 class TestPut:
     async def test_creates_then_changes(self, client: Client) -> None:
-        created = await put(client, {**BODY, "locale": "el", "send_time": "2027-07-01T09:00:00+03:00"})
+        created = await put(client, {**BODY, "locale": "el", "send_time": f"{YEAR}-07-01T09:00:00+03:00"})
         assert 201 == created.status_code, created.text
         item = created.json()
         assert created.headers["location"].endswith(f"/q/queue/item/{item['item_id']}")

@@ -10,6 +10,7 @@ from afterword import db
 from afterword.channels.base import Sent
 from afterword.core.access import SCOPES
 from afterword.core.scheduling import RULES
+from tests.dates import YEAR
 from tests.queue.client import BODY, Client
 from tests.queue.conftest import Queue
 
@@ -42,9 +43,9 @@ async def everything(queue: Queue) -> dict[str, object]:
 
 class TestRows:
     async def test_goes(self, client: Client) -> None:
-        [row] = await simulate(client, {**BODY, "send_time": "2027-07-01T09:00:00+03:00"})
+        [row] = await simulate(client, {**BODY, "send_time": f"{YEAR}-07-01T09:00:00+03:00"})
         assert (True, "go", None, None) == tuple(row[name] for name in ("valid", "verdict", "reason", "problem"))
-        assert datetime.fromisoformat("2027-07-01T09:00:00+03:00") == datetime.fromisoformat(row["planned_time"])
+        assert datetime.fromisoformat(f"{YEAR}-07-01T09:00:00+03:00") == datetime.fromisoformat(row["planned_time"])
         assert ("Europe/Athens", "How was your delivery?") == (row["time_zone"], row["subject"])
         assert len(RULES) == len(row["checks"])
         assert all(check["passed"] for check in row["checks"])
@@ -118,9 +119,9 @@ class TestRules:
         await client.queue.change_pipeline("frequency_cap_days = 30")
         late, early, other = await simulate(
             client,
-            {**BODY, "send_time": "2027-03-05T10:00:00Z"},
-            {**BODY, "send_time": "2027-03-01T10:00:00Z"},
-            {"responder_channel_identifier": "bob@example.com", "send_time": "2027-03-05T10:00:00Z"},
+            {**BODY, "send_time": f"{YEAR}-03-05T10:00:00Z"},
+            {**BODY, "send_time": f"{YEAR}-03-01T10:00:00Z"},
+            {"responder_channel_identifier": "bob@example.com", "send_time": f"{YEAR}-03-05T10:00:00Z"},
         )
         assert ["skip", "go", "go"] == [late["verdict"], early["verdict"], other["verdict"]]
         assert "frequency_cap" == late["reason"]
@@ -136,12 +137,12 @@ class TestRules:
 
     async def test_window(self, client: Client) -> None:
         await client.queue.change_pipeline("dispatch_start_time = '09:00', dispatch_end_time = '17:00'")
-        [row] = await simulate(client, {**BODY, "send_time": "2027-07-01T03:00:00+03:00"})
+        [row] = await simulate(client, {**BODY, "send_time": f"{YEAR}-07-01T03:00:00+03:00"})
         planned = datetime.fromisoformat(row["planned_time"])
         assert ("go", 9, "+03:00") == (row["verdict"], planned.hour, row["planned_time"][-6:])
         [window] = [check for check in row["checks"] if check["rule"] == "window"]
         assert window["passed"]
-        assert window["detail"] == f"Held until 2027-07-01 {planned:%H:%M} Europe/Athens: outside the dispatch window"
+        assert window["detail"] == f"Held until {YEAR}-07-01 {planned:%H:%M} Europe/Athens: outside the dispatch window"
 
     async def test_suppressed(self, client: Client) -> None:
         await client.create()

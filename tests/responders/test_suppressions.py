@@ -14,6 +14,7 @@ from afterword.events import store as events
 from afterword.responders.suppressions.resources import of_event
 from afterword.settings import Settings
 from tests.conftest import SITE, TIME_ZONE, House
+from tests.dates import YEAR
 
 PATH: Final = "/v3.2/suppression"
 ANN: Final = {"channel_id": 1, "identifier": "Ann@Example.com"}
@@ -76,10 +77,10 @@ class TestAdding:
         assert [made] == await listed(client, house)
 
     async def test_a_stronger_reason_or_a_longer_time_is_news(self, client: httpx2.AsyncClient, house: House) -> None:
-        first = (await add(client, house, expires_time="2027-01-01T00:00:00Z")).json()
-        for fields in ({"expires_time": "2027-06-01T00:00:00Z"}, {}, {"reason": "unsubscribed"}):
+        first = (await add(client, house, expires_time=f"{YEAR}-02-01T00:00:00Z")).json()
+        for fields in ({"expires_time": f"{YEAR}-06-01T00:00:00Z"}, {}, {"reason": "unsubscribed"}):
             assert 201 == (await add(client, house, **fields)).status_code
-        for fields in ({"expires_time": "2028-01-01T00:00:00Z"}, {"reason": "hard_bounce"}):
+        for fields in ({"expires_time": f"{YEAR + 1}-01-01T00:00:00Z"}, {"reason": "hard_bounce"}):
             assert 409 == (await add(client, house, **fields)).status_code
         [found] = await listed(client, house)
         assert (first["suppression_id"], "unsubscribed", None) == (

@@ -16,7 +16,7 @@ from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.worker.exports import Exporter
-from tests.conftest import House, build_house
+from tests.conftest import House
 
 
 @dataclass
@@ -90,9 +90,10 @@ class Shop:
 
 
 @pytest.fixture
-async def house(pool: db.Pool) -> House:
+async def house(standing_house: House, pool: db.Pool) -> House:
     """The organization of most tests, not the one of reports."""
-    return await build_house(pool, domain="demo")
+    async with db.transaction(pool):  # from here on the pool knows the database's time
+        return standing_house
 
 
 @pytest.fixture

@@ -7,13 +7,14 @@ import pytest
 from afterword import db
 from afterword.queue.imports import service
 from afterword.queue.imports.service import NewImport
+from tests.dates import YEAR
 from tests.journeys.processes import Child
 from tests.worker.faults.rig import SECRET, Rig, size
 
 pytestmark = pytest.mark.faults
 
 HEADER = "responder_channel_identifier,send_time,external_reference,metadata.questionnaire.transaction_id"
-LATER = "2030-07-01T09:00:00Z"  # nothing is sent meanwhile
+LATER = f"{YEAR}-07-01T09:00:00Z"  # nothing is sent meanwhile
 GROWTH_BYTES_MAX = 200_000_000  # the file takes 40 MB in memory as text; worked off, some pieces of it
 DONE_SECONDS_MAX = float(size(120, 900))
 
