@@ -59,13 +59,18 @@ class Combiner(Generic[Want, Outcome]):
         return longest is not None and bool(self._since) and now - self._since[0] > longest
 
     async def _fly(self) -> None:
-        while self._waiting:
-            for _ in range(min(len(self._waiting), self._batch_max)):
-                self._since.popleft()
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
-            batch = [(want, future) for want, future in batch if not future.cancelled()]
-            if batch:
-                await self._carry(batch)
+        try:
+            while self._waiting:
+                for _ in range(min(len(self._waiting), self._batch_max)):
+                    self._since.popleft()
+                batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
+                batch = [(want, future) for want, future in batch if not future.cancelled()]
+                if batch:
+                    await self._carry(batch)
+        finally:
+            # At once: a task's callbacks run a turn of the loop later, and who submits in between would count on a
+            # flight that has ended, and wait for as long as nobody else comes.
+            self._flights.discard(asyncio.current_task())
 
     async def _carry(self, batch: Sequence[tuple[Want, asyncio.Future[Outcome]]]) -> None:
         try:

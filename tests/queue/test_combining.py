@@ -37,6 +37,13 @@ async def test_a_lone_one_goes_at_once() -> None:
     assert [[7]] == flush.batches
 
 
+async def test_who_comes_at_the_end_of_a_flight_has_one() -> None:
+    """The turn of the loop in which the outcome is told is the one in which the flight has just ended."""
+    combiner = Combiner(Flush(), batch_max=10)
+    async with asyncio.timeout(10):
+        assert [2, 4, 6] == [await combiner.submit(number) for number in (1, 2, 3)]
+
+
 async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
     flush = Flush()
     flush.gate.clear()
