@@ -5,6 +5,7 @@ One bound session an account and worker process, opened with the first message. 
 
 import asyncio
 import contextlib
+import functools
 import re
 import secrets
 import sys
@@ -212,12 +213,12 @@ class SmppChannel:
 
 
 async def _returned() -> None:
-    """Wait until no thread that Python did not start is in Python.
+    """Wait until no thread that Python did not start is in Python, but those that were there before the library.
 
     The library gives an answer from a thread of its own, which is still on its way out of Python when we have it. An
     interpreter that ends meanwhile ends that thread amid native code, and the process crashes (before Python 3.14).
     """
-    while _strangers():  # noqa: ASYNC110  nobody tells us
+    while _strangers() - _others():  # noqa: ASYNC110  nobody tells us
         await asyncio.sleep(RETURN_SECONDS)
 
 
@@ -227,8 +228,15 @@ def _strangers() -> set[int]:
     return inside.keys() - {thread.ident for thread in threading.enumerate()}
 
 
+@functools.cache
+def _others() -> set[int]:
+    """Those of them that were there when this was asked first: before the library was loaded."""
+    return _strangers()
+
+
 def library() -> Any:
     """The module of the extra; raises ValueError with a sentence where it is missing."""
+    _others()
     try:
         import smpp34  # noqa: PLC0415  an extra
     except ImportError:

@@ -1,7 +1,9 @@
 """SMPP against the extra's own server on this machine: what is handed over, what is refused, what comes back."""
 
+import _thread
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -226,6 +228,19 @@ class TestClose:
             )
             _, told = await process.communicate()
         assert (0, "") == (process.returncode, told.decode())
+
+    async def test_threads_of_others_are_not_waited_for(self) -> None:
+        """They may stay as long as the process: whoever embeds the worker has some."""
+        leave = threading.Event()
+        _thread.start_new_thread(leave.wait, ())
+        try:
+            await until(lambda: bool(smpp._strangers()))
+            smpp._others.cache_clear()
+            async with carrier() as smsc, asyncio.timeout(smpp.UNBIND_SECONDS / 2), bound(smsc.port) as channel:
+                assert isinstance(await channel.send(sms(), begin=Begin()), Sent)
+        finally:
+            leave.set()
+            smpp._others.cache_clear()
 
     async def test_what_the_session_still_gave_is_taken(self) -> None:
         taken: list[Report] = []
