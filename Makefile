@@ -27,7 +27,7 @@ browser: setup ## the Chromium that the page tests drive
 	@$(BIN)/python tests/browser/chromium.py
 
 test: setup browser ## every test, in parallel; real PostgreSQL, SMTP and Chromium
-	$(BIN)/pytest -n auto -m "not faults and not nightly"
+	$(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
 faults: setup ## the tests that kill processes and servers, alone; each prints its figure
@@ -35,7 +35,7 @@ faults: setup ## the tests that kill processes and servers, alone; each prints i
 
 # Needs root, and pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
 nightly: setup browser ## every test at its full size, and those that only run then: an hour or more
-	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -n auto -m "not faults and not nightly"
+	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
 	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -m "faults or nightly"
 
 check: setup browser ## format, lint, types, import contracts, house rules, tests

@@ -75,5 +75,7 @@ def broken(name: str) -> Generator[None]:
             patch.setattr(db.Database, method, breaking(getattr(db.Database, method)))
         if name == "cancel while sending":  # the service looks as well, at a row that it has locked
             patch.setattr(service, "_locked", _locked_too_late)
-        yield
-    assert found, f"no statement has this guard any more: {guard}"
+        try:
+            yield
+        finally:
+            assert found, f"no statement has this guard any more: {guard}"

@@ -21,7 +21,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from afterword import db, errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
@@ -41,7 +48,7 @@ from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
 
 FULL = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 EXAMPLES, STEPS = (2_000, 60) if FULL else (60, 20)
-EXAMPLES_TEETH, STEPS_TEETH = 600 if FULL else 60, 20  # the first that notices ends it
+EXAMPLES_TEETH, STEPS_TEETH = 3_000, 20  # the first that notices ends it
 ALWAYS = {"settle ignores the epoch", "late truth forgotten"}  # the hardest to notice
 WORKERS, ITEMS_MAX = 2, 3
 ATTEMPTS_MAX = 3
@@ -137,6 +144,7 @@ class Machine(RuleBasedStateMachine):
         self.known: dict[str, Known] = {}
         self.workers = [Process(self.queue.worker()) for _ in range(WORKERS)]
         self.allowed: tuple[Move, ...] = ()
+        self.is_patient = False
         self.disconnects = self.wishes = 1  # that are left: more of either, and there would be little else
         self.do(self._empty)
         for resends in (True, False):
@@ -174,11 +182,17 @@ class Machine(RuleBasedStateMachine):
         )  # fmt: skip
         self.known[item_id] = Known(self._rows()[item_id])
 
-    @precondition(lambda self: self.wishes)
+    @initialize(is_patient=st.booleans())
+    def clients(self, *, is_patient: bool) -> None:
+        """Patient ones keep their wishes until something is being sent."""
+        self.is_patient = is_patient
+
+    @precondition(lambda self: self.wishes and (not self.is_patient or self._any(Item.SENDING)))
     @rule(data=st.data(), wish=st.sampled_from(["cancel", "edit", "delete"]))
     def client(self, data: st.DataObject, wish: str) -> None:
         self.wishes -= 1
-        item_id = self._one(data)
+        being_sent = [name for name in sorted(self.known) if self.known[name].row["status"] == Item.SENDING]
+        item_id = data.draw(st.sampled_from(being_sent or sorted(self.known)))
         if wish == "cancel":
             self._cancel(item_id)
         elif wish == "delete":
@@ -513,9 +527,6 @@ class Machine(RuleBasedStateMachine):
 
     def _able(self, test: Callable[[Held], bool]) -> list[Process]:
         return [process for process in self.workers if any(test(held) for held in process.held)]
-
-    def _one(self, data: st.DataObject) -> str:
-        return data.draw(st.sampled_from(sorted(self.known)))
 
     def _is_held(self, held: Held, status: Item, *, margin: float = MARGIN_SECONDS) -> bool:
         """Whether the database still grants the hold, as far as the dictionary knows."""

@@ -183,8 +183,9 @@ async def test_the_first_page_of_a_long_list(full: Queue, pool: db.Pool) -> None
 
 async def test_whether_a_pipeline_has_open_items(full: Queue, pool: db.Pool) -> None:
     """Where all have come to their end, as the web process asks when it is deleted."""
-    await full.execute("update queue_item set status = 7 where status = 1")
     async with db.connection(pool) as database:
+        await database._connection.execute("set statement_timeout = 0")
+        await database._connection.execute("update queue_item set status = 7 where status = 1")
         await database._connection.execute("vacuum analyze queue_item")
         explained = Explained(database)
         organization_id, pipeline_id = full.lane

@@ -77,7 +77,9 @@ async def _hurry(rig: Rig, done: asyncio.Event) -> int:
         while not done.is_set():
             async with db.transaction(pool) as database:
                 count += await database.execute(
-                    "update queue_item set due_time = now() where status = 1 and reason = 'previous_open'"
+                    """update queue_item set due_time = now() where (organization_id, item_id) in (
+                         select organization_id, item_id from queue_item
+                         where status = 1 and reason = 'previous_open' for update skip locked)"""
                 )
             await asyncio.sleep(0.05)
     return count

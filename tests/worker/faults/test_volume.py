@@ -39,7 +39,8 @@ STEP_ITEMS = 1_000
 LOOKED_BEFORE = timedelta(seconds=0.5)
 # What was queued within LOOKED_BEFORE may be dead and is passed all the same; twice that, for what comes between.
 ENTRIES_MAX = 2 * PROBE_ITEMS * (1 + int(LOOKED_BEFORE.total_seconds() / PAUSE_SECONDS))
-ENTRIES: Final = "select pg_stat_get_xact_tuples_returned('queue_item_due'::regclass)"  # of the index, dead ones too
+# Entries of the index, dead ones too. It counts from transaction to transaction, until the server takes it over.
+ENTRIES: Final = "select pg_stat_get_xact_tuples_returned('queue_item_due'::regclass)"
 QUEUE_PROBES: Final = """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
     responder_channel_identifier, address_key, send_time, send_offset_minutes, due_time, not_after, attempts_max)
   select $1, left(md5(random()::text), 22), $3, $2, 'probe@example.com', sha256(random()::text::bytea), now(), 0, now(),
@@ -67,12 +68,13 @@ class Prober:
                 await database.execute(QUEUE_PROBES, *lane, self.house.questionnaire_id, PROBE_ITEMS)
             empty_until = {lane: self.pool.clock.now() - LOOKED_BEFORE}  # as the look at all lanes has found its head
             async with db.transaction(self.pool) as database:
+                before = await database.fetch_value(ENTRIES)
                 began = time.perf_counter()
                 claimed = await sending.claim_bare(
                     database, shares={lane: PROBE_ITEMS}, lease=lease, empty_until=empty_until
                 )
                 self.seconds.append(time.perf_counter() - began)
-                self.entries = max(self.entries, await database.fetch_value(ENTRIES))
+                self.entries = max(self.entries, await database.fetch_value(ENTRIES) - before)
             assert PROBE_ITEMS == len(claimed)
             async with db.transaction(self.pool) as database:
                 await database.execute(END_PROBES, *lane)

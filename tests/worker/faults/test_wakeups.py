@@ -226,8 +226,11 @@ async def _terminate(rig: Rig) -> int:
 
 
 async def _connected(rig: Rig) -> bool:
+    """Whether the listener has committed that it listens."""
     return await rig.connection.fetchval(
-        "select exists(select from pg_stat_activity where application_name = $1 and query like 'LISTEN%')", EAR.decode()
+        """select exists(select from pg_stat_activity
+           where application_name = $1 and state = 'idle' and query ilike 'commit%')""",
+        EAR.decode(),
     )
 
 
