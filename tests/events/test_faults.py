@@ -24,6 +24,7 @@ from afterword.events import service as events
 from afterword.events.sending import service as sending
 from afterword.worker import deliverer as deliverers
 from afterword.worker.deliverer import Deliverer
+from tests import machine
 from tests.bar import Tell
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import House, settled
@@ -35,6 +36,7 @@ EVENTS: Final = 25_000 if FULL else 600  # of one writer
 KILLS: Final = 20
 SUBJECTS: Final = 12
 HANGING: Final = 100_000 if FULL else 5_000
+WAIT_SECONDS_MAX: Final = 2.0
 SECONDS_MAX: Final = 3_600.0 if FULL else 240.0
 
 
@@ -146,10 +148,18 @@ async def _send_on(desk: Desk, deliverer: Deliverer, done: asyncio.Event) -> Non
 
 async def _open_ones(pool: db.Pool) -> bool:
     async with db.connection(pool) as database:
+        is_open = await database.fetch_value(
+            "select exists (select from delivery where state in ('scheduled', 'claimed'))"
+        )
+    return is_open or await _undealt(pool)
+
+
+async def _undealt(pool: db.Pool) -> bool:
+    """Whether there are events that the reader has not passed."""
+    async with db.connection(pool) as database:
         return await database.fetch_value(
-            """select exists (select from delivery where state in ('scheduled', 'claimed'))
-                 or exists (select from event e, event_cursor c
-                   where c.reader = 'webhooks' and (e.xid, e.seq) > (c.xid, c.seq))"""
+            """select exists (select from event e where not exists (select from event_cursor c
+                 where c.reader = 'webhooks' and (c.xid, c.seq) >= (e.xid, e.seq)))"""
         )
 
 
@@ -185,6 +195,9 @@ async def test_a_target_that_hangs_harms_nobody(
         await Desk(pool, neighbour, desk.client).hook(healthy.url)
         await _pile_up(pool, desk.house, hook["webhook_id"], HANGING)
         async with _running(make_deliverer(call_seconds=40.0)) as deliverer:
+            async with asyncio.timeout(SECONDS_MAX):
+                while await _undealt(pool):
+                    await asyncio.sleep(0.01)
             told: dict[str, float] = {}
             in_flight: list[int] = []
             for _ in range(30 if FULL else 10):
@@ -199,7 +212,8 @@ async def test_a_target_that_hangs_harms_nobody(
         assert len(told) == len(healthy.given)
         assert 2 == len(hanging.given)
         assert max(in_flight) <= 3
-    tell(f"webhooks of the other p99 {waits[-1]:.2f} s beside {HANGING} that wait for a target that hangs")
+        assert not machine.is_over(waits[-1], limit=WAIT_SECONDS_MAX)
+    tell(f"webhooks of the other after {waits[-1]:.2f} s at most beside {HANGING} that wait for a target that hangs")
 
 
 @asynccontextmanager
