@@ -47,9 +47,7 @@ class Combiner(Generic[Want, Outcome]):
         self._waiting.append((want, future))
         self._since.append(loop.time())
         if len(self._flights) < self._flights_max:
-            flight = asyncio.create_task(self._fly())
-            self._flights.add(flight)
-            flight.add_done_callback(self._flights.discard)
+            self._flights.add(asyncio.create_task(self._fly()))
         return await future
 
     def _is_full(self, now: float) -> bool:
@@ -68,8 +66,8 @@ class Combiner(Generic[Want, Outcome]):
                 if batch:
                     await self._carry(batch)
         finally:
-            # At once: a task's callbacks run a turn of the loop later, and who submits in between would count on a
-            # flight that has ended, and wait for as long as nobody else comes.
+            # Here, and not in a callback of the task: that runs a turn of the loop later, and who submits in between
+            # would count on a flight that has ended, and wait for as long as nobody else comes.
             self._flights.discard(asyncio.current_task())
 
     async def _carry(self, batch: Sequence[tuple[Want, asyncio.Future[Outcome]]]) -> None:

@@ -236,7 +236,7 @@ def _others() -> set[int]:
 
 def library() -> Any:
     """The module of the extra; raises ValueError with a sentence where it is missing."""
-    _others()
+    _others()  # while none is the library's
     try:
         import smpp34  # noqa: PLC0415  an extra
     except ImportError:

@@ -8,7 +8,7 @@ from afterword.core.columns import as_document
 from afterword.db import Database
 from afterword.queue.records import TOLD_COLUMNS
 
-ItemKey = tuple[str, str]
+ItemKey = tuple[str, str]  # organization_id, item_id
 
 _TOLD: Final = as_document(TOLD_COLUMNS, "q")
 
