@@ -32,10 +32,27 @@ def document() -> Any:
 
 
 def test_snapshot(document: Any) -> None:
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    text = by_line(document)
     if os.environ.get("REWRITE_SNAPSHOTS") == "1":
         SNAPSHOT.write_text(text, encoding="utf-8")
     assert SNAPSHOT.read_text(encoding="utf-8") == text, "the interface changed; see the head of this file"
+
+
+def by_line(document: Any) -> str:
+    """The document as JSON with a line for each operation, schema and other part."""
+    depths = {"paths": 2, "components": 2}  # levels below the member that are opened
+
+    def lines_of(value: Any, depth: int, indent: int) -> str:
+        if depth == 0 or not value:
+            return json.dumps(value, ensure_ascii=False)
+        members = [
+            f"{' ' * (indent + 1)}{json.dumps(name)}: {lines_of(each, depth - 1, indent + 1)}"
+            for name, each in value.items()
+        ]
+        return "{\n" + ",\n".join(members) + f"\n{' ' * indent}}}"
+
+    members = [f" {json.dumps(name)}: {lines_of(each, depths.get(name, 0), 1)}" for name, each in document.items()]
+    return "{\n" + ",\n".join(members) + "\n}\n"
 
 
 def test_valid(document: Any) -> None:
