@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 FAULTS := tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
-.PHONY: setup demo serve test check fix bench bench-long bench-rivals docs client faults nightly browser lock clean
+.PHONY: setup demo serve test ordinary types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
 
 setup: $(STAMP)
 
@@ -23,27 +23,34 @@ demo: setup ## the whole journey on your machine; stays up until Ctrl-C
 serve: setup ## API, pages, worker and database in one process tree
 	$(BIN)/afterword serve
 
-browser: setup ## the Chromium that the page tests drive
-	@$(BIN)/python tests/browser/chromium.py
+programs: setup ## what tests run beside Python: Chromium, PHP
+	@$(BIN)/python tests/programs.py
 
-test: setup browser ## every test, in parallel; real PostgreSQL, SMTP and Chromium
+test: setup programs ## every test; the second half runs although the first one fails
+	@$(MAKE) --no-print-directory --keep-going ordinary faults
+
+ordinary: setup programs ## the tests that may run side by side; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
-	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
 faults: setup ## the tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
 # Needs root, and pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
-nightly: setup browser ## every test at its full size, and those that only run then: an hour or more
-	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
-	AFTERWORD_TEST_FAULTS=full $(BIN)/pytest -m "faults or nightly"
+nightly: setup programs ## every test at its full size, and those that only run then: an hour or more
+	export AFTERWORD_TEST_FAULTS=full; \
+	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"; failed=$$?; \
+	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
 
-check: setup browser ## format, lint, types, import contracts, house rules, tests
+# The quick checks first. The types need one core for a minute: beside the tests, but not beside those that measure.
+check: setup programs ## format, lint, import contracts, house rules, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/basedpyright
 	$(BIN)/lint-imports
-	$(MAKE) test
+	$(MAKE) --no-print-directory --keep-going --jobs=2 types ordinary; failed=$$?; \
+	  $(MAKE) --no-print-directory faults && exit $$failed
+
+types: setup
+	$(BIN)/basedpyright
 
 fix: setup ## format, and mend what the linter can
 	$(BIN)/ruff format .

@@ -26,7 +26,7 @@ from afterword.instances.store import Instance
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
-from tests.browser import chromium
+from tests import programs
 from tests.conftest import fresh_database, patient_pool
 
 SECRET = b"s" * 32
@@ -182,11 +182,11 @@ async def hotel(pool: db.Pool) -> AsyncIterator[Shop]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """One Chromium for all, who open contexts of their own in it; tests are skipped where there is none."""
-    path = chromium.find()
+    path = programs.find_chromium()
     if path is None:
         pytest.skip("no Chromium on this machine")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        browser = await playwright.chromium.launch(executable_path=path, args=list(programs.CHROMIUM_FLAGS))
         yield browser
         await browser.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-from tests.browser import chromium
+from tests import programs
 from tests.journeys.inbox import Inbox, open_inbox
 
 
@@ -22,11 +22,11 @@ async def inbox() -> AsyncIterator[Inbox]:
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
     """Chromium; the test is skipped where there is none."""
-    path = chromium.find()
+    path = programs.find_chromium()
     if path is None:
         pytest.skip("no Chromium on this machine")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=path, args=list(chromium.FLAGS))
+        browser = await playwright.chromium.launch(executable_path=path, args=list(programs.CHROMIUM_FLAGS))
         yield browser
         await browser.close()
 
