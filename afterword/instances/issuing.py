@@ -65,6 +65,8 @@ class WantedInstance:
 
     organization_id: str
     item_id: str
+    channel_id: int
+    pipeline_id: str
     questionnaire_id: str
     responder_id: str
     locale: str | None
@@ -166,6 +168,8 @@ def row(
         "version_id": version.version_id,
         "responder_id": responder_id,
         "item_id": item and item.item_id,
+        "channel_id": item and item.channel_id,
+        "pipeline_id": item and item.pipeline_id,
         "reference_id": wish.reference_id,
         "previous_questionnaire_instance_id": item and item.previous_questionnaire_instance_id,
         "short_code": ids.short_code(),

@@ -41,6 +41,8 @@ class Instance(ShownInstance, frozen=True):
     organization_id: str
     version_id: str
     item_id: str | None
+    channel_id: int | None  # of the pipeline that it was sent through, which outlasts the item
+    pipeline_id: str | None
     reference_id: str | None
     previous_questionnaire_instance_id: str | None
     test: bool
@@ -64,9 +66,10 @@ class Instance(ShownInstance, frozen=True):
 
 
 INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, version_id, responder_id,
-  item_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale, valid_days, editable,
-  finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
-  processed_time, flow_time, deleted_time, version, created_time, updated_time, created_by, updated_by"""
+  item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
+  valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
+  completed_time, processed_time, flow_time, deleted_time, version, created_time,
+  updated_time, created_by, updated_by"""
 
 SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,

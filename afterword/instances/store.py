@@ -264,18 +264,19 @@ async def insert_instances(  # any tenant: a claimed batch serves many organizat
     rows = await db.fetch(
         f"""with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, instance_id text,
-               questionnaire_id text, version_id text, responder_id text, item_id text, reference_id text,
-               previous_questionnaire_instance_id text, short_code text, test boolean, locale text, valid_days integer,
-               editable boolean, question_ids text[], metadata jsonb, sent_time timestamptz, delivered_time timestamptz,
-               created_time timestamptz, created_by text)),
+               questionnaire_id text, version_id text, responder_id text, item_id text, channel_id smallint,
+               pipeline_id text, reference_id text, previous_questionnaire_instance_id text, short_code text,
+               test boolean, locale text, valid_days integer, editable boolean, question_ids text[], metadata jsonb,
+               sent_time timestamptz, delivered_time timestamptz, created_time timestamptz, created_by text)),
            issued as (
              insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
-               responder_id, item_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
-               valid_days, editable, question_ids, metadata, sent_time, delivered_time, created_time, created_by,
-               updated_time, updated_by)
-             select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, reference_id,
-               previous_questionnaire_instance_id, short_code, test, locale, valid_days, editable, question_ids,
-               metadata, sent_time, delivered_time, created_time, created_by, created_time, created_by
+               responder_id, item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id,
+               short_code, test, locale, valid_days, editable, question_ids, metadata, sent_time, delivered_time,
+               created_time, created_by, updated_time, updated_by)
+             select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, channel_id,
+               pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale, valid_days,
+               editable, question_ids, metadata, sent_time, delivered_time, created_time, created_by, created_time,
+               created_by
              from d on conflict do nothing returning {INSTANCE_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,

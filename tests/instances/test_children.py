@@ -20,6 +20,8 @@ async def child_of(
     want = WantedInstance(
         organization_id=parent.organization_id,
         item_id=ids.ordered(now),
+        channel_id=1,
+        pipeline_id=ids.ordered(NOW),
         questionnaire_id=questionnaire_id or parent.questionnaire_id,
         responder_id=parent.responder_id,
         locale=None,

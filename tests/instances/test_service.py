@@ -229,6 +229,8 @@ class TestIssueForItems:
             WantedInstance(
                 organization_id=world.caller.organization_id,
                 item_id=ids.ordered(NOW),
+                channel_id=1,
+                pipeline_id=ids.ordered(NOW),
                 questionnaire_id=world.questionnaire_id,
                 responder_id=one.responder_id,
                 locale="en-GB",

@@ -426,6 +426,8 @@ def _wish(item: Claimed, settings: Settings, responder: Found) -> WantedInstance
     return WantedInstance(
         organization_id=item.organization_id,
         item_id=item.item_id,
+        channel_id=settings.pipeline.channel_id,
+        pipeline_id=settings.pipeline.pipeline_id,
         questionnaire_id=item.questionnaire_id,
         responder_id=responder.responder_id,
         locale=item.locale or settings.pipeline.locale or responder.locale,

@@ -12,8 +12,8 @@ from afterword.db import Database
 # $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
 # each on an index of its own; `offset 0`: each span reads its own part of it and no more.
 _USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
-        i.item_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time, i.submitted_time,
-        i.completed_time"""
+        i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time,
+        i.submitted_time, i.completed_time"""
 _RESPONSES: Final[LiteralString] = f"""
     unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (questionnaire_id, from_time, to_time)
     cross join lateral (
@@ -60,10 +60,7 @@ DIMENSION: Final[LiteralString] = """case d.kind
       select x.value #>> '{}' from answer x
       where x.organization_id = i.organization_id and x.instance_id = i.instance_id and x.question_id = d.name
         and not x.provisional)
-    when 'channel' then (
-      select l.channel_id::text from queue_item t
-      join pipeline l on l.organization_id = t.organization_id and l.pipeline_id = t.pipeline_id
-      where t.organization_id = i.organization_id and t.item_id = i.item_id)
+    when 'channel' then i.channel_id::text
     end"""
 _DIMENSIONS: Final[LiteralString] = f"""array(
     select {DIMENSION} from unnest($8::text[], $9::text[]) with ordinality as d (kind, name, place) order by d.place)"""
@@ -153,11 +150,7 @@ async def list_case_counts(
                coalesce(i.submitted_time, i.completed_time) is not null as started
              from {_RESPONSES}
              where ($11::text[] is null or i.instance_id = any($11))
-               and (($12::smallint is null and $13::text is null) or exists (
-                 select 1 from queue_item t
-                 join pipeline l on l.organization_id = t.organization_id and l.pipeline_id = t.pipeline_id
-                 where t.organization_id = i.organization_id and t.item_id = i.item_id
-                   and ($12 is null or l.channel_id = $12) and ($13 is null or l.pipeline_id = $13))))
+               and ($12::smallint is null or i.channel_id = $12) and ($13::text is null or i.pipeline_id = $13))
            select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
              count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
              count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,

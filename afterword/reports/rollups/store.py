@@ -15,10 +15,7 @@ _DIMENSION: Final[LiteralString] = """coalesce(case $6::text
     when 'version' then i.version_id
     when 'locale' then i.locale
     when 'questionnaire_metadata' then i.metadata ->> $7::text
-    when 'channel' then (
-      select l.channel_id::text from queue_item t
-      join pipeline l on l.organization_id = t.organization_id and l.pipeline_id = t.pipeline_id
-      where t.organization_id = i.organization_id and t.item_id = i.item_id)
+    when 'channel' then i.channel_id::text
     end, '')"""
 _VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
     when 'array' then case when jsonb_array_length(a.value) > 0 then
