@@ -75,7 +75,7 @@ def stylesheet(brand: Brand) -> str:
     if brand.surface is not None:
         paper, text = brand.surface
         scheme = "light" if _is_light(paper) else "dark"
-        ink = _readable(text, CONTRAST_MIN, paper)  # what is stored may be older than the rule
+        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
         accents = _accents(brand.primary, paper, ink)
         surface = _surface(paper, ink, accents["--accent-soft"])
         rules.append(_rule({"color-scheme": scheme, **surface, **accents}))
@@ -103,15 +103,15 @@ def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
     negative_soft = _tint(_RED, paper, ink)
     return {
         "--ink": ink,
-        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, paper, accent_soft),
+        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accent_soft),
         "--paper": paper,
         "--desk": _mix(ink, paper, 0.04),
         "--line": _mix(ink, paper, 0.16),
-        "--edge": _readable(_mix(ink, paper, 0.5), CONTROL_CONTRAST_MIN, paper),
-        "--negative": _readable(_RED, CONTRAST_MIN, paper, negative_soft),
+        "--edge": _readable(_mix(ink, paper, 0.5), CONTROL_CONTRAST_MIN, ink, paper),
+        "--negative": _readable(_RED, CONTRAST_MIN, ink, paper, negative_soft),
         "--negative-soft": negative_soft,
         "--gold": _GOLD,
-        "--gold-edge": _readable(_GOLD, CONTROL_CONTRAST_MIN, paper),
+        "--gold-edge": _readable(_GOLD, CONTROL_CONTRAST_MIN, ink, paper),
     }
 
 
@@ -119,7 +119,7 @@ def _accents(primary: Color | None, paper: Color, ink: Color) -> dict[str, Color
     """The brand's colour for texts and borders, where it must be readable, and as it is for areas."""
     own = primary or _TEAL[0 if _is_light(paper) else 1]
     soft = _tint(own, paper, ink)
-    accent = _readable(own, CONTRAST_MIN, paper, soft)
+    accent = _readable(own, CONTRAST_MIN, ink, paper, soft)
     fill = own if contrast(own, paper) >= AREA_CONTRAST_MIN else accent  # a background's own colour marks nothing
     on_fill = readable_on(fill)
     return {
@@ -133,12 +133,11 @@ def _accents(primary: Color | None, paper: Color, ink: Color) -> dict[str, Color
     }
 
 
-def _readable(color: Color, ratio: float, *grounds: Color) -> Color:
-    """The colour, moved towards black or white just so far that it can be read on all grounds."""
-    end = readable_on(grounds[0])
+def _readable(color: Color, ratio: float, end: Color, *backgrounds: Color) -> Color:
+    """The colour, moved towards `end` until each background contrasts by `ratio`; `end` must contrast so itself."""
     for step in range(_STEPS):
         moved = _mix(end, color, step / _STEPS)
-        if all(contrast(moved, ground) >= ratio for ground in grounds):
+        if all(contrast(moved, one) >= ratio for one in backgrounds):
             return moved
     return end
 

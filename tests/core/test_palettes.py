@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from afterword.core import palettes, visuals
@@ -54,6 +54,7 @@ def test_nothing_but_custom_properties(brand: Brand) -> None:
 
 
 @given(primary=st.none() | COLORS, background=COLORS, text=COLORS)
+@example(primary=None, background="#0f871a", text="#000000")  # white reads as well as black, but not on the tint
 def test_everything_can_be_read(primary: str | None, background: str, text: str) -> None:
     """Text at 4.5:1, borders of controls at 3:1 (WCAG 2.2), on any background and with any colour of a brand."""
     found = values(palettes.stylesheet(Brand(primary=primary, surface=(background, text))))
