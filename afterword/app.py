@@ -98,7 +98,7 @@ def create_app(
             *(page_routes() if pages is None else pages),
             *(queue_pages.outbox_routes if show_outbox else ()),
             *probes.routes,
-            *Reference(table, site).routes,
+            *Reference(table, site, show_outbox=show_outbox).routes,
             static.static_file,
             themes.theme_file,
         ],

@@ -149,6 +149,16 @@ class TestFiles:
 
 
 class TestExplanations:
+    @pytest.mark.parametrize("path", ["/", "/v3.2", "/v3.2/"])
+    async def test_the_first_page_says_where_one_is(self, pool: db.Pool, path: str) -> None:
+        for show_outbox in (False, True):
+            async with client_of(pool, show_outbox=show_outbox) as client:
+                found = await client.get(path)
+            assert 200 == found.status_code
+            assert "<h1>Afterword</h1>" in found.text
+            assert 'href="/docs"' in found.text
+            assert show_outbox == ('href="/outbox"' in found.text)
+
     async def test_document(self, pool: db.Pool) -> None:
         async with client_of(pool) as client:
             first = await client.get("/openapi.json")

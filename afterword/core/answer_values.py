@@ -30,7 +30,7 @@ class Given:
 class InvalidAnswer(ValueError):
     """Not an answer to this question. `code` is stable; `limit` is the bound that it broke, for translated pages.
 
-    `part` is the row of a matrix or the field of a contact that is to blame, where it is one.
+    `part` is the row of a matrix, the field of a contact or the exclusive choice that is to blame, where it is one.
     """
 
     def __init__(
@@ -127,7 +127,9 @@ def _check_choices(question: Question, value: object) -> list[int]:
     chosen = sorted(_check_list(question, value))
     exclusive = [choice for choice in map(question.choice, chosen) if choice is not None and choice.exclusive]
     if exclusive and len(chosen) > 1:
-        raise InvalidAnswer(question.question_id, "exclusive", "One of these choices stands alone.")
+        alone = exclusive[0]
+        message = f"The choice {alone.value} excludes the others."
+        raise InvalidAnswer(question.question_id, "exclusive", message, part=str(alone.value))
     low, high = question.choices_min or 0, question.choices_max or len(question.choices)
     if not chosen or (len(chosen) < low and not exclusive):
         raise InvalidAnswer(question.question_id, "too_few", f"Choose at least {max(low, 1)}.", limit=max(low, 1))

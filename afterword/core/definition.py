@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Final
 
 from afterword import ids
@@ -466,11 +467,15 @@ class _Reader:
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
-# Completeness -------------------------------------------------------------------------------------------------
+# Warnings -----------------------------------------------------------------------------------------------------
 
 
 def _warn(definition: Definition, findings: Findings) -> None:
-    """Texts that a reader of one of the languages would see in the default locale."""
+    """Jumps that hide nothing, and texts that a reader of one of the languages would see in the default locale."""
+    for place, group in enumerate(definition.groups):
+        for path in _jumps_within(group, f"/groups/{place}"):
+            message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
+            findings.warning(path, "jump_within_page", message)
     default = definition.pages.get(definition.default_locale) or PageTexts()
     for locale in definition.locales:
         if locale == definition.default_locale:
@@ -481,6 +486,18 @@ def _warn(definition: Definition, findings: Findings) -> None:
             missing += _untranslated(group, f"/groups/{place}", locale)
         for path in missing:
             findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
+
+
+def _jumps_within(group: Group, path: str) -> list[str]:
+    """Where jumps pass over enabled questions of their own group."""
+    found: list[str] = []
+    for place, question in enumerate(group.questions):
+        behind = group.questions[place + 1 :]
+        for number, jump in enumerate(question.jumps):
+            passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, behind)
+            if any(one.enabled for one in passed):
+                found.append(f"{path}/questions/{place}/jumps/{number}")
+    return found
 
 
 def _untranslated(group: Group, path: str, locale: str) -> list[str]:

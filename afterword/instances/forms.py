@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.core import answers as answers_rules
 from afterword.core.answers import LAYOUTS, Given, InvalidAnswer, Layout
 from afterword.core.definition import QUESTIONS_MAX
-from afterword.core.questions import CHOICES_MAX, Question
+from afterword.core.questions import CHOICES_MAX, Question, localized
 from afterword.texts import Texts
 
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all on one page, each choice of each ticked
@@ -19,12 +19,12 @@ Bound = TypeVar("Bound")
 Fields = Mapping[str, list[str]]
 Go = Literal["next", "back", "send"]
 
+EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
 SENTENCES: Final[Mapping[str, str]] = {
     "required": "Please answer this question.",
     "unknown_value": "Please choose one of the answers shown.",
     "out_of_range": "Please choose one of the answers shown.",
-    "exclusive": "This choice excludes the others. Please choose either this one or others.",
     "too_few": "Choose at least {count}.",
     "too_many": "Choose up to {count}.",
     "too_long": "Please shorten this answer to {count} characters.",
@@ -114,7 +114,7 @@ def page_number(text: str | None) -> int | None:
     return int(text) or None
 
 
-def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts) -> PageAnswers:
+def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, locale: str) -> PageAnswers:
     """The answers to the questions of a page. A required one that was left blank is no answer taken back."""
     given: dict[str, Given | None] = {}
     wrong: dict[str, Wrong] = {}
@@ -124,7 +124,7 @@ def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts) ->
         try:
             answer = answers_rules.read_form(question, fields)
         except InvalidAnswer as error:
-            wrong[question.question_id] = Wrong(_sentence_of(question, error, texts), error.part)
+            wrong[question.question_id] = Wrong(_sentence_of(question, error, texts, locale), error.part)
             continue
         if answer is not None or not question.is_required:
             given[question.question_id] = answer
@@ -159,7 +159,10 @@ def first(fields: Fields, name: str) -> str:
     return next(iter(fields.get(name, ())), "")
 
 
-def _sentence_of(question: Question, error: InvalidAnswer, texts: Texts) -> str:
+def _sentence_of(question: Question, error: InvalidAnswer, texts: Texts, locale: str) -> str:
+    if error.code == "exclusive" and error.part is not None:
+        labels = {str(choice.value): choice.label for choice in localized(question, locale).choices}
+        return texts(EXCLUSIVE, choice=labels[error.part])
     if error.code == "out_of_range" and question.shape in BOUNDS:
         return bounds(question, texts, BOUNDS[question.shape])
     if question.shape == "number" and error.code == "invalid_format" and not question.decimals:

@@ -211,7 +211,9 @@ async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: S
     if number != posted.page:  # another tab's answers lead past this page, whose form says nothing about any other
         return _go(sheet, sheet.walk.before(posted.page) if posted.go == "back" else sheet.walk.after(posted.page))
     page = sheet.walk.way.get(number)
-    answers = forms.read_page(page.questions if page else (), posted.fields, texts=sheet.texts)
+    answers = forms.read_page(
+        page.questions if page else (), posted.fields, texts=sheet.texts, locale=sheet.head.locale
+    )
     given = {q: g for q, g in answers.given.items() if g is not None or not sheet.hides_answers}
     try:
         saved = await service.save_answers(
@@ -387,7 +389,9 @@ def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     sheet = start.sheet
     number = sheet.walk.at(1)
     page = sheet.walk.way.get(number)
-    answers = forms.read_page(page.questions if page else (), posted.fields, texts=sheet.texts)
+    answers = forms.read_page(
+        page.questions if page else (), posted.fields, texts=sheet.texts, locale=sheet.head.locale
+    )
     return {**sheet.answered(answers.given).missing_on(number), **answers.wrong}
 
 

@@ -81,6 +81,7 @@ class Option:
     checked: bool
     mouth: str = ""
     other: bool = False
+    exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +243,13 @@ def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends
         return [Option(1, question.title, 1 in shown.chosen)]
     if kind in {"choices", "matrix"}:
         return [
-            Option(choice.value, choice.label, choice.value in shown.chosen, other=choice.other)
+            Option(
+                choice.value,
+                choice.label,
+                choice.value in shown.chosen,
+                other=choice.other,
+                exclusive=choice.exclusive,
+            )
             for choice in question.choices
         ]
     keys = question.scale

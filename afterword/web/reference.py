@@ -1,4 +1,4 @@
-"""What explains the interface: /docs, /problems/{code}, and the OpenAPI document, all from the table of routes."""
+"""What explains the interface: the first page, /docs, /problems/{code} and the OpenAPI document."""
 
 import functools
 import hashlib
@@ -33,13 +33,18 @@ class Section:
 class Reference:
     """The pages, made once at start-up."""
 
-    def __init__(self, routes: Sequence[Route], site: Site) -> None:
+    def __init__(self, routes: Sequence[Route], site: Site, *, show_outbox: bool) -> None:
         self._routes = routes
         self._site = site
+        self._show_outbox = show_outbox
 
     @functools.cached_property
     def routes(self) -> list[HTTPRouteHandler]:
         """As litestar's router takes them."""
+
+        @get(["/", API_PREFIX])
+        async def index() -> Response[str]:
+            return html.page("public/index.html", **_frame("Afterword"), show_outbox=self._show_outbox)
 
         @get(["/openapi.json", f"{API_PREFIX}/openapi.json"])
         async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
@@ -53,7 +58,7 @@ class Reference:
         async def problem(code: str) -> Response[str]:
             return self._problem(code)
 
-        return [document, docs, problem]
+        return [index, document, docs, problem]
 
     @functools.cached_property
     def _document(self) -> bytes:

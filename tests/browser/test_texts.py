@@ -39,7 +39,14 @@ def shown() -> set[str]:
                 or (isinstance(call.func, ast.Attribute) and call.func.attr == "texts")
             )
         }
-    found |= {*forms.SENTENCES.values(), *forms.OWN_SENTENCES.values(), forms.MISFIT, forms.WHOLE_NUMBER, *views.MOUTHS}
+    found |= {
+        *forms.SENTENCES.values(),
+        *forms.OWN_SENTENCES.values(),
+        forms.EXCLUSIVE,
+        forms.MISFIT,
+        forms.WHOLE_NUMBER,
+        *views.MOUTHS,
+    }
     found |= {*views.CONTACT_LABELS.values()}
     for table in (views.END_LABELS, forms.BOUNDS, views.BOUNDS):
         found |= {text for row in table.values() for text in row}

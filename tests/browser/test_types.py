@@ -120,6 +120,12 @@ class TestRefused:
         assert f'id="e-{hotel.question_id(key)}"' in answer.text
         assert key not in await hotel.answers(address.removeprefix("/a/"))
 
+    async def test_an_exclusive_choice_is_named(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
+        address = f"/a/{(await hotel.issue()).instance_id}"
+        answer = await post(client, address, 4, {hotel.name("some"): ["1", "3"]}, "send")
+        text = markup.read(answer.text).text
+        assert "“Neither” excludes the other choices. Please choose either this one or others." in text
+
     async def test_only_what_is_wrong_is_blamed(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
         address = f"/a/{(await hotel.issue()).instance_id}"
         answer = await post(client, address, 1, grid(hotel, "4", "", "2"))
@@ -406,3 +412,34 @@ async def states(hotel: Shop, page: Page, locale: str) -> AsyncIterator[str]:
         if number < PAGES:
             await follow(page, "button[value=next]")
             yield f"page {number} with faults"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+async def test_a_long_word_wraps(hotel: Shop, new_page: NewPage, width: int) -> None:
+    """A tracking link without a space, typed, stored and shown again, widens no page."""
+    page = await new_page(width=width)
+    address = f"{hotel.url}/a/{(await hotel.issue()).instance_id}"
+    for number in (3, 4):
+        await page.goto(f"{address}?page={number}")
+        for field in await page.locator("textarea.text, input.text:visible:not([type=email])").all():
+            await field.fill("x" * 290)
+        assert width >= await page.evaluate("document.documentElement.scrollWidth")
+    right = await page.eval_on_selector("textarea", "area => area.getBoundingClientRect().right")
+    assert right <= width
+
+
+async def test_an_exclusive_choice_clears_the_others(hotel: Shop, new_page: NewPage) -> None:
+    page = await new_page()
+    await page.goto(f"{hotel.url}/a/{(await hotel.issue()).instance_id}?page=4")
+    boxes = page.locator(f"[name='{hotel.name('some')}']")
+
+    async def checked() -> list[int]:
+        return [number for number in (1, 2, 3) if await boxes.nth(number - 1).is_checked()]
+
+    await boxes.nth(0).check()
+    await boxes.nth(1).check()
+    assert [1, 2] == await checked()
+    await boxes.nth(2).check()
+    assert [3] == await checked()
+    await boxes.nth(0).check()
+    assert [1] == await checked()

@@ -241,6 +241,20 @@ class TestParse:
             ("/groups/1/questions/1/translations/el/title", "missing_translation"),
         ] == found(document(), "warning")
 
+    @pytest.mark.parametrize(
+        ("target", "enabled", "warnings"), [("last", True, 1), (None, True, 1), ("last", False, 0), ("why", True, 0)]
+    )
+    def test_a_jump_within_a_page_is_a_warning(self, target: str | None, *, enabled: bool, warnings: int) -> None:
+        """It hides nothing that stands on its own page; over the next question alone it passes over nothing."""
+        whole = changed(*WHY, "enabled", to=enabled)
+        questions = whole["groups"][1]["questions"]
+        questions[0]["jumps"] = [{"target_question_id": target}]
+        questions.append({"key": "last", "type": "nps", "title": "Last?"})
+        path = "/groups/1/questions/0/jumps/0"
+        assert [(path, "jump_within_page")] * warnings == [
+            one for one in found(whole, "warning") if one[1] != "missing_translation"
+        ]
+
 
 class TestTypes:
     @pytest.mark.parametrize(

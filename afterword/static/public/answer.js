@@ -1,4 +1,5 @@
-// Niceties of the answer page, which works without them: tells that a person saw it, and counts what is left to write.
+// Niceties of the answer page, which works without them: tells that a person saw it, and counts what is left to write,
+// and keeps an exclusive choice alone.
 (() => {
   const form = document.querySelector("form[data-view]");
   const gestures = ["pointermove", "pointerdown", "keydown", "touchstart", "wheel"];
@@ -12,6 +13,13 @@
     }).catch(() => {});
   };
   if (form) gestures.forEach((name) => addEventListener(name, seen, { passive: true }));
+
+  addEventListener("change", ({ target }) => {
+    if (!target.matches(".choices [type=checkbox]") || !target.checked) return;
+    for (const other of target.closest(".choices").querySelectorAll("[type=checkbox]")) {
+      if (other !== target && ("exclusive" in target.dataset || "exclusive" in other.dataset)) other.checked = false;
+    }
+  });
 
   for (const area of document.querySelectorAll("textarea[data-left]")) {
     const note = document.createElement("p");
