@@ -4,7 +4,7 @@ What a single question is stands in `core/questions.py`, conditions in `core/con
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -37,7 +37,6 @@ __all__ = [
     "Row",
     "Texts",
     "Translation",
-    "check",
     "content",
     "document_of",
     "localized",
@@ -169,13 +168,6 @@ def parse(document: object, *, give_id: GiveId | None = None) -> Definition:
     if findings.errors:
         raise InvalidDefinition(findings.found)
     return definition
-
-
-def check(document: object, *, give_id: GiveId | None = None, declared: Declared | None = None) -> list[Finding]:
-    """Everything wrong with a JSON document; a finding of severity `error` refuses it."""
-    findings = Findings()
-    read(document, findings, give_id=give_id, declared=declared)
-    return findings.found
 
 
 def with_ids(document: object, *, new_id: Callable[[], str]) -> object:
@@ -472,10 +464,9 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 def _warn(definition: Definition, findings: Findings) -> None:
     """Jumps that hide nothing, and texts that a reader of one of the languages would see in the default locale."""
-    for place, group in enumerate(definition.groups):
-        for path in _jumps_within(group, f"/groups/{place}"):
-            message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
-            findings.warning(path, "jump_within_page", message)
+    message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
+    for path in (path for place, group in enumerate(definition.groups) for path in _jumps_within(group, place)):
+        findings.warning(path, "jump_within_page", message)
     default = definition.pages.get(definition.default_locale) or PageTexts()
     for locale in definition.locales:
         if locale == definition.default_locale:
@@ -488,16 +479,14 @@ def _warn(definition: Definition, findings: Findings) -> None:
             findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
 
 
-def _jumps_within(group: Group, path: str) -> list[str]:
+def _jumps_within(group: Group, group_place: int) -> Iterator[str]:
     """Where jumps pass over enabled questions of their own group."""
-    found: list[str] = []
     for place, question in enumerate(group.questions):
-        behind = group.questions[place + 1 :]
         for number, jump in enumerate(question.jumps):
+            behind = group.questions[place + 1 :]
             passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, behind)
             if any(one.enabled for one in passed):
-                found.append(f"{path}/questions/{place}/jumps/{number}")
-    return found
+                yield f"/groups/{group_place}/questions/{place}/jumps/{number}"
 
 
 def _untranslated(group: Group, path: str, locale: str) -> list[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from afterword import ids
 from afterword.core import definition, questions
 from afterword.core.definition import Definition, InvalidDefinition
+from afterword.core.reading import Findings
 
 DELETE = object()
 
@@ -85,8 +86,14 @@ def changed(*path: str | int, to: object) -> dict[str, Any]:
     return whole
 
 
+def checked(wrong: object, give_id: definition.GiveId | None = None) -> list[definition.Finding]:
+    findings = Findings()
+    definition.read(wrong, findings, give_id=give_id)
+    return findings.found
+
+
 def found(wrong: object, severity: str = "error") -> list[tuple[str, str]]:
-    findings = definition.check(wrong, give_id=give_id)
+    findings = checked(wrong, give_id=give_id)
     return [(finding.path, finding.code) for finding in findings if finding.severity == severity]
 
 
@@ -205,7 +212,7 @@ class TestParse:
         assert [("/groups", "too_many")] == found(whole)
 
     def test_without_an_id_only_where_keys_give_one(self) -> None:
-        codes = {finding.code for finding in definition.check(document())}
+        codes = {finding.code for finding in checked(document())}
         assert "required" in codes
 
     def test_ok(self, good: Definition) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from afterword.core import definition, questions
 from afterword.core.definition import Definition, Row
-from tests.core.test_definition import JSON, give_id, places
+from tests.core.test_definition import JSON, checked, give_id, places
 
 COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
 ROWS = [{"key": "speed", "label": "Speed"}, {"key": "price", "label": "Price"}]
@@ -39,7 +39,7 @@ def parse(type_name: str, **fields: object) -> Definition:
 
 
 def found(type_name: str, **fields: object) -> list[tuple[str, str]]:
-    findings = definition.check(document(type_name, **fields), give_id=give_id)
+    findings = checked(document(type_name, **fields), give_id=give_id)
     below = "/groups/0/questions/0"
     return [(one.path.removeprefix(below), one.code) for one in findings if one.severity == "error"]
 
@@ -161,7 +161,7 @@ class TestLocalized:
         assert ["Καλό", "Fair", "Bad"] == [choice.label for choice in shown.choices]
 
     def test_warnings(self) -> None:
-        findings = definition.check(document("matrix", translations=self.TRANSLATIONS), give_id=give_id)
+        findings = checked(document("matrix", translations=self.TRANSLATIONS), give_id=give_id)
         missing = {one.path.rpartition("/el/")[2] for one in findings if one.code == "missing_translation"}
         assert {"choices/2", "choices/3", f"rows/{give_id('row', 'asked.price')}", "title"} == missing
 
@@ -228,7 +228,7 @@ def test_one_place_turned_into_anything_is_read_or_reported(path: tuple[str | in
         return {name: changed(one, rest) if name == step else one for name, one in value.items()}
 
     wrong = changed(ALL, path)
-    findings = definition.check(wrong, give_id=give_id)
+    findings = checked(wrong, give_id=give_id)
     if not [one for one in findings if one.severity == "error"]:
         good = definition.parse(wrong, give_id=give_id)
         assert good == definition.parse(definition.document_of(good))
