@@ -13,7 +13,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from afterword import __version__, errors, settings
-from afterword.commands import CommandError
+from afterword.cli import CommandError
 
 EXIT_REFUSED = 1
 EXIT_SETTING = 2
@@ -32,12 +32,12 @@ app.command(organization_app)
 app.command(token_app)
 app.command(plan_app)
 app.command(questionnaire_app)
-app.command("afterword.commands.queue_app:app", name="queue", help="Queue items: from files, and of unknown outcome.")
-app.command("afterword.commands.account_app:app", name="account", help="Provider accounts to send through.")
-app.command("afterword.commands.erasure_app:app", name="erasure", help="The ledger of erased people.")
-app.command("afterword.commands.returns:bounce", name="bounce", help="Act on mails that came back.")
-app.command("afterword.commands.returns:inbound_app", name="inbound", help="Addresses where providers call back.")
-app.command("afterword.commands.returns:suppression_app", name="suppression", help="Addresses that are left alone.")
+app.command("afterword.cli.queue_app:app", name="queue", help="Queue items: from files, and of unknown outcome.")
+app.command("afterword.cli.account_app:app", name="account", help="Provider accounts to send through.")
+app.command("afterword.cli.erasure_app:app", name="erasure", help="The ledger of erased people.")
+app.command("afterword.cli.returns:bounce", name="bounce", help="Act on mails that came back.")
+app.command("afterword.cli.returns:inbound_app", name="inbound", help="Addresses where providers call back.")
+app.command("afterword.cli.returns:suppression_app", name="suppression", help="Addresses that are left alone.")
 
 
 def main() -> None:
@@ -55,7 +55,8 @@ def main() -> None:
 @app.command
 def serve() -> None:
     """Run all of it: API, pages, worker, and an embedded PostgreSQL when no database URL is set."""
-    from afterword.commands import ground, serve
+    from afterword.cli import context as ground
+    from afterword.cli import serve
 
     _run(serve.serve(ground.read_settings()))
 
@@ -63,7 +64,8 @@ def serve() -> None:
 @app.command
 def web() -> None:
     """Run a web process: the API and the pages."""
-    from afterword.commands import ground, web
+    from afterword.cli import context as ground
+    from afterword.cli import web
 
     _run(web.web(ground.read_settings()))
 
@@ -71,7 +73,8 @@ def web() -> None:
 @app.command
 def worker() -> None:
     """Run a worker process: sends what is due and does what is periodic."""
-    from afterword.commands import ground, worker
+    from afterword.cli import context as ground
+    from afterword.cli import worker
 
     _run(worker.worker(ground.read_settings()))
 
@@ -79,7 +82,7 @@ def worker() -> None:
 @app.command
 def migrate() -> None:
     """Bring the database's schema to this version."""
-    from afterword.commands import ground
+    from afterword.cli import context as ground
 
     async def run() -> None:
         async with ground.stand(ground.read_settings()) as standing:
@@ -97,7 +100,8 @@ def demo(*, once: bool = False) -> None:
     once
         Do it all without a person, print each step with its time, and end.
     """
-    from afterword.commands import demo, ground
+    from afterword.cli import context as ground
+    from afterword.cli import demo
 
     _run(demo.demo(ground.read_settings(), once=once))
 
@@ -111,7 +115,8 @@ def seed(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = Fa
     as_json
         Print JSON instead of lines that a shell can `eval`.
     """
-    from afterword.commands import ground, seed
+    from afterword.cli import context as ground
+    from afterword.cli import seed
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (standing, pool):
@@ -155,7 +160,8 @@ def create_organization(
     postal_address
         What stands at the foot of its mails, where a law wants that.
     """
-    from afterword.commands import ground, organizations
+    from afterword.cli import context as ground
+    from afterword.cli import organizations
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -177,7 +183,8 @@ def create_organization(
 @organization_app.command(name="list")
 def list_organizations() -> None:
     """List the organizations, one a line."""
-    from afterword.commands import ground, organizations
+    from afterword.cli import context as ground
+    from afterword.cli import organizations
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -210,7 +217,8 @@ def create_token(
     days
         How long it lives; without, until it is revoked.
     """
-    from afterword.commands import ground, tokens
+    from afterword.cli import context as ground
+    from afterword.cli import tokens
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -229,7 +237,8 @@ def revoke_token(beginning: str, /) -> None:
     beginning
         The token's first characters: afw_ and at least 8 more.
     """
-    from afterword.commands import ground, tokens
+    from afterword.cli import context as ground
+    from afterword.cli import tokens
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -248,7 +257,8 @@ def list_plans(*, organization: str | None = None) -> None:
     organization
         Only those of the organization with this domain.
     """
-    from afterword.commands import ground, plans
+    from afterword.cli import context as ground
+    from afterword.cli import plans
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -294,7 +304,8 @@ def add_plan(
     days
         How long it lasts; without, until it is cancelled.
     """
-    from afterword.commands import ground, plans
+    from afterword.cli import context as ground
+    from afterword.cli import plans
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -328,7 +339,8 @@ def renew_plan(plan_id: str, /, *, extra: int | None = None, days: int | None = 
     days
         Let it end so many days from now.
     """
-    from afterword.commands import ground, plans
+    from afterword.cli import context as ground
+    from afterword.cli import plans
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -346,7 +358,8 @@ def cancel_plan(plan_id: str, /) -> None:
     plan_id
         Its id, as “afterword plan list” shows it.
     """
-    from afterword.commands import ground, plans
+    from afterword.cli import context as ground
+    from afterword.cli import plans
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
@@ -374,11 +387,12 @@ def import_questionnaire(file: Path, /, *, organization: str | None = None, appl
     application
         The id of the application that owns it; without, the organization's first.
     """
-    from afterword.commands import ground, imports
+    from afterword.cli import context as ground
+    from afterword.cli import questionnaire_imports
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool):
-            imported = await imports.import_questionnaire(
+            imported = await questionnaire_imports.import_questionnaire(
                 pool, file=file, domain=organization, application_id=application
             )
         for warning in imported.warnings:
@@ -395,8 +409,8 @@ def import_questionnaire(file: Path, /, *, organization: str | None = None, appl
 def resume() -> None:
     """Send again through the accounts that a failed login has paused, after you have mended it."""
     from afterword import db
-    from afterword.commands import ground
-    from afterword.queue.health import service as health
+    from afterword.cli import context as ground
+    from afterword.providers.health import service as health
 
     async def run() -> None:
         async with ground.pooled(ground.read_settings()) as (_, pool), db.transaction(pool) as database:
@@ -415,7 +429,8 @@ def doctor(*, confirm_sending: Annotated[bool, Parameter(negative="")] = False) 
     confirm_sending
         Check nothing, but let sending go on that was paused because the database went back to an earlier moment.
     """
-    from afterword.commands import doctor, ground
+    from afterword.cli import context as ground
+    from afterword.cli import doctor
 
     if confirm_sending:
         was_paused = _run(doctor.confirm_sending(ground.read_settings()))

@@ -12,19 +12,21 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
 from afterword import db, errors, migrations, renderings
-from afterword.accounts import access
-from afterword.accounts import api as accounts_api
-from afterword.accounts import pages as accounts_pages
-from afterword.accounts.idempotency import service as idempotency
-from afterword.accounts.tokens.ticks import Ticks
 from afterword.alerts import api as alerts_api
-from afterword.core.access import Caller
-from afterword.core.site import API_PREFIX, Site
-from afterword.erasures import api as erasures_api
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import api as events_api
 from afterword.events.deliveries import store as deliveries_store
+from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
+from afterword.intake.test_messages import pages as trial_pages
+from afterword.organizations import access
+from afterword.organizations import api as accounts_api
+from afterword.organizations import pages as accounts_pages
+from afterword.organizations.idempotency import service as idempotency
+from afterword.organizations.tokens.ticks import Ticks
+from afterword.privacy import api as erasures_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
 from afterword.questionnaires.metadata import api as metadata_api
@@ -33,18 +35,16 @@ from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import pages as queue_pages
 from afterword.queue import store as queue_store
-from afterword.queue.inbound import pages as inbound_pages
-from afterword.queue.trials import pages as trial_pages
+from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
-from afterword.reports.exports import api as exports_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.web import edge, headers, problems, public, static, themes
-from afterword.web.front import Front
+from afterword.web.front import Middleware
 from afterword.web.limits import Limiter, Limits
+from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Sample
 from afterword.web.operations import Routes
-from afterword.web.pressure import Pressure
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
 from afterword.web.routing import Operations
@@ -67,7 +67,7 @@ def create_app(
     pages: Sequence[HTTPRouteHandler] | None = None,
     show_outbox: bool = False,
     ticks: Ticks | None = None,
-    pressure: Pressure | None = None,
+    pressure: LoadShedder | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
@@ -111,7 +111,7 @@ def create_app(
     )
     others: Any = litestar  # it types its own scope
     operations = Operations([(route, Operation(route, ground)) for route in table], others=others)
-    front: Any = Front(operations, site=site, metrics=metrics, origins=origins, pressure=pressure)
+    front: Any = Middleware(operations, site=site, metrics=metrics, origins=origins, pressure=pressure)
     return front
 
 

@@ -22,8 +22,8 @@ import asyncpg
 
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
-from afterword.queue.guard import store as guard_store
-from afterword.queue.health import store as health_store
+from afterword.providers.health import store as health_store
+from afterword.queue.restores import store as guard_store
 
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60

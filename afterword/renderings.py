@@ -11,19 +11,15 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from afterword.accounts.people import api as people_api
-from afterword.accounts.people import store as people_store
-from afterword.accounts.plans import api as plans_api
-from afterword.accounts.plans import store as plans_store
-from afterword.accounts.tokens import api as tokens_api
-from afterword.accounts.tokens import store as tokens_store
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.resources import AlertInstance
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.events.service import Event
 from afterword.events.webhooks import resources as webhooks_resources
 from afterword.events.webhooks import store as webhooks_store
+from afterword.exports import api as exports_api
+from afterword.exports import store as exports_store
 from afterword.instances import resources as instances_resources
 from afterword.instances import store as instances_store
 from afterword.instances.answers import store as answers_store
@@ -32,16 +28,20 @@ from afterword.instances.responders import service as responders_service
 from afterword.instances.responders import store as responders_store
 from afterword.instances.tags import api as tags_api
 from afterword.instances.tags import store as tags_store
+from afterword.intake.imports import resources as imports_resources
+from afterword.organizations.people import api as people_api
+from afterword.organizations.people import store as people_store
+from afterword.organizations.plans import api as plans_api
+from afterword.organizations.plans import store as plans_store
+from afterword.organizations.tokens import api as tokens_api
+from afterword.organizations.tokens import store as tokens_store
+from afterword.pipelines import resources as pipelines_resources
+from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import resources as queue_resources
 from afterword.queue import store as queue_store
-from afterword.queue.imports import resources as imports_resources
-from afterword.queue.pipelines import resources as pipelines_resources
-from afterword.queue.pipelines import store as pipelines_store
-from afterword.queue.reports import resources as reports_resources
-from afterword.reports.exports import api as exports_api
-from afterword.reports.exports import store as exports_store
+from afterword.receipts import resources as reports_resources
 from afterword.responders.suppressions import resources as suppressions_resources
 
 Record = TypeVar("Record")
@@ -142,7 +142,7 @@ async def _responder(db: Database, look: Look) -> dict[str, Any]:
     figures = await responders_store.list_figures(
         db, organization_id=event.organization_id, responder_ids=[responder_id]
     )
-    known = responders_service.Known(
+    known = responders_service.ResponderView(
         responder=found,
         identifiers=identifiers,
         figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None),

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from afterword.core.networks import Network, networks_of
+from afterword.core.messaging.networks import Network, networks_of
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32

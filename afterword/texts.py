@@ -18,7 +18,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
-from afterword.core import locales
+from afterword.core.text import locales
 
 SOURCE_LANGUAGE: Final = "en"
 LOCALE_FOLDER = Path(__file__).parent / "locale"

@@ -8,8 +8,8 @@ from typing import Any, Final
 import asyncpg
 
 from afterword import db
-from afterword.core.addresses import CHANNEL_EMAIL
-from afterword.core.lanes import START
+from afterword.core.messaging.addresses import CHANNEL_EMAIL
+from afterword.core.scheduling.lanes import START
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.sending import store as sending_store
 from afterword.worker.claimer import END

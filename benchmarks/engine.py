@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from afterword import db
-from afterword.accounts import access
-from afterword.commands import seed
-from afterword.commands.seed import Seeded
-from afterword.core.addresses import CHANNEL_LINK
-from afterword.queue.pipelines import service as pipelines
+from afterword.cli import seed
+from afterword.cli.seed import Seeded
+from afterword.core.messaging.addresses import CHANNEL_LINK
+from afterword.organizations import access
+from afterword.pipelines import service as pipelines
 from benchmarks import queue
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.requests import connects, fill

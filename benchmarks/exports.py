@@ -10,10 +10,10 @@ from typing import Any, Final
 import asyncpg
 
 from afterword import db
+from afterword.exports import service
+from afterword.exports import store as exports_store
+from afterword.exports.service import ExportInput
 from afterword.questionnaires import store as questionnaires_store
-from afterword.reports.exports import service
-from afterword.reports.exports import store as exports_store
-from afterword.reports.exports.service import Wish
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.stage import SECRET, Stage, running
 
@@ -140,7 +140,7 @@ async def _export(stage: Stage, format_name: str, *, share: float = 1.0) -> tupl
             questionnaire_id=stage.seeded.questionnaire_id,
         )
         from_time = None if share == 1.0 else now - (365 * share) * _DAY
-        wish = Wish(format=format_name, from_time=from_time)
+        wish = ExportInput(format=format_name, from_time=from_time)
         export = await service.create(database, caller=stage.caller, questionnaire=questionnaire, wish=wish, now=now)
     deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:

@@ -11,7 +11,7 @@ from afterword import ids
 from afterword.channels import mime
 from afterword.channels.base import Message, Sent
 from afterword.channels.email import EmailChannel
-from afterword.queue import mail
+from afterword.messages import email as mail
 from afterword.queue.sending.service import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio

@@ -18,7 +18,7 @@ import asyncpg
 
 from afterword import db
 from afterword.channels.base import Sent
-from afterword.core.lanes import LaneKey
+from afterword.core.scheduling.lanes import LaneKey
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits

@@ -12,7 +12,7 @@ import asyncpg
 import httpx2
 
 from afterword import db
-from afterword.core import definition as core_definition
+from afterword.core.questionnaires import definition as core_definition
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports.rollups import service as rollups
 from afterword.worker.loop import PLANNER

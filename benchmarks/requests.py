@@ -12,9 +12,9 @@ from typing import Any
 import httpx2
 
 from afterword import db
-from afterword.core import times
-from afterword.core.lists import Page
-from afterword.core.metadata import Changes
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances import api as instances_api
 from afterword.queue import api, service, store

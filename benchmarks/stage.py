@@ -16,11 +16,11 @@ from pathlib import Path
 import httpx2
 
 from afterword import db, embedded, migrations
-from afterword.accounts import access
-from afterword.commands import seed
-from afterword.commands.seed import Seeded
-from afterword.core.access import Caller
-from afterword.core.site import Site
+from afterword.cli import seed
+from afterword.cli.seed import Seeded
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.site import Site
+from afterword.organizations import access
 from benchmarks.pgbench import Ceiling
 
 SECRET = "a-secret-for-benchmarks-alone-0123456789"  # noqa: S105

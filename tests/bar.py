@@ -113,7 +113,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "40 keys by 16, 2 kills", "500 keys by 16, 20 kills",
         "rows = keys; one 201, the rest replays or 409; other body 422, too long 400",
         "contract/test_races.py::TestIdempotencyKeys", "worker/faults/test_lost_answers.py",
-        "accounts/test_idempotency.py",
+        "organizations/test_idempotency.py",
     ),
     _proof(
         "T14", "web and workers with wrong clocks", "100 items", "1,000 items", "early 0; late by at most 1 s (p99)",
@@ -134,7 +134,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "5,000 overdue items",
         "nothing leaves before it is confirmed; then at its rate, the rest Ignored, 1 event each",
         "worker/faults/test_time.py::test_outage", "worker/faults/test_time.py::test_database_goes_back",
-        "worker/faults/test_dumps.py", "queue/test_guard.py",
+        "worker/faults/test_dumps.py", "queue/test_restores.py",
     ),
     _proof(
         "T18", "one organization has very much due and a target that hangs; another has an item a second",
@@ -159,11 +159,11 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
         "worker/test_smtp.py::TestThrottled", "worker/test_smtp.py::TestBreaker", "worker/test_dead_server.py",
-        "queue/test_rates.py",
+        "providers/test_rates.py",
     ),
     _proof(
         "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",
-        "all", "state changes 0, outgoing connections 0; a valid one counts once", "queue/test_inbound.py",
+        "all", "state changes 0, outgoing connections 0; a valid one counts once", "receipts/test_inbound.py",
     ),
     _proof(
         "T25", "line breaks, NUL, separators, endless lines wherever a mail is made of texts", "all", "all",
@@ -172,7 +172,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     _proof(
         "T26", "spellings of addresses: composed, case, IDN, full width, dots, tags", "1,000 pairs", "10,000 pairs",
         "one normaliser: suppression, caps and sending agree in 100 %; texts come back unchanged",
-        "queue/test_address_forms.py",
+        "messages/test_address_forms.py",
     ),
     _proof(
         "T27", "injection in every path, parameter, filter, order, cursor, header, and in bodies; a search of the code",
@@ -190,13 +190,13 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "rates, and plans over 100,000",
         "at least 500 mails, 3,000 moves, 1,500 POSTs a second (p99 50 ms); claim of 100 in 15 ms; a NOTIFY per 100 ms",
         "worker/faults/test_throughput.py", "queue/test_plans.py", "queue/test_plans_of_rules.py",
-        "queue/test_plans_of_rates.py", "test_wakeups.py::TestSpeaker::test_at_most_ten_a_second",
+        "providers/test_plans_of_rates.py", "test_wakeups.py::TestSpeaker::test_at_most_ten_a_second",
     ),
     _proof(
         "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",
         "model, 500 days, 60 examples", "10,000 days, 2,000 examples of 60 steps, every mutant",
         "violations 0; a seed replays to the byte; every mutant is killed",
-        "core/test_sending_model.py", "core/test_statuses.py", "queue/test_days.py", "queue/test_machine.py",
+        "core/test_sending_model.py", "core/scheduling/test_statuses.py", "queue/test_days.py", "queue/test_machine.py",
     ),
     _proof(
         "T44", "SIGTERM while sending, rolling restarts under load, a second signal", "40 in flight, 2 rounds",

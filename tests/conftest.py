@@ -20,8 +20,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from afterword import db, embedded, migrations
-from afterword.core.access import SCOPES, Caller
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES, Caller
+from afterword.core.wire.site import Site
 from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
@@ -272,9 +272,9 @@ async def settled(pool: db.Pool) -> None:
 
 
 async def build_house(pool: db.Pool, *, domain: str) -> House:
-    from afterword.accounts import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
+    from afterword.organizations import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
+    from afterword.pipelines import service as pipelines  # noqa: PLC0415
     from afterword.questionnaires import service as questionnaires  # noqa: PLC0415
-    from afterword.queue.pipelines import service as pipelines  # noqa: PLC0415
 
     async with db.transaction(pool) as database:
         now = database.clock.now()
@@ -352,11 +352,12 @@ async def _house_template(server_url: str) -> str:
 
 def _forget() -> None:
     """Empty what the process remembers by id: the houses of all its tests have the same."""
+    from afterword.messages import email as mail  # noqa: PLC0415
+    from afterword.messages import sms
     from afterword.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
     from afterword.questionnaires.metadata import service as metadata  # noqa: PLC0415
-    from afterword.queue import mail, texting  # noqa: PLC0415
 
-    for kept in (questionnaires._versions, metadata._kept, metadata._owners, texting._parsed):
+    for kept in (questionnaires._versions, metadata._kept, metadata._owners, sms._parsed):
         kept.clear()
     mail.forget()
 

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from afterword import app, db
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.web import static
 from afterword.web.metrics import Sample
 from tests import machine

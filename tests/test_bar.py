@@ -97,7 +97,7 @@ class TestLines:
                     report(f"{crash}[bad world]", outcome="failed"),
                     report(f"{crash}[bad world]", when="teardown"),
                     report("worker/faults/test_crash.py::test_recovery", outcome="skipped", when="setup"),
-                    report("core/test_tags.py::test_tags"),
+                    report("core/answers/test_tags.py::test_tags"),
                 ]
             )
         )

@@ -50,7 +50,7 @@ class TestDatabase:
         assert not (await only_database(tmp_path, f"postgresql://u:{PASSWORD}@localhost:{port}/d")).ok
 
     async def test_silent_server(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.hosts.CONNECT_TIMEOUT_SECONDS", 0.2)
+        monkeypatch.setattr("afterword.db.hosts.CONNECT_TIMEOUT_SECONDS", 0.2)
         async with listening("") as port:
             finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{port}/d")
         assert "the firewall" in finding.advice

@@ -25,7 +25,7 @@ from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.statuses import service as statuses
 from afterword.alerts.statuses import store as statuses_store
-from afterword.core.times import Moment
+from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.web.fields import UNSET

@@ -9,7 +9,7 @@ from msgspec import Meta
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.statuses import store as statuses_store
-from afterword.core.times import format_optional
+from afterword.core.wire.times import format_optional
 from afterword.instances.resources import LeafResult
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType

@@ -16,9 +16,9 @@ from afterword.alerts.rules import store as rules_store
 from afterword.alerts.rules.store import Alert, Watching
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
-from afterword.core import alerts as core_alerts
-from afterword.core.alerts import TRIGGERS, Figures, Match, Metric
-from afterword.core.conditions import Facts
+from afterword.core.messaging import alerts as core_alerts
+from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
+from afterword.core.questionnaires.conditions import Facts
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event

@@ -35,7 +35,7 @@ _OPEN: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Context:
     """What channels are made on: guarded calls, slots, where receipts go that come back over a session."""
 
     caller: Caller
@@ -63,7 +63,7 @@ def check(kind: Kind, settings: Settings) -> None:
             webhook.settings_of(settings)
 
 
-def make(kind: Kind, settings: Settings, ground: Ground) -> Channel:
+def make(kind: Kind, settings: Settings, ground: Context) -> Channel:
     """The channel of an account; raises ValueError as `check` does."""
     match kind:
         case "smtp":

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
 
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK, CHANNEL_LINK, CHANNEL_OUTBOX
 

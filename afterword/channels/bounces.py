@@ -19,8 +19,8 @@ from flufl.bounce import all_failures
 
 from afterword.channels import replies
 from afterword.channels.reports import CODE_CHARACTERS_MAX, Report, Unreadable, worded
-from afterword.core import proofs
-from afterword.core.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.messaging import proofs
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 
 MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the headers of what it is about come first

@@ -32,8 +32,8 @@ from afterword.channels.reports import (
     Unreadable,
     Unsigned,
 )
-from afterword.core import proofs
-from afterword.core.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.messaging import proofs
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 
 AGE_SECONDS_MAX: Final = 300  # of a signature in our own form, and how far ahead its clock may be
 NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS goes on trying for hours, and repeats change nothing

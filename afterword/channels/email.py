@@ -9,7 +9,7 @@ from afterword.channels.base import EMAIL, Begin, Message, Outcome, Refused, Ret
 from afterword.channels.conversation import Conversation, Envelope, Patience, StaleError
 from afterword.channels.dial import NotOpenError, dial, name_of, trust_of
 from afterword.channels.relay import Relay, parse_url
-from afterword.core.addresses import InvalidAddress
+from afterword.core.messaging.addresses import InvalidAddress
 
 DOT_SECONDS = 600.0
 STEP_SECONDS = 60.0

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import httpx2
 
-from afterword.core.networks import Address, Network, is_allowed, is_open
+from afterword.core.messaging.networks import Address, Network, is_allowed, is_open
 
 ANSWER_BYTES_MAX: Final = 64 * 1024
 SECONDS_DEFAULT: Final = 15.0

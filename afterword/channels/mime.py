@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from typing import Final
 
 from afterword.channels.base import EMAIL, Message
-from afterword.core import addresses
+from afterword.core.messaging import addresses
 
 LINE_CHARACTERS_MAX = 76
 BASE64_FROM = 1.15  # bytes a character: where base64 becomes the shorter of the two encodings

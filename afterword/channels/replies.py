@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Final, Literal
 
 from afterword.channels.base import Cause, Outcome, Refused, Retry, Sent, Unknown
-from afterword.core import addresses
+from afterword.core.messaging import addresses
 
 REPLY_CHARACTERS_MAX = 500
 GREYLIST_SECONDS = 300

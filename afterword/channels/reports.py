@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from afterword.core import addresses
+from afterword.core.messaging import addresses
 
 Kind = Literal["accepted", "delivered", "failed", "bounced", "complained", "unsubscribed"]
 

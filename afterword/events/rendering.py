@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Protocol
 
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.events.store import Event
 

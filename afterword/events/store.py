@@ -6,7 +6,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, LiteralString
 
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
 from afterword.db import Database, Row
 
 

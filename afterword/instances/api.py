@@ -6,17 +6,19 @@ from typing import Annotated, Any, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from afterword import errors
-from afterword.core import conditions, locales, metadata, times
-from afterword.core import instances as core_instances
-from afterword.core.definition import content
-from afterword.core.lists import Rows
-from afterword.core.metadata import Declared
+from afterword.core.answers import instances as core_instances
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.definition import content
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
-from afterword.instances import service, store, trials
+from afterword.instances import condition_tests, service, store
 from afterword.instances.answers import store as answers_store
 from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.resources import (
     ConditionTest,
     ConditionTestResult,
@@ -172,7 +174,7 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
     await _require_questionnaire(call, db)
-    node, facts = await trials.read(
+    node, facts = await condition_tests.read(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
@@ -398,9 +400,9 @@ routes.all += [
 ]  # fmt: skip
 
 
-def _wish(call: Call[InstanceRequest], declared: Declared) -> Wish:
+def _wish(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
     body = call.body
-    return Wish(
+    return IssueInput(
         responder_id=body.responder_id,
         locale=body.locale,
         valid_days=body.valid_days,

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from afterword.core import answer_values
-from afterword.core import instances as core_instances
-from afterword.core.conditions import Facts
-from afterword.core.metadata import Declared
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers import values
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.metadata import Declared
 from afterword.db import Database
 from afterword.instances import store
 from afterword.instances.answers import store as answers_store
@@ -73,5 +73,5 @@ async def _answers(
         )
         question = version.definition.question(answer.question_id)
         if question is not None:
-            found[answer.instance_id].update(answer_values.facts_of(question, answer.value))
+            found[answer.instance_id].update(values.facts_of(question, answer.value))
     return found

@@ -6,10 +6,10 @@ from typing import Final, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from afterword import errors
-from afterword.core import answers as answers_rules
-from afterword.core.answers import LAYOUTS, Given, InvalidAnswer, Layout
-from afterword.core.definition import QUESTIONS_MAX
-from afterword.core.questions import CHOICES_MAX, Question, localized
+from afterword.core.answers import progress as answers_rules
+from afterword.core.answers.progress import LAYOUTS, Given, InvalidAnswer, Layout
+from afterword.core.questionnaires.definition import QUESTIONS_MAX
+from afterword.core.questionnaires.questions import CHOICES_MAX, Question, localized
 from afterword.texts import Texts
 
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all on one page, each choice of each ticked

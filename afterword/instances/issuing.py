@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any, Final
 
 from afterword import errors, ids
-from afterword.accounts.plans import service as plans
-from afterword.core import answers as core_answers
-from afterword.core import locales
-from afterword.core.metadata import Changes, merge
+from afterword.core.answers import progress as core_answers
+from afterword.core.questionnaires.metadata import Changes, merge
+from afterword.core.text import locales
 from afterword.db import Database
 from afterword.events.service import Actor
 from afterword.instances import store
 from afterword.instances.store import Instance, Issuable
+from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 
@@ -45,7 +45,7 @@ class Closed(errors.Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class IssueInput:
     """What a new instance is asked to be; None: the questionnaire's own."""
 
     instance_id: str | None = None  # of a public link: the same form sent twice makes one instance
@@ -150,7 +150,7 @@ async def require_seat(db: Database, *, issuable: Issuable) -> None:
 def row(
     issuable: Issuable,
     version: Version,
-    wish: Wish,
+    wish: IssueInput,
     *,
     responder_id: str,
     now: datetime,

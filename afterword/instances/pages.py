@@ -10,17 +10,19 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_200_OK
 
 from afterword import db, errors, ids
-from afterword.core import answers as answers_rules
-from afterword.core import instances as core_instances
-from afterword.core import locales
-from afterword.core.definition import Definition
-from afterword.core.form_tokens import draws_of, is_token, number_of, token_of
-from afterword.core.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
-from afterword.core.site import Site
-from afterword.instances import forms, issuing, looks, service, sheets, store
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers import progress as answers_rules
+from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.instances import answer_page as sheets
+from afterword.instances import forms, issuing, service, store
+from afterword.instances import theme as looks
+from afterword.instances.answer_page import AnswerPage
 from afterword.instances.forms import Posted, Wrong
-from afterword.instances.sheets import Sheet
-from afterword.instances.walk import Walk
+from afterword.instances.page_sequence import PageSequence
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire
@@ -104,7 +106,7 @@ async def short_link(request: Request[Any, Any, Any], code: str) -> Response[Non
 class Start:
     """A start on a public link. `nonce` is made by the GET; with it the form sent twice makes one instance."""
 
-    sheet: Sheet
+    sheet: AnswerPage
     questionnaire: Questionnaire
     reference_id: str | None
     nonce: str
@@ -191,7 +193,7 @@ def _source(request: Request[Any, Any, Any]) -> str:
     return request.client.host if request.client else ""
 
 
-async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:
+async def _closed(database: db.Database, sheet: AnswerPage) -> Response[Any] | None:
     """What stands in place of the questions when no answer is taken; None while answers are."""
     now = database.clock.now()
     try:
@@ -205,7 +207,9 @@ async def _closed(database: db.Database, sheet: Sheet) -> Response[Any] | None:
     return None
 
 
-async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: Sheet, posted: Posted) -> Response[Any]:
+async def _keep(
+    request: Request[Any, Any, Any], database: db.Database, sheet: AnswerPage, posted: Posted
+) -> Response[Any]:
     now = database.clock.now()
     number = sheet.walk.at(posted.page)
     if number != posted.page:  # another tab's answers lead past this page, whose form says nothing about any other
@@ -235,7 +239,12 @@ async def _keep(request: Request[Any, Any, Any], database: db.Database, sheet: S
 
 
 async def _go_on(
-    request: Request[Any, Any, Any], database: db.Database, sheet: Sheet, posted: Posted, *, wrong: Mapping[str, Wrong]
+    request: Request[Any, Any, Any],
+    database: db.Database,
+    sheet: AnswerPage,
+    posted: Posted,
+    *,
+    wrong: Mapping[str, Wrong],
 ) -> Response[Any]:
     """From a page that was kept: back, to the page again with what is wrong, further, or to the end."""
     number = posted.page
@@ -250,7 +259,7 @@ async def _go_on(
     return await _complete(database, sheet)
 
 
-def _whole(request: Request[Any, Any, Any], sheet: Sheet, posted: Posted) -> Response[str]:
+def _whole(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) -> Response[str]:
     """All questions on one page: the way to change a response that was sent and now leads to unanswered ones."""
     sheet = sheet.arranged("one_page")
     number = sheet.walk.at(1)
@@ -264,7 +273,7 @@ def _whole(request: Request[Any, Any, Any], sheet: Sheet, posted: Posted) -> Res
     )
 
 
-async def _complete(database: db.Database, sheet: Sheet) -> Response[Any]:
+async def _complete(database: db.Database, sheet: AnswerPage) -> Response[Any]:
     missing = sheet.walk.missing()
     if missing:  # a page was skipped by its address
         return _go(sheet, sheet.walk.of_question(missing[0]), check="1")
@@ -279,7 +288,7 @@ async def _complete(database: db.Database, sheet: Sheet) -> Response[Any]:
     return html.redirect(sheets.address(sheet.issued.instance_id))
 
 
-def _go(sheet: Sheet, page: int | None, **query: object) -> Response[None]:
+def _go(sheet: AnswerPage, page: int | None, **query: object) -> Response[None]:
     """On to a page by its number, which another layout since then has made void: then to where answers are missing."""
     same = sheet.walk.arranged == sheet.head.theme.layout
     return html.redirect(sheets.address(sheet.issued.instance_id, page=page if same else None, **query))
@@ -332,7 +341,7 @@ async def _start(
     facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
     instance_id = ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
     return Start(
-        Sheet(head, Walk(definition, dealt, {}, facts, head.theme.layout), instance_id),
+        AnswerPage(head, PageSequence(definition, dealt, {}, facts, head.theme.layout), instance_id),
         questionnaire,
         reference_id,
         nonce,
@@ -395,7 +404,7 @@ def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     return {**sheet.answered(answers.given).missing_on(number), **answers.wrong}
 
 
-async def _issued(request: Request[Any, Any, Any], database: db.Database, start: Start) -> Sheet:
+async def _issued(request: Request[Any, Any, Any], database: db.Database, start: Start) -> AnswerPage:
     """The sheet of the start's instance, issued now unless it is there: by its reference, or by this very form."""
     if start.sheet.instance is not None:
         return start.sheet
@@ -406,7 +415,7 @@ async def _issued(request: Request[Any, Any, Any], database: db.Database, start:
             database,
             organization_id=start.questionnaire.organization_id,
             questionnaire_id=start.questionnaire.questionnaire_id,
-            wish=issuing.Wish(
+            wish=issuing.IssueInput(
                 instance_id=start.sheet.seed,
                 locale=start.sheet.head.locale,
                 reference_id=start.reference_id,
@@ -442,7 +451,7 @@ def _locale(request: Request[Any, Any, Any], definition: Definition) -> str:
 
 def _page(
     request: Request[Any, Any, Any],
-    sheet: Sheet,
+    sheet: AnswerPage,
     number: int,
     *,
     marked: sheets.Marked | None = None,
@@ -469,13 +478,13 @@ def _page(
     )
 
 
-def _unread(request: Request[Any, Any, Any], sheet: Sheet, posted: Posted) -> Response[str]:
+def _unread(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) -> Response[str]:
     """The page again, with what was typed: its hidden fields were lost on the way."""
     notice = sheet.texts("This page could not be read. Please send it again.")
     return _page(request, sheet, sheet.walk.at(posted.page), posted=posted, notice=notice, status=FORM_STATUS_WRONG)
 
 
-def _subject(sheet: Sheet, number: int) -> str:
+def _subject(sheet: AnswerPage, number: int) -> str:
     return f"{sheet.issued.instance_id}/{number}"
 
 

@@ -6,7 +6,7 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.times import Instant
+from afterword.core.wire.times import Instant
 from afterword.db import Row
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
-from afterword.core import answers as answers_rules
-from afterword.core import conditions, times
-from afterword.core.definition import localized
-from afterword.core.site import Site
+from afterword.core.answers import progress as answers_rules
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.definition import localized
+from afterword.core.wire import times
+from afterword.core.wire.site import Site
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
 from afterword.instances.children.trees import DEPTH_MAX, Children

@@ -6,23 +6,24 @@ from datetime import datetime
 from typing import NoReturn
 
 from afterword import errors, ids
-from afterword.accounts.plans import service as plans
-from afterword.core import instances as core_instances
-from afterword.core import locales
-from afterword.core.access import Caller
-from afterword.core.answers import Given
-from afterword.core.conditions import Facts
-from afterword.core.definition import Definition
-from afterword.core.metadata import NAMES_MAX, Changes, merge
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers.progress import Given
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
+from afterword.core.text import locales
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Actor
-from afterword.instances import issuing, news, store
+from afterword.instances import events as news
+from afterword.instances import issuing, store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.expiry import service as expiry
-from afterword.instances.issuing import Draw, Inactive, WantedInstance, Wish
+from afterword.instances.issuing import Draw, Inactive, IssueInput, WantedInstance
 from afterword.instances.store import Instance, Issuable
+from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import service as responders
@@ -78,7 +79,7 @@ async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
 
 
 async def issue(
-    db: Database, *, caller: Caller, questionnaire_id: str, wish: Wish, now: datetime, secret: bytes, draw: Draw
+    db: Database, *, caller: Caller, questionnaire_id: str, wish: IssueInput, now: datetime, secret: bytes, draw: Draw
 ) -> tuple[Instance, bool]:
     """Issue an instance through the API; False beside it where the `reference_id` had one already.
 
@@ -108,7 +109,14 @@ async def issue(
 
 
 async def issue_by_link(
-    db: Database, *, organization_id: str, questionnaire_id: str, wish: Wish, now: datetime, secret: bytes, draw: Draw
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    wish: IssueInput,
+    now: datetime,
+    secret: bytes,
+    draw: Draw,
 ) -> tuple[Instance, bool]:
     """Issue an instance to whoever starts on the public link: as `issue`, but always to a new responder.
 
@@ -124,7 +132,7 @@ async def issue_by_link(
     actor = responders.Actor("responder")
     # Not by address: whoever opens a public link may write any, and must not reach another person's record.
     found = await responders.find_or_create(
-        db, wanted=[responders.Wanted(organization_id, locale=wish.locale)], now=now, secret=secret, actor=actor
+        db, wanted=[responders.ResponderInput(organization_id, locale=wish.locale)], now=now, secret=secret, actor=actor
     )
     responder_id = found[0].responder_id
     known = await _declared(db, issuable=issuable, metadata=wish.metadata)
@@ -163,7 +171,7 @@ async def issue_for_items(
     rows = [
         issuing.row(
             *versions[want.organization_id, want.questionnaire_id],
-            Wish(locale=want.locale, metadata=Changes(questionnaire=dict(want.metadata))),
+            IssueInput(locale=want.locale, metadata=Changes(questionnaire=dict(want.metadata))),
             responder_id=want.responder_id,
             now=now,
             draw=draw,
@@ -343,7 +351,7 @@ async def delete(
     await events.record(db, events=[news.event(deleted, "deleted", now=now, caller=caller)])
 
 
-async def _existing(db: Database, *, issuable: Issuable, wish: Wish) -> Instance | None:
+async def _existing(db: Database, *, issuable: Issuable, wish: IssueInput) -> Instance | None:
     """The instance that was issued before for the same reference, or for the same form of a public link."""
     key = wish.reference_id or wish.instance_id
     if key is None:
@@ -362,9 +370,9 @@ async def _existing(db: Database, *, issuable: Issuable, wish: Wish) -> Instance
     )
 
 
-async def _responder_of(db: Database, *, caller: Caller, wish: Wish, now: datetime, secret: bytes) -> str:
+async def _responder_of(db: Database, *, caller: Caller, wish: IssueInput, now: datetime, secret: bytes) -> str:
     """The one given, else the one with this address, else a new one."""
-    want = responders.Wanted(
+    want = responders.ResponderInput(
         organization_id=caller.organization_id,
         responder_id=wish.responder_id,
         metadata=wish.metadata.responder,

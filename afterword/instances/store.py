@@ -7,9 +7,9 @@ from operator import itemgetter
 from typing import Final
 
 from afterword import errors
-from afterword.core.columns import as_document, qualified
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
+from afterword.db.columns import as_document, qualified
 from afterword.events.store import Actor
 from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instance, ShownInstance
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from afterword.core import answer_forms
-from afterword.core import answers as answers_rules
-from afterword.core.answer_forms import OTHER
-from afterword.core.answer_values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX
-from afterword.core.answers import Given
-from afterword.core.questions import Question
+from afterword.core.answers import forms as answer_forms
+from afterword.core.answers import progress as answers_rules
+from afterword.core.answers.forms import OTHER
+from afterword.core.answers.progress import Given
+from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX
+from afterword.core.questionnaires.questions import Question
 from afterword.instances import forms
 from afterword.instances.forms import Fields, Wrong
 from afterword.texts import Texts

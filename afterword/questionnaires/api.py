@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core import definition as core_definition
-from afterword.core import questions as core_questions
-from afterword.core.lists import Rows
-from afterword.core.site import Site
-from afterword.core.times import format_time
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import questions as core_questions
+from afterword.core.wire.lists import Rows
+from afterword.core.wire.site import Site
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import editions, service, store
 from afterword.questionnaires.editions import Edition

@@ -12,10 +12,10 @@ from typing import Any, Final
 import yaml
 
 from afterword import errors
-from afterword.core import definition as core_definition
-from afterword.core.definition import Definition, GiveId
-from afterword.core.metadata import Declared
-from afterword.core.reading import Finding, Findings, Members, escape
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition, GiveId
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.reading import Finding, Findings, Members, escape
 
 FILE_BYTES_MAX = 1 << 20
 DEPTH_MAX = 24

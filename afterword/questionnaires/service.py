@@ -10,15 +10,15 @@ from typing import Any
 import msgspec
 
 from afterword import errors, ids
-from afterword.accounts import store as accounts_store
-from afterword.core import definition as core_definition
-from afterword.core import locales
-from afterword.core.access import Caller
-from afterword.core.definition import Definition, GiveId
-from afterword.core.reading import Findings
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition, GiveId
+from afterword.core.questionnaires.reading import Findings
+from afterword.core.text import locales
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
+from afterword.organizations import store as accounts_store
 from afterword.questionnaires import files, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store

@@ -9,9 +9,9 @@ from typing import Any, Final, LiteralString
 import msgspec
 
 from afterword import errors
-from afterword.core import definition as core_definition
-from afterword.core.definition import Definition
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 VERSIONS_KEPT_MAX = 500

@@ -5,25 +5,25 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 from afterword import db, errors
-from afterword.core import metadata
-from afterword.core.metadata import Changes, Declared
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Changes, Declared
 from afterword.db import Clock, Database, Pool
+from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
+from afterword.intake.batches import api as bulk
+from afterword.intake.dry_runs import api as simulation
+from afterword.intake.imports import api as imports
+from afterword.intake.references import api as references
+from afterword.intake.sequences import api as sequences
+from afterword.intake.test_messages import api as trials
+from afterword.pipelines import api as pipelines
+from afterword.pipelines import store as pipelines_store
+from afterword.pipelines.policies import api as policies
 from afterword.queue import service, store
-from afterword.queue.bulk import api as bulk
-from afterword.queue.combining import Combiner
-from afterword.queue.history import api as history
-from afterword.queue.imports import api as imports
-from afterword.queue.pipelines import api as pipelines
-from afterword.queue.pipelines import store as pipelines_store
-from afterword.queue.policies import api as policies
 from afterword.queue.reading import changes_of, declared_for
-from afterword.queue.references import api as references
 from afterword.queue.resources import QueueItem, QueueItemRequest, QueueItemUpdate
-from afterword.queue.sequences import api as sequences
-from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, NewItem, Place
-from afterword.queue.simulation import api as simulation
-from afterword.queue.trials import api as trials
+from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, ItemScope, NewItem
+from afterword.queue.traces import api as history
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 from afterword.web.operations import Answer, Call, Routes
 
@@ -151,14 +151,14 @@ async def delete_simplified_item(call: Call[None], db: Database) -> Answer:
     return await _delete(call, db)
 
 
-_flushes: "weakref.WeakKeyDictionary[Clock, Combiner[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
+_flushes: "weakref.WeakKeyDictionary[Clock, WriteBatcher[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
 
 
-def _flush_of(pool: Pool) -> Combiner[Entry, Scheduled]:
+def _flush_of(pool: Pool) -> WriteBatcher[Entry, Scheduled]:
     """The one combiner of a pool; the clock stands for the pool because it may be referred to weakly."""
     flush = _flushes.get(pool.clock)
     if flush is None:
-        flush = _flushes[pool.clock] = Combiner(
+        flush = _flushes[pool.clock] = WriteBatcher(
             _flush,
             batch_max=FLUSH_ITEMS_MAX,
             flights_max=FLUSHES_MAX,
@@ -223,8 +223,8 @@ async def _delete(call: Call[None], db: Database) -> Answer:
     return Answer()
 
 
-def _place(call: Call[Any]) -> Place:
-    return Place(
+def _place(call: Call[Any]) -> ItemScope:
+    return ItemScope(
         item_id=call.ids["item_id"],
         questionnaire_id=call.ids.get("questionnaire_id"),
         pipeline_id=call.ids.get("pipeline_id"),

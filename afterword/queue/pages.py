@@ -18,8 +18,8 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from afterword import db, errors, ids
-from afterword.core.form_tokens import token_of
-from afterword.core.site import Site
+from afterword.core.answers.form_tokens import token_of
+from afterword.core.wire.site import Site
 from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts

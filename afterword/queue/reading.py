@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from afterword import errors
-from afterword.core import metadata
-from afterword.core.metadata import Changes, Declared
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Changes, Declared
 from afterword.db import Database
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.queue.intake import Wish
 from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import ScheduleRequest
 from afterword.web import fields
 from afterword.web.fields import UNSET
 from afterword.web.operations import Call
@@ -46,9 +46,9 @@ def changes_of(
     return changes
 
 
-def wish_of(body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_strict: bool) -> Wish:
+def wish_of(body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_strict: bool) -> ScheduleRequest:
     """What a request wants sent; raises Invalid."""
-    return Wish(
+    return ScheduleRequest(
         responder_channel_identifier=body.responder_channel_identifier,
         locale=body.locale,
         send_time=body.send_time,
@@ -59,9 +59,9 @@ def wish_of(body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_
 
 def wishes_of(
     rows: Sequence[QueueItemRequest | errors.Invalid], *, declared: Declared = metadata.GLOBAL, is_strict: bool
-) -> list[Wish | errors.Invalid]:
+) -> list[ScheduleRequest | errors.Invalid]:
     """Each row's wish, or what is wrong with it."""
-    found: list[Wish | errors.Invalid] = []
+    found: list[ScheduleRequest | errors.Invalid] = []
     for row in rows:
         try:
             found.append(

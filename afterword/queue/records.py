@@ -7,8 +7,8 @@ from typing import Any, Final, LiteralString
 
 import msgspec
 
-from afterword.core.statuses import PUBLIC_ITEM, PublicItem
-from afterword.core.times import Instant
+from afterword.core.scheduling.statuses import PUBLIC_ITEM, PublicItem
+from afterword.core.wire.times import Instant
 from afterword.db import Row
 
 _PUBLIC: Final[Mapping[int, PublicItem]] = {status.value: public for status, public in PUBLIC_ITEM.items()}

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from afterword.core import conditions, scheduling, times
+from afterword.core.questionnaires import conditions
+from afterword.core.scheduling import decisions
+from afterword.core.wire import times
 from afterword.instances.resources import LeafResult
 from afterword.queue import store
 from afterword.web import fields
@@ -198,7 +200,7 @@ class Trace(fields.Answer):
     undeclared_metadata: list[str]
 
 
-def check_of(check: scheduling.Check, *, zone: tzinfo, leaves: Sequence[conditions.LeafResult] = ()) -> Check:
+def check_of(check: decisions.Check, *, zone: tzinfo, leaves: Sequence[conditions.LeafResult] = ()) -> Check:
     """A rule's result; `leaves` are those of the conditions."""
     shown = [LeafResult.of(leaf) for leaf in leaves]
     until_time = times.format_optional(check.until, zone=zone)

@@ -8,27 +8,46 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from afterword import errors, ids
-from afterword.core.access import Caller
-from afterword.core.metadata import Changes
-from afterword.core.scheduling import NO_CREDITS, WAITING_CREDITS
-from afterword.core.statuses import Item
-from afterword.core.times import Moment
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
+from afterword.core.scheduling.statuses import Item
+from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import service as instances
+from afterword.pipelines.service import create_pipeline
 from afterword.queue import store
 from afterword.queue.deciding import service as deciding
-from afterword.queue.intake import Desk, Wish, changed, editable, merged, replaced
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.pipelines.service import create_pipeline
 from afterword.queue.reminders import service as reminders
+from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, editable, merged, replaced
 from afterword.queue.store import Intake, QueueItem
 
 __all__ = [
-    "InDispatch", "ItemChange", "ItemClosed", "NewItem", "NotPublished", "NotUncertain", "OutcomeUnknown", "Place",
-    "ReferenceTaken", "cancel", "capture", "change", "create_pipeline", "delete", "get", "get_shown", "prune_outbox",
-    "replace", "require_pending", "resolve", "schedule", "schedule_all",
+    "InDispatch",
+    "ItemChange",
+    "ItemClosed",
+    "ItemScope",
+    "NewItem",
+    "NotPublished",
+    "NotUncertain",
+    "OutcomeUnknown",
+    "ReferenceTaken",
+    "cancel",
+    "capture",
+    "change",
+    "create_pipeline",
+    "delete",
+    "get",
+    "get_shown",
+    "prune_outbox",
+    "replace",
+    "require_pending",
+    "resolve",
+    "schedule",
+    "schedule_all",
 ]  # fmt: skip
 
 ABORTED_DEFAULT: Final = "aborted"
@@ -114,7 +133,7 @@ class ItemChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ItemScope:
     """Where a caller looks for an item: nested below a questionnaire and pipeline, or by its id alone."""
 
     item_id: str
@@ -182,7 +201,7 @@ async def prune_outbox(db: Database, *, now: datetime, limit: int) -> int:
     return await store.prune_outbox_messages(db, before=now - timedelta(days=OUTBOX_DAYS), limit=limit)
 
 
-async def get(db: Database, *, caller: Caller, place: Place) -> QueueItem:
+async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
     """The item as the caller may see it; raises NotFound."""
     item = await store.get_item(
         db,
@@ -196,7 +215,7 @@ async def get(db: Database, *, caller: Caller, place: Place) -> QueueItem:
     return item or _refuse_unknown()
 
 
-async def get_shown(db: Database, *, caller: Caller, place: Place, now: datetime) -> QueueItem:
+async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: datetime) -> QueueItem:
     """As `get`; one that is due while credits are used up says so, though its row was not rewritten for it."""
     item = await get(db, caller=caller, place=place)
     if item.status != Item.SCHEDULED or item.due_time > now:
@@ -210,7 +229,7 @@ async def change(
     db: Database,
     *,
     caller: Caller,
-    place: Place,
+    place: ItemScope,
     change: ItemChange,
     check_version: Callable[[int], None],
     secret: bytes,
@@ -229,7 +248,7 @@ async def change(
     return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
 
 
-async def replace(db: Database, *, caller: Caller, item: QueueItem, wish: Wish, secret: bytes) -> QueueItem:
+async def replace(db: Database, *, caller: Caller, item: QueueItem, wish: ScheduleRequest, secret: bytes) -> QueueItem:
     """Make a locked item what a request says anew; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
     require_pending(item)
     wanted = replaced(item, wish)
@@ -251,7 +270,7 @@ def require_pending(item: QueueItem) -> None:
         raise ItemClosed("The item has come to its end.")
 
 
-async def delete(db: Database, *, caller: Caller, place: Place, check_version: Callable[[int], None]) -> None:
+async def delete(db: Database, *, caller: Caller, place: ItemScope, check_version: Callable[[int], None]) -> None:
     """Cancel the item where needed, and hide it; raises NotFound, Stale, InDispatch, ItemClosed, OutcomeUnknown."""
     item = await _locked(db, caller=caller, place=place)
     check_version(item.version)
@@ -270,7 +289,7 @@ async def delete(db: Database, *, caller: Caller, place: Place, check_version: C
     await _tell(db, caller=caller, item=deleted, kind="deleted")
 
 
-async def resolve(db: Database, *, caller: Caller, place: Place, is_sent: bool) -> QueueItem:
+async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
     """A person knows what became of an uncertain item: sent, which corrects what was told, or failed for good.
 
     Raises NotFound, NotUncertain.
@@ -303,7 +322,7 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
     caller = new.caller
     if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
         _refuse_unknown()
-    desk = Desk(intake, secret)
+    desk = Scheduler(intake, secret)
     item_id = ids.ordered(intake.now)
     slot = desk.slot(
         new.responder_channel_identifier, new.locale, new.send_time, item_id=item_id, created_time=intake.now
@@ -337,7 +356,7 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
     }
 
 
-async def _locked(db: Database, *, caller: Caller, place: Place) -> QueueItem:
+async def _locked(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
     """The item, locked; what the caller may not see is not locked either."""
     await get(db, caller=caller, place=place)
     item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=place.item_id)
@@ -368,7 +387,7 @@ async def _edit(
 ) -> QueueItem:
     """Write the editable part; raises Invalid `invalid_address`, InDispatch, ItemClosed."""
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
-    document, new_key = changed(item, wanted, Desk(intake, secret))
+    document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
     if new_key != item.address_key:  # its place in the caps was the old address's
         await deciding.release_places(db, items=[(item.organization_id, item.item_id)])

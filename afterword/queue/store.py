@@ -6,14 +6,14 @@ from datetime import date, datetime, time
 from operator import itemgetter
 from typing import Final, LiteralString
 
-from afterword.core.columns import as_document, qualified
-from afterword.core.lists import Column, Listing, Page, Rows
-from afterword.core.scheduling import WAITING_CREDITS
-from afterword.core.statuses import PUBLIC_ITEM, Item
+from afterword.core.scheduling.decisions import WAITING_CREDITS
+from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
-from afterword.queue.guard.store import get_oldest_transaction_seconds, get_standing
+from afterword.db.columns import as_document, qualified
 from afterword.queue.lanes.store import count_items
 from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS, QueueItem, ShownItem
+from afterword.queue.restores.store import get_oldest_transaction_seconds, get_standing
 from afterword.queue.retention.store import count_pruned
 from afterword.web.metrics import Sample
 

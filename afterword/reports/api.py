@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from afterword import errors
-from afterword.core.periods import Bucket, Compare
-from afterword.core.reports import QUESTIONNAIRES_MAX, TEMPLATES, Basis, Metric
+from afterword.core.figures.periods import Bucket, Compare
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, TEMPLATES, Basis, Metric
 from afterword.db import Database
 from afterword.reports import service, store
 from afterword.reports.resources import (
@@ -20,7 +20,7 @@ from afterword.reports.resources import (
     document_of,
 )
 from afterword.reports.results import service as results
-from afterword.reports.results.asking import Ask
+from afterword.reports.results.asking import ReportQuery
 from afterword.reports.results.service import Parameters
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -189,8 +189,8 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
     return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
 
 
-def _ask(query: TemplateQuery) -> Ask:
-    return Ask(
+def _ask(query: TemplateQuery) -> ReportQuery:
+    return ReportQuery(
         questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
         bucket=query.bucket,
         filter=_condition(query.filter),

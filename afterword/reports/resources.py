@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from afterword.core import times
-from afterword.core.metrics import Change as Difference
-from afterword.core.metrics import Measure
-from afterword.core.periods import DAYS_MAX, Bucket, Compare
-from afterword.core.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric, Template
-from afterword.core.reports import Figure as CoreFigure
+from afterword.core.figures.metrics import Change as Difference
+from afterword.core.figures.metrics import Measure
+from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
+from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric, Template
+from afterword.core.figures.reports import Figure as CoreFigure
+from afterword.core.wire import times
 from afterword.reports.results.service import Result
 from afterword.reports.store import CustomReport as StoredReport
 from afterword.web import fields

@@ -8,16 +8,16 @@ from typing import Any, Final
 import structlog
 
 from afterword import errors, ids
-from afterword.accounts import store as accounts_store
 from afterword.alerts import service as alerts
 from afterword.alerts.rules.store import Alert
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
 from afterword.db import Database, savepoint
 from afterword.errors import FieldError
+from afterword.organizations import store as accounts_store
 from afterword.reports import store
 from afterword.reports.results import asking
 from afterword.reports.results import service as results
-from afterword.reports.results.asking import Ask, Wrong
+from afterword.reports.results.asking import ReportQuery, Wrong
 from afterword.reports.results.service import Result
 from afterword.reports.store import CustomReport
 
@@ -95,15 +95,15 @@ async def run(db: Database, *, caller: Caller, report: CustomReport, now: dateti
     return await results.run(db, caller=caller, ask=ask_of(report.spec), place=results.spec_place, now=now)
 
 
-def ask_of(spec: Mapping[str, Any]) -> Ask:
+def ask_of(spec: Mapping[str, Any]) -> ReportQuery:
     """What a spec asks for."""
-    known = {each.name: spec[each.name] for each in fields(Ask) if spec.get(each.name) is not None}
+    known = {each.name: spec[each.name] for each in fields(ReportQuery) if spec.get(each.name) is not None}
     for name in ("from_time", "to_time"):
         if isinstance(known.get(name), str):
             known[name] = datetime.fromisoformat(known[name])
     known["metrics"] = tuple((each["metric"], each.get("question_id")) for each in known.get("metrics", ()))
     known |= {name: tuple(known.get(name, ())) for name in ("questionnaire_ids", "group_by")}
-    return Ask(**known)
+    return ReportQuery(**known)
 
 
 async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:

@@ -10,9 +10,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_200_OK
 
 from afterword import db, errors, ids
-from afterword.accounts import store as accounts_store
-from afterword.core.form_tokens import is_token, token_of
-from afterword.core.site import Site
+from afterword.core.answers.form_tokens import is_token, token_of
+from afterword.core.wire.site import Site
+from afterword.organizations import store as accounts_store
 from afterword.responders import service, store
 from afterword.responders.store import Address
 from afterword.texts import Texts, accepted, texts

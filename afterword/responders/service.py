@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from afterword import errors, ids
-from afterword.core import locales
-from afterword.core import metadata as rules
-from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.questionnaires import metadata as rules
+from afterword.core.text import locales
 from afterword.db import RETRY_AFTER_SECONDS, Database
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -24,7 +24,7 @@ ROUNDS_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResponderInput:
     """Who is about to be asked.
 
     By `responder_id` where the caller knows it, else by the e-mail address, then the phone number of `metadata`, else
@@ -95,7 +95,7 @@ class _Key:
 async def find_or_create(
     db: Database,
     *,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[ResponderInput],
     now: datetime,
     secret: bytes,
     actor: Actor | None = None,
@@ -238,7 +238,9 @@ async def suppress_addresses(
 class _Search:
     """The state of one find_or_create: which responder each Wanted gets, and what has to be added for that."""
 
-    def __init__(self, wanted: Sequence[Wanted], keys: Sequence[list[_Key]], now: datetime, actor: Actor) -> None:
+    def __init__(
+        self, wanted: Sequence[ResponderInput], keys: Sequence[list[_Key]], now: datetime, actor: Actor
+    ) -> None:
         self.wanted, self.keys, self.now, self.actor = wanted, keys, now, actor
         self.chosen: list[str | None] = [one.responder_id for one in wanted]
         self.addresses: dict[AddressId, Address] = {}
@@ -296,9 +298,9 @@ class _Search:
         }
         return sorted(lost)
 
-    def by_responder(self) -> dict[_ResponderId, list[Wanted]]:
+    def by_responder(self) -> dict[_ResponderId, list[ResponderInput]]:
         """The Wanted of each responder, in their order."""
-        people: dict[_ResponderId, list[Wanted]] = {}
+        people: dict[_ResponderId, list[ResponderInput]] = {}
         for one, responder_id in zip(self.wanted, self.chosen, strict=True):
             people.setdefault((one.organization_id, responder_id or ""), []).append(one)
         return people
@@ -316,7 +318,7 @@ class _Search:
                 return address.responder_id
         return None
 
-    def _make(self, one: Wanted) -> str:
+    def _make(self, one: ResponderInput) -> str:
         responder_id = ids.ordered(self.now)
         person = one.organization_id, responder_id
         self.fresh[person] = self.created[person] = Responder(
@@ -335,7 +337,7 @@ class _Search:
         return responder_id
 
 
-def _keys(one: Wanted, secret: bytes) -> list[_Key]:
+def _keys(one: ResponderInput, secret: bytes) -> list[_Key]:
     """What a Wanted is known by, the strongest first: e-mail address, phone number, the channel's identifier."""
     channel = one.channel_id or 0, one.identifier
     texts = [(CHANNEL_EMAIL, one.metadata.get("email")), (CHANNEL_SMS, one.metadata.get("phone_number")), channel]
@@ -384,7 +386,7 @@ async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor:
     return changed
 
 
-def _is_news(row: Responder, wanted: Sequence[Wanted]) -> bool:
+def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
     """Whether these Wanted would change the row: mostly not, and that is told without making it anew."""
     known = row.metadata
     return (
@@ -397,7 +399,7 @@ def _is_news(row: Responder, wanted: Sequence[Wanted]) -> bool:
     )
 
 
-def _wanted_row(row: Responder, wanted: Sequence[Wanted]) -> Responder:
+def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
     """The responder as these Wanted leave it."""
     metadata, locale = row.metadata, row.locale
     for one in wanted:

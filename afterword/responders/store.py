@@ -6,8 +6,8 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, LiteralString
 
-from afterword.core.columns import qualified
 from afterword.db import Database, Row
+from afterword.db.columns import qualified
 
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 

@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from afterword.core.lists import Rows
-from afterword.core.site import Site
+from afterword.core.wire.lists import Rows
+from afterword.core.wire.site import Site
 from afterword.web import edge, headers, paging
 from afterword.web.operations import Answer, Download, Route, etag_of
 from afterword.web.query import Parameters
@@ -35,7 +35,7 @@ class Renderer:
         path: str,
         sent: Mapping[str, str],
         parameters: Parameters,
-        wanted: paging.Wanted | None,
+        wanted: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> Sent:
         """The answer as it leaves; a 304 where the client has it already."""
@@ -73,7 +73,7 @@ class Renderer:
         *,
         path: str,
         parameters: Parameters,
-        wanted: paging.Wanted | None,
+        wanted: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> object:
         if isinstance(value, msgspec.Struct):

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from afterword import errors
-from afterword.core.reading import escape
+from afterword.core.questionnaires.reading import escape
 from afterword.web import scalars
 from afterword.web.query import as_list
 from afterword.web.scalars import Context, Reader

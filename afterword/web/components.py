@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core.access import SCOPES, alias_of
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES, alias_of
+from afterword.core.wire.site import Site
 from afterword.web import edge, limits, paging, problems, rows
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final, cast
 
-from afterword.core.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
-from afterword.core.reading import escape
+from afterword.core.questionnaires.reading import escape
+from afterword.core.wire.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
 from afterword.web import scalars
 from afterword.web.query import Parameters, as_list
 from afterword.web.scalars import Context

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import inspect
 
-from afterword.core import times
+from afterword.core.wire import times
 
 DEPTH_MAX = 4
 EXAMPLE_DEPTH_MAX = 6

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from afterword.core.times import Moment
+from afterword.core.wire.times import Moment
 
 __all__ = [
     "UNSET",

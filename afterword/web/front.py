@@ -10,10 +10,10 @@ from typing import Any, Final
 import structlog
 
 from afterword import errors
-from afterword.core.site import API_PREFIX, Site
+from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import headers, problems
+from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Metrics
-from afterword.web.pressure import Pressure
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -48,7 +48,7 @@ _random_bytes: list[bytes] = []
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-class Front:
+class Middleware:
     """The outermost ASGI application."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Front:
         site: Site,
         metrics: Metrics,
         origins: Collection[str] = (),
-        pressure: Pressure | None = None,
+        pressure: LoadShedder | None = None,
     ) -> None:
         self._app = app
         self._pressure = pressure
@@ -134,7 +134,7 @@ class _Patient:
 
     __slots__ = ("_pressure", "_receive")
 
-    def __init__(self, receive: Receive, pressure: Pressure) -> None:
+    def __init__(self, receive: Receive, pressure: LoadShedder) -> None:
         self._receive = receive
         self._pressure = pressure
 

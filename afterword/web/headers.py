@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from afterword import errors
-from afterword.web.limits import Standing
+from afterword.web.limits import LimitState
 
 Header = tuple[bytes, bytes]
 RETRY_AFTER_SECONDS = {"unavailable": 2, "idempotency_in_progress": 1, "item_in_dispatch": 5}
@@ -73,7 +73,7 @@ def read_request_id(raw: Iterable[Header]) -> str | None:
     return None
 
 
-def rate_limit(standing: Standing) -> list[Header]:
+def rate_limit(standing: LimitState) -> list[Header]:
     """RateLimit-Limit, -Remaining and -Reset."""
     return [
         (b"ratelimit-limit", b"%d" % standing.limit),

@@ -34,7 +34,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LimitState:
     """What is left of a limit, and in how many seconds it starts anew."""
 
     limit: int
@@ -52,13 +52,13 @@ class Counter:
         self._window = -1
         self._counts: dict[str, int] = {}
 
-    def add(self, key: str, count: int = 1) -> Standing:
+    def add(self, key: str, count: int = 1) -> LimitState:
         """Count `count` more for `key`."""
         reset_seconds = self._turn()
         if key not in self._counts and len(self._counts) >= KEYS_MAX:
             key = _REST
         total = self._counts[key] = self._counts.get(key, 0) + count
-        return Standing(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
+        return LimitState(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
 
     def is_used_up(self, key: str) -> bool:
         """Whether one more would be over the limit."""
@@ -134,7 +134,7 @@ class Limiter:
             if not self._large[organization_id]:
                 del self._large[organization_id]
 
-    def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> Standing | None:
+    def count_request(self, *, token_id: str, organization_id: str, requests: int = 1) -> LimitState | None:
         """`requests` more; what is left of the limit that is over, or ends first. None when both are off."""
         standings = [
             counter.add(key, requests)
@@ -144,7 +144,7 @@ class Limiter:
         return min(standings, key=lambda standing: (not standing.is_over, standing.remaining)) if standings else None
 
 
-def over(standing: Standing) -> errors.TooMany:
+def over(standing: LimitState) -> errors.TooMany:
     """The refusal of a request that is over."""
     return _too_many("Too many requests in this minute.", standing.reset_seconds)
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.lists import CRITERIA, Listing
-from afterword.core.site import Site
+from afterword.core.wire.lists import CRITERIA, Listing
+from afterword.core.wire.site import Site
 from afterword.web import body, components, criteria, describe, edge, rows, scalars, uploads
 from afterword.web.explanations import FIELD_CODES
 from afterword.web.operations import Route

@@ -79,9 +79,9 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast
 import msgspec
 
 from afterword import errors
-from afterword.core.access import Caller
-from afterword.core.lists import Listing, Page, Rows
-from afterword.core.site import Site
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Listing, Page, Rows
+from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.web import headers
 

@@ -41,12 +41,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from afterword.core.lists import Kind, Listing, Order, Page, Rows
+from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
 from afterword.web import criteria
 from afterword.web.query import Parameters
 from afterword.web.scalars import Context
 
-__all__ = ["ListReader", "Page", "Rows", "Wanted", "open_place", "seal_place"]
+__all__ = ["ListReader", "Page", "PageRequest", "Rows", "open_place", "seal_place"]
 
 LIMIT_MAX = 500
 LIMIT_DEFAULT = 50
@@ -65,7 +65,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """A list as it was asked for: the page for the store, and what its answer and its next address need."""
 
     page: Page
@@ -86,7 +86,7 @@ class ListReader:
         self._own = frozenset(own)
         self.parameters = PARAMETERS | {"after"} if self._is_log else PARAMETERS
 
-    def read(self, parameters: Parameters, context: Context, *, path: str) -> Wanted:
+    def read(self, parameters: Parameters, context: Context, *, path: str) -> PageRequest:
         """The page that the parameters ask for; notes in `context` what is wrong. `path` is the list's own address."""
         values = parameters.values
         order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
@@ -104,7 +104,7 @@ class ListReader:
                 with_total=not self._is_array,
                 with_results=with_results,
             )
-            return Wanted(page, number, binding)
+            return PageRequest(page, number, binding)
         if pagination is not None:
             message = "This list has cursors alone." if self._is_log else "Either pagination, or limit and cursor."
             context.add("/pagination", "exclusive", message)
@@ -114,14 +114,16 @@ class ListReader:
         if name == "after" and "cursor" in values:
             context.add("/cursor", "exclusive", "Either after or cursor.")
         after = self._open(values.get(name), f"/{name}", order, binding, context)
-        return Wanted(Page(self._listing, order, filters, limit=limit, after=after, with_total=False), None, binding)
+        return PageRequest(
+            Page(self._listing, order, filters, limit=limit, after=after, with_total=False), None, binding
+        )
 
     def _has_pages(self, values: Mapping[str, Any]) -> bool:
         if self._is_log or "limit" in values or "cursor" in values:
             return False
         return values.get("pagination") is not None or not self._is_array
 
-    def envelope(self, wanted: Wanted, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
+    def envelope(self, wanted: PageRequest, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
         """The list as an object, in page mode with counts, in cursor mode without."""
         page = wanted.page
         total = rows.total
@@ -135,11 +137,11 @@ class ListReader:
             "next_cursor": self.next_cursor(wanted, rows),
         }
 
-    def next_cursor(self, wanted: Wanted, rows: Rows[Any]) -> str | None:
+    def next_cursor(self, wanted: PageRequest, rows: Rows[Any]) -> str | None:
         """The cursor behind the last row, or None at the end."""
         return None if rows.next_key is None else self._seal(rows.next_key, wanted)
 
-    def next_query(self, wanted: Wanted, rows: Rows[Any], parameters: Parameters) -> str | None:
+    def next_query(self, wanted: PageRequest, rows: Rows[Any], parameters: Parameters) -> str | None:
         """The query of the next page or cursor with all parameters kept, or None at the end."""
         page = wanted.page
         if wanted.number is not None:
@@ -161,7 +163,7 @@ class ListReader:
         own = {name: values[name] for name in self._own if values.get(name) is not None}
         return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
-    def _seal(self, key: Sequence[object], wanted: Wanted) -> str:
+    def _seal(self, key: Sequence[object], wanted: PageRequest) -> str:
         return _seal(key, binding=wanted.binding, secret=self._secret)
 
     def _open(

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from afterword import errors
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.web.explanations import EXPLANATIONS
 
 _encode = msgspec.json.Encoder().encode

@@ -11,8 +11,8 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from afterword import errors
-from afterword.core.lists import CRITERIA
-from afterword.core.site import API_PREFIX, Site
+from afterword.core.wire.lists import CRITERIA
+from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route

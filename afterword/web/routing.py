@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core.site import API_PREFIX
+from afterword.core.wire.site import API_PREFIX
 from afterword.web.operations import Route
 
 Scope = MutableMapping[str, Any]

@@ -11,9 +11,9 @@ from urllib.parse import unquote_plus
 import msgspec
 
 from afterword import db, errors, ids
-from afterword.core import times
-from afterword.core.access import Caller
-from afterword.core.site import API_PREFIX, Site
+from afterword.core.organizations.access import Caller
+from afterword.core.wire import times
+from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import body, edge, headers, limits, paging, problems, query, rows, uploads, wire
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Answer, Call, Download, Route
@@ -104,7 +104,7 @@ class _Request:
     headers: Mapping[str, str]
     request_id: str
     strict: bool = False
-    standing: limits.Standing | None = None
+    standing: limits.LimitState | None = None
     parameters: query.Parameters = field(default_factory=query.Parameters)
     document: Any = msgspec.UNSET  # no body; null is one
     is_lax: bool = False  # a form, or JSON without its label: scalars are typed by their member
@@ -112,7 +112,7 @@ class _Request:
     upload: uploads.Upload | None = None
     content: bytes | None = None  # the digest of what the records or the file were
     members: frozenset[str] | None = None  # response_fields
-    wanted: paging.Wanted | None = None
+    wanted: paging.PageRequest | None = None
     key: str | None = None  # Idempotency-Key
 
 
@@ -404,7 +404,7 @@ async def _cut(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.R
     return await asyncio.to_thread(rows.cut, raw, content_type, rows_max=rows_max)
 
 
-def _refuse_over(standing: limits.Standing | None) -> None:
+def _refuse_over(standing: limits.LimitState | None) -> None:
     if standing is not None and standing.is_over:
         raise limits.over(standing)
 

@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 from msgspec import inspect
 
 from afterword import errors, ids
-from afterword.core import locales, metadata, times
-from afterword.core.lists import Kind
-from afterword.core.reading import escape
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.reading import escape
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.core.wire.lists import Kind
 
 TEXT_CHARACTERS_MAX = 4096
 

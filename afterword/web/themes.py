@@ -5,8 +5,8 @@ from typing import Any, Final
 from litestar import Request, Response, get
 
 from afterword import errors
-from afterword.core import palettes
-from afterword.core.palettes import Brand
+from afterword.core.questionnaires import palettes
+from afterword.core.questionnaires.palettes import Brand
 
 _HEADERS: Final = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 

@@ -9,10 +9,10 @@ from typing import Final
 import structlog
 
 from afterword import db, errors, ids
-from afterword.core.lanes import START, AccountKey, LaneKey, Turn, next_cursor, share_slots
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.scheduling.lanes import START, AccountKey, LaneKey, Turn, next_cursor, share_slots
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.db import Pool
-from afterword.queue.health import service as health
+from afterword.providers.health import service as health
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import Lane
@@ -20,11 +20,11 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Lease
 from afterword.queue.sending.store import Claimed
-from afterword.worker.accounts import Accounts
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
-from afterword.worker.heads import Heads
+from afterword.worker.low_water import LowWaterMarks
 from afterword.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
+from afterword.worker.providers import Accounts
 
 END: Final[LaneKey] = ("~", "~")  # behind every id
 
@@ -56,7 +56,7 @@ class Claimer:
         self._pace = pace
         self._guard = guard
         self._enter = enter
-        self._heads = Heads()
+        self._heads = LowWaterMarks()
         self._cursor: LaneKey = (random.choice(ids.ALPHABET), "")  # noqa: S311  workers start at different places
 
     async def turn(self, free: int) -> int:

@@ -15,14 +15,15 @@ import structlog
 
 from afterword import db, errors, sealing
 from afterword.channels.http import Caller, NoAnswer, NotSent
-from afterword.core import times, webhooks
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.core.site import Site
-from afterword.core.webhooks import Reply
+from afterword.core.messaging import webhooks
+from afterword.core.messaging.webhooks import Reply
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.wire import times
+from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.events.rendering import Render
 from afterword.events.sending import service as sending
-from afterword.events.sending.store import LaneKey, Letter
+from afterword.events.sending.store import Delivery, LaneKey
 from afterword.events.store import Event
 from afterword.events.webhooks.service import place_of
 from afterword.worker.failures import cause_of
@@ -172,7 +173,7 @@ class Deliverer:
             else:
                 logger.error("a delivery failed", exc_info=error)
 
-    async def _serve(self, letter: Letter) -> None:
+    async def _serve(self, letter: Delivery) -> None:
         if not letter.is_wanted:  # it was given other types or another binding since, perhaps another target too
             reply = Reply(duration_ms=0, error="The webhook does not want this any more.", is_ours=True, is_last=True)
             await self._settle(letter, reply)
@@ -190,14 +191,14 @@ class Deliverer:
             return
         await self._settle(letter, await self._call(letter, content))
 
-    async def _content(self, letter: Letter) -> bytes:
+    async def _content(self, letter: Delivery) -> bytes:
         event, zone = letter.event, times.zone_of(letter.time_zone)
         async with db.connection(self._pool) as database:
             zones = {event.organization_id: zone}
             (data,) = await self._render(database, events=[event], site=self._site, zones=zones)
         return msgspec.json.encode(body_of(event, data, zone))
 
-    async def _call(self, letter: Letter, content: bytes) -> Reply:
+    async def _call(self, letter: Delivery, content: bytes) -> Reply:
         started, now = time.monotonic(), self._pool.clock.now()
         try:
             answer = await self._caller.request(
@@ -219,12 +220,12 @@ class Deliverer:
             error=_refused(answer.status),
         )
 
-    def _signed(self, letter: Letter, content: bytes, now: datetime) -> Mapping[str, str]:
+    def _signed(self, letter: Delivery, content: bytes, now: datetime) -> Mapping[str, str]:
         place = place_of(letter.hold.organization_id, letter.hold.webhook_id)
         keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in letter.secrets]
         return webhooks.sign(content, event_id=letter.event.event_id, timestamp=int(now.timestamp()), keys=keys)
 
-    async def _settle(self, letter: Letter, reply: Reply) -> None:
+    async def _settle(self, letter: Delivery, reply: Reply) -> None:
         """Write it down; a database that is away for a moment, or a replay that holds the webhook, is waited for."""
         for tries in range(1, SETTLE_TRIES_MAX + 1):
             try:

@@ -11,12 +11,12 @@ from uuid import UUID
 import structlog
 
 from afterword import db, errors
-from afterword.core.exports import Response
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.reports.exports import service
-from afterword.reports.exports.service import Piece, Work
-from afterword.reports.exports.store import Export, Scanned
-from afterword.reports.exports.writers import TooManyRows
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.wire.exports import Response
+from afterword.exports import service
+from afterword.exports.service import Piece, Work
+from afterword.exports.store import Export, Scanned
+from afterword.exports.writers import TooManyRows
 from afterword.worker.waiting import wait
 
 POLL_SECONDS: Final = 1.0

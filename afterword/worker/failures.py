@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from afterword.core.addresses import mask
+from afterword.core.messaging.addresses import mask
 
 CAUSE_CHARACTERS_MAX: Final = 200
 

@@ -14,13 +14,13 @@ import structlog
 
 from afterword import db, errors
 from afterword.events.log import service as event_log
-from afterword.queue.guard import service as guards
-from afterword.queue.guard.service import Mark
+from afterword.queue.restores import service as guards
+from afterword.queue.restores.service import SendingMark
 from afterword.worker.waiting import wait
 
 FILE_NAME: Final = "sending-mark.json"
 LOOK_SECONDS: Final = 5.0
-_MARK: Final = msgspec.json.Decoder(Mark)
+_MARK: Final = msgspec.json.Decoder(SendingMark)
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -81,7 +81,7 @@ class Guard:
             logger.warning("the event log was restored from another cluster; its order is this one's now", events=count)
 
 
-def _read(file: Path | None) -> Mark | None:
+def _read(file: Path | None) -> SendingMark | None:
     if file is None:
         return None
     try:
@@ -93,7 +93,7 @@ def _read(file: Path | None) -> Mark | None:
         return None
 
 
-def _write(file: Path, mark: Mark) -> None:
+def _write(file: Path, mark: SendingMark) -> None:
     """Whole or not at all; a disk that does not take it costs only the memory across a restart."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -8,10 +8,10 @@ from uuid import UUID
 import structlog
 
 from afterword import db, errors
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.queue.imports import service
-from afterword.queue.imports.service import NotOurs
-from afterword.queue.imports.store import Import
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.intake.imports import service
+from afterword.intake.imports.service import NotOurs
+from afterword.intake.imports.store import Import
 from afterword.worker.waiting import wait
 
 POLL_SECONDS: Final = 1.0

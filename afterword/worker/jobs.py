@@ -4,33 +4,33 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.accounts.idempotency import service as idempotency
-from afterword.accounts.plans import service as plans
-from afterword.accounts.tokens import service as tokens
 from afterword.alerts import service as alerts
 from afterword.alerts.mails import service as mails
 from afterword.alerts.notifications import service as notifications
-from afterword.core.lanes import START, LaneKey
-from afterword.core.retries import JITTER_MAX
+from afterword.core.scheduling.lanes import START, LaneKey
+from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.db import Database
-from afterword.erasures import service as erasures
 from afterword.events.deliveries import service as deliveries
 from afterword.events.log import service as log
+from afterword.exports import service as exports
 from afterword.instances.expiry import service as expiry
+from afterword.intake.imports import service as imports
+from afterword.intake.sequences import service as sequences
+from afterword.intake.test_messages import service as trials
+from afterword.organizations.idempotency import service as idempotency
+from afterword.organizations.plans import service as plans
+from afterword.organizations.tokens import service as tokens
+from afterword.privacy import service as erasures
+from afterword.providers.rates import service as rates
 from afterword.queue import service as queue
-from afterword.queue.imports import service as imports
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.rates import service as rates
 from afterword.queue.reminders import service as reminders
 from afterword.queue.retention import service as retention
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Draw, Lease
-from afterword.queue.sequences import service as sequences
-from afterword.queue.trials import service as trials
 from afterword.reports import service as reports
-from afterword.reports.exports import service as exports
 from afterword.reports.rollups import service as rollups
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
 

@@ -15,8 +15,8 @@ from afterword.channels.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.core.site import Site
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.wire.site import Site
 from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.service import Lease
@@ -31,7 +31,7 @@ from afterword.worker.jobs import Job, jobs_of
 from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender
-from afterword.worker.trials import Trials
+from afterword.worker.test_messages import Trials
 from afterword.worker.waiting import first_of, wait
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a

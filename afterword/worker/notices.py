@@ -12,8 +12,8 @@ from afterword.alerts.mails.compose import compose
 from afterword.alerts.mails.service import Outcome
 from afterword.alerts.mails.store import Mail
 from afterword.channels.base import Channel, Refused, Retry, Sent, Unknown
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.core.site import Site
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.worker.waiting import wait
 

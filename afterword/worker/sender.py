@@ -21,24 +21,24 @@ import structlog
 
 from afterword import db, errors
 from afterword.channels.base import LINK, Channel, Fenced, Message, Outcome, Retry, Sent, Unknown
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.core.site import Site
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.wire.site import Site
 from afterword.db import Pool
-from afterword.queue import composing, mail
-from afterword.queue.combining import Combiner
+from afterword.db.write_batcher import WriteBatcher
+from afterword.messages import composing, email
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import REASON_LOST, Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
 from afterword.queue.sending.store import HoldKey
-from afterword.worker import apart, rendering
-from afterword.worker.accounts import Accounts
+from afterword.worker import isolation, rendering
+from afterword.worker.channels import ChannelRegistry, NoWayError
 from afterword.worker.claimer import Claimer
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
 from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, Pace, idle_seconds
+from afterword.worker.providers import Accounts
 from afterword.worker.waiting import first_of, wait
-from afterword.worker.ways import NoWayError, Ways
 
 AWAY_SECONDS: Final = 0.1
 PAUSED_SECONDS: Final = 1.0  # between two looks whether sending was confirmed
@@ -58,7 +58,7 @@ class Phase(Enum):
 
 
 @dataclass(slots=True)
-class Slot:
+class SendSlot:
     """One item in flight."""
 
     dispatch: Dispatch
@@ -92,8 +92,8 @@ class Sender:
         self._lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         self._cache = SettingsCache()
         self._accounts = Accounts(pool)
-        self.ways = Ways(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
-        self._slots: dict[HoldKey, Slot] = {}
+        self.ways = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
+        self._slots: dict[HoldKey, SendSlot] = {}
         self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
         self._guard = guard
@@ -102,9 +102,9 @@ class Sender:
         self._rendering: str | None = None
         self._freed = asyncio.Event()
         self._circle = 0.0
-        self._begins: Combiner[Dispatch, bool] = Combiner(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: Combiner[Result, None] = Combiner(self._settle, batch_max=BATCH_ITEMS_MAX)
-        self._releases: Combiner[Result, None] = Combiner(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._begins: WriteBatcher[Dispatch, bool] = WriteBatcher(self._begin, batch_max=BATCH_ITEMS_MAX)
+        self._settles: WriteBatcher[Result, None] = WriteBatcher(self._settle, batch_max=BATCH_ITEMS_MAX)
+        self._releases: WriteBatcher[Result, None] = WriteBatcher(self._release, batch_max=BATCH_ITEMS_MAX)
         self._claimer = Claimer(
             pool=pool,
             channel_ids=list(channels),
@@ -197,13 +197,13 @@ class Sender:
     # one slot -----------------------------------------------------------------------------------------------------
 
     def _enter(self, dispatch: Dispatch, started: float) -> None:
-        slot = Slot(dispatch, started)
+        slot = SendSlot(dispatch, started)
         self._slots[dispatch.item.hold] = slot
         self._accounts.enter(dispatch.account)
         slot.task = asyncio.create_task(self._serve(slot))
         slot.task.add_done_callback(lambda task: self._leave(slot, task))
 
-    def _leave(self, slot: Slot, task: "asyncio.Task[None]") -> None:
+    def _leave(self, slot: SendSlot, task: "asyncio.Task[None]") -> None:
         item = slot.dispatch.item
         self._make_room(slot)
         self._sent -= 1
@@ -214,7 +214,7 @@ class Sender:
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
 
-    def _make_room(self, slot: Slot) -> None:
+    def _make_room(self, slot: SendSlot) -> None:
         """Its connection is another's now; once a slot."""
         if not slot.has_made_room:
             slot.has_made_room = True
@@ -222,14 +222,14 @@ class Sender:
             self._accounts.leave(slot.dispatch.account)
             self._freed.set()
 
-    async def _serve(self, slot: Slot) -> None:
+    async def _serve(self, slot: SendSlot) -> None:
         item = slot.dispatch.item
         try:
             message = await self._composed(slot.dispatch)
         except rendering.Failed as failure:
             await self._give_up(slot, f"Rendering failed: {failure}")
             return
-        except apart.Died as death:
+        except isolation.Died as death:
             logger.error("rendering killed its process", organization_id=item.organization_id, item_id=item.item_id)  # noqa: TRY400
             await self._give_up(slot, f"Rendering failed: {death}", is_deadly=True)
             return
@@ -245,7 +245,9 @@ class Sender:
         """The message; made in a process of its own where a worker died with this item in its hands."""
         if dispatch.item.reason == REASON_LOST:
             address = dispatch.item.responder_channel_identifier
-            return rendering.read(await apart.run(lambda: rendering.written(lambda: self._compose(dispatch), address)))
+            return rendering.read(
+                await isolation.run(lambda: rendering.written(lambda: self._compose(dispatch), address))
+            )
         self._rendering = dispatch.item.item_id
         return self._compose(dispatch)
 
@@ -276,7 +278,7 @@ class Sender:
             sender=self._mail_from,
             site=self._site,
             now=dispatch.item.database_now,
-            occasion=mail.Occasion(
+            occasion=email.Occasion(
                 reminder_number=dispatch.item.reminder_number,
                 external_reference=dispatch.item.external_reference,
                 send_time=dispatch.item.send_time,
@@ -284,7 +286,7 @@ class Sender:
             ),
         )
 
-    async def _send(self, slot: Slot, message: Message) -> Outcome | None:
+    async def _send(self, slot: SendSlot, message: Message) -> Outcome | None:
         """What the channel says; None when the item was fenced and nothing was sent."""
 
         async def begin() -> None:
@@ -309,7 +311,7 @@ class Sender:
             logger.exception("channel failed", organization_id=item.organization_id, item_id=item.item_id)
             return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
 
-    async def _has_begun(self, slot: Slot) -> bool:
+    async def _has_begun(self, slot: SendSlot) -> bool:
         """Whether the item is ours and has begun. A send that ran out of time while it began asks a second time.
 
         Until fewer than all slots are under way it is only held: whoever stops may hand it back.
@@ -326,7 +328,7 @@ class Sender:
             return True
         return False
 
-    async def _conclude(self, slot: Slot, outcome: Outcome) -> None:
+    async def _conclude(self, slot: SendSlot, outcome: Outcome) -> None:
         """Write down what became of the item, then what that says of its account."""
         result = Result(slot.dispatch, outcome, self._waits())
         has_begun = slot.phase is Phase.BEGUN
@@ -348,7 +350,7 @@ class Sender:
         if is_closed:
             await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
 
-    async def _until_written(self, write: Callable[[], Awaitable[None]], slot: Slot) -> None:
+    async def _until_written(self, write: Callable[[], Awaitable[None]], slot: SendSlot) -> None:
         """Repeat, whatever stands in the way: an outcome must not be lost, and writing it twice changes nothing.
 
         Only when its lease is no longer renewed is it left to the reaper, as unknown.
@@ -367,7 +369,7 @@ class Sender:
             await asyncio.sleep(away * _jitter())
             away = min(away * 2, AWAY_SECONDS_MAX)
 
-    async def _give_up(self, slot: Slot, cause: str, *, is_deadly: bool = False) -> None:
+    async def _give_up(self, slot: SendSlot, cause: str, *, is_deadly: bool = False) -> None:
         slot.phase = Phase.CLOSING
         item, waits = slot.dispatch.item, self._waits()
 
@@ -413,10 +415,10 @@ class Sender:
 
     # stopping -----------------------------------------------------------------------------------------------------
 
-    def _held(self) -> list[Slot]:
+    def _held(self) -> list[SendSlot]:
         return [slot for slot in self._slots.values() if slot.phase is Phase.HELD]
 
-    async def _hand_back(self, slots: Sequence[Slot]) -> None:
+    async def _hand_back(self, slots: Sequence[SendSlot]) -> None:
         """End slots that only hold their item, and give it back uncounted."""
         for slot in slots:
             if slot.task is not None:
@@ -443,7 +445,7 @@ class Sender:
         return Waits(_jitter(), self._pace.backoff_factor)
 
 
-def _broken(slot: Slot, reason: str) -> Outcome:
+def _broken(slot: SendSlot, reason: str) -> Outcome:
     """A send that ended without an answer: unknown if it had begun, else it was not sent."""
     return Unknown(reason) if slot.phase is Phase.BEGUN else Retry("recipient", reason)
 

@@ -9,17 +9,17 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.accounts import service as accounts
 from afterword.alerts import service as alerts
 from afterword.alerts.notifications import service as notifications
-from afterword.core.access import SCOPES
-from afterword.core.answers import Given
-from afterword.core.definition import Definition
+from afterword.core.answers.progress import Given
+from afterword.core.organizations.access import SCOPES
+from afterword.core.questionnaires.definition import Definition
 from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service as instances
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
+from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import House
 from tests.contract.alerting import read_all
@@ -114,7 +114,7 @@ class Desk:
                 database,
                 caller=caller,
                 questionnaire_id=self.house.questionnaire_id,
-                wish=Wish(responder_id=responder_id),
+                wish=IssueInput(responder_id=responder_id),
                 now=database.clock.now(),
                 secret=self.house.site.secret,
                 draw=lambda: 0.0,

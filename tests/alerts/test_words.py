@@ -10,7 +10,7 @@ from babel.messages.pofile import read_po
 from afterword import texts
 from afterword.alerts.notifications import words
 from afterword.alerts.notifications.store import Subject
-from afterword.core import notices
+from afterword.core.messaging import notices
 
 SOURCE = Path(texts.__file__).parent
 BLANKS = re.compile(r"\{\w+\}")

@@ -15,14 +15,14 @@ import uvicorn
 from playwright.async_api import Browser, async_playwright
 
 from afterword import db, ids
-from afterword.accounts import service as accounts
 from afterword.app import create_app
-from afterword.core import answers
-from afterword.core.definition import Definition
-from afterword.core.site import Site
+from afterword.core.answers import progress as answers
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.wire.site import Site
 from afterword.instances import service as instances
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
+from afterword.organizations import service as accounts
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
@@ -56,7 +56,7 @@ class Shop:
     async def issue(self, *, locale: str = "en", valid_days: int = 30, editable: bool = True) -> Instance:
         """An instance as a mail would have brought it."""
         async with db.transaction(self.pool) as database:
-            wish = Wish(locale=locale, valid_days=valid_days, editable=editable)
+            wish = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
             instance, _ = await instances.issue_by_link(
                 database,
                 organization_id=self.organization_id,
@@ -89,7 +89,7 @@ class Shop:
     async def unsubscribe_id(self, address: str = "maria@example.com") -> str:
         """The unsubscribe link's id of a person who gets mails."""
         async with db.transaction(self.pool) as database:
-            wanted = responders.Wanted(self.organization_id, channel_id=EMAIL_CHANNEL_ID, identifier=address)
+            wanted = responders.ResponderInput(self.organization_id, channel_id=EMAIL_CHANNEL_ID, identifier=address)
             [found] = await responders.find_or_create(
                 database, wanted=[wanted], now=database.clock.now(), secret=SECRET
             )

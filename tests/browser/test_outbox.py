@@ -10,7 +10,7 @@ from playwright.async_api import Browser
 
 from afterword import db, ids
 from afterword.app import create_app
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.queue.pages import PAGE_MESSAGES, outbox_url
 from tests.browser import markup
 from tests.browser.conftest import SECRET, Shop, on_the_loop

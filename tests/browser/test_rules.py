@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as accounts
 from tests.browser import markup
 from tests.browser.conftest import Shop, on_the_loop
 from tests.browser.test_answering import count_events, form, set_active

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword.channels import mime
-from afterword.core.addresses import InvalidAddress
+from afterword.core.messaging.addresses import InvalidAddress
 from tests.bar import Tell
 from tests.channels.conftest import MESSAGE
 

@@ -9,9 +9,9 @@ import pytest_asyncio
 
 from afterword import db, worker
 from afterword.channels.base import EMAIL
-from afterword.queue.trials import service as trials
-from afterword.worker.trials import Trials
-from afterword.worker.ways import Ways
+from afterword.intake.test_messages import service as trials
+from afterword.worker.channels import ChannelRegistry
+from afterword.worker.test_messages import Trials
 from tests.conftest import POOL_SIZE, fresh_database
 from tests.contract import world as worlds
 
@@ -43,7 +43,7 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     """A worker that sends what is asked for as a test, as often as the probes ask."""
     stop = asyncio.Event()
     channels = worker.captured(world.pool, [EMAIL])
-    ways = Ways(pool=world.pool, site=world.site, defaults=channels, versions={})
+    ways = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
     sender = Trials(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "TRIALS_MAX", 100_000)

@@ -8,10 +8,10 @@ from typing import Any, Final
 from urllib.parse import quote_plus
 
 from afterword import db
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as accounts
+from afterword.pipelines import service as pipelines
 from afterword.questionnaires import service as questionnaires
-from afterword.queue.pipelines import service as pipelines
 from tests.conftest import EMAIL, House, build_house
 
 FORM: Final = "application/x-www-form-urlencoded"

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import inspect
 
-from afterword.core.times import Moment
+from afterword.core.wire.times import Moment
 from tests.contract.wire import CANARY
 from tests.contract.world import ADDRESS, Tenant
 from tests.dates import YEAR

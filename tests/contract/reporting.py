@@ -5,10 +5,10 @@ from datetime import UTC, date, datetime
 from typing import Any
 from uuid import uuid4
 
-from afterword.core import periods
-from afterword.core.times import zone_of
+from afterword.core.figures import periods
+from afterword.core.wire.times import zone_of
+from afterword.exports.store import Selection
 from afterword.reports.counts.store import Scope, Span
-from afterword.reports.exports.store import Selection
 from afterword.reports.rollups import store as rollups_store
 from tests.contract.wire import Wire
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from afterword import db, errors
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as accounts
 from afterword.web import runner, wire
 from afterword.web.operations import DEPTH_MAX, Route
 from tests import machine

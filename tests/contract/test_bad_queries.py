@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from afterword.core.lists import CRITERIA, Column
+from afterword.core.wire.lists import CRITERIA, Column
 from afterword.web.operations import Route
 from tests.contract import probes
 from tests.contract.findings import FULL, Findings, columns_of, good_body, rows_of

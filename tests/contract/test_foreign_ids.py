@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from afterword import db, errors
-from afterword.core.lists import Listing, Page, Rows
+from afterword.core.wire.lists import Listing, Page, Rows
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 

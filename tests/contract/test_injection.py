@@ -18,7 +18,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from afterword import db
-from afterword.core import list_queries
+from afterword.db import list_queries
 from afterword.web.operations import Route
 from tests.bar import Tell
 from tests.conftest import House

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from afterword.core.lists import Column
+from afterword.core.wire.lists import Column
 from afterword.web.criteria import camel_case
 from afterword.web.operations import Route
 from tests.conftest import settled

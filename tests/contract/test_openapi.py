@@ -14,8 +14,8 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from afterword import app
-from afterword.core.access import SCOPES, alias_of
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES, alias_of
+from afterword.core.wire.site import Site
 from afterword.web import openapi
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 from afterword.web.operations import Route

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from afterword import app
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.web import openapi
 from afterword.web.operations import Route
 from tests.contract.test_specification import SPECIFICATION

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from afterword import db
-from afterword.core.access import ROLE_SCOPES, SCOPES, alias_of
+from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, alias_of
 from afterword.web.operations import Route
 from tests.contract.findings import Findings
 from tests.contract.wire import Reply

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import pytest_asyncio
 
-from afterword.core.access import alias_of
+from afterword.core.organizations.access import alias_of
 from tests.contract.wire import PUBLIC_URL, problem_faults
 from tests.contract.world import ABSENT, ADDRESS, World
 from tests.dates import YEAR

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from afterword.core import columns
+from afterword.db import columns
 
 SOURCE: Final = Path("afterword")
 SCHEMA: Final = SOURCE / "migrations" / "schema.sql"

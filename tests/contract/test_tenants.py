@@ -8,9 +8,9 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from afterword.app import page_routes
-from afterword.core.form_tokens import token_of
+from afterword.core.answers.form_tokens import token_of
 from afterword.instances.pages import PAGE_PURPOSE, START_PURPOSE, VIEW_PURPOSE
-from afterword.queue.mail import SAMPLE_ID
+from afterword.messages.email import SAMPLE_ID
 from afterword.web.operations import Route
 from tests.conftest import settled
 from tests.contract import probes

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from afterword import db
-from afterword.queue.imports.store import Counts
+from afterword.intake.imports.store import Counts
 from afterword.worker.imports import Importer
 from tests.contract.wire import Wire
 

@@ -10,21 +10,21 @@ from uuid import uuid4
 import pytest
 
 from afterword import db
-from afterword.accounts import service as accounts
-from afterword.accounts.plans import service as plans
 from afterword.app import api_routes, create_app
 from afterword.channels.base import Retry
-from afterword.core.access import SCOPES
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES
+from afterword.core.wire.site import Site
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.instances.service import Given
+from afterword.organizations import service as accounts
+from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
-from afterword.queue.inbound import service as inbound
 from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.reports import service as sent_reports
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
+from afterword.receipts import service as sent_reports
+from afterword.receipts.inbound import service as inbound
 from afterword.responders import store as responders_store
 from afterword.web.limits import Limits
 from afterword.web.operations import Route

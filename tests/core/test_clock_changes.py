@@ -14,10 +14,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from afterword.core import holidays
-from afterword.core.holidays import DaysOff
-from afterword.core.scheduling import Facts, Item, Rules, decide, first_due
-from afterword.core.windows import WEEKDAYS_ALL, Hours, leaves_time
+from afterword.core.scheduling import holidays
+from afterword.core.scheduling.decisions import Facts, Item, Rules, decide, first_due
+from afterword.core.scheduling.holidays import DaysOff
+from afterword.core.scheduling.windows import WEEKDAYS_ALL, Hours, leaves_time
 from tests.bar import Tell
 
 EXAMPLES: Final = 50_000 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 2_500

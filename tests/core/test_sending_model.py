@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from afterword.core import statuses
-from afterword.core.statuses import ITEM_TERMINAL, MOVES, Item, Move
+from afterword.core.scheduling import statuses
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, MOVES, Item, Move
 from tests.bar import Tell
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = Item

@@ -10,7 +10,7 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from afterword import db
-from afterword.core import webhooks as rules
+from afterword.core.messaging import webhooks as rules
 from afterword.events.deliveries import service as deliveries
 from afterword.events.sending import service as sending
 from afterword.events.store import list_events

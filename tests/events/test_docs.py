@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from afterword.core import webhooks as rules
-from afterword.core.notices import TYPES
+from afterword.core.messaging import webhooks as rules
+from afterword.core.messaging.notices import TYPES
 from tests.events.conftest import Desk
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from afterword import db, errors
-from afterword.core import webhooks as rules
+from afterword.core.messaging import webhooks as rules
 from afterword.events.sending import service as sending
 from afterword.events.webhooks import service as webhooks
 from afterword.worker import deliverer as deliverers

@@ -8,11 +8,11 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
 from afterword.events import service as events
 from afterword.events.log import service as log
 from afterword.events.log import store as log_store
+from afterword.organizations import service as accounts
 from tests.conftest import House, settled
 from tests.events.conftest import Desk, new_event
 

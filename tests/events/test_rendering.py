@@ -10,14 +10,14 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.accounts.plans import service as plans
 from afterword.alerts import service as alerts
 from afterword.channels.base import Outcome, Refused, Retry, Sent
-from afterword.core.answers import Given
-from afterword.core.notices import TYPES
+from afterword.core.answers.progress import Given
+from afterword.core.messaging.notices import TYPES
 from afterword.events.store import Event, list_events
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
+from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.worker.exports import Exporter
 from tests.contract.alerting import read_all

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from afterword import db, sealing
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
 from afterword.events.webhooks import service
 from afterword.events.webhooks.service import place_of
+from afterword.organizations import service as accounts
 from tests.conftest import House
 from tests.events.conftest import OPEN_SITE, Desk
 from tests.events.test_log import token_of

@@ -9,18 +9,18 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.accounts import service as accounts
 from afterword.app import create_app
-from afterword.core import definition as core_definition
-from afterword.core.access import SCOPES, Caller
-from afterword.core.definition import Definition
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES, Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.wire.site import Site
 from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.service import Given, Saved
 from afterword.instances.store import Instance
+from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 
 NOW = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
@@ -100,13 +100,15 @@ class World:
     version_id: str
     definition: Definition
 
-    async def issue(self, wish: Wish | None = None, *, now: datetime = NOW, caller: Caller | None = None) -> Instance:
+    async def issue(
+        self, wish: IssueInput | None = None, *, now: datetime = NOW, caller: Caller | None = None
+    ) -> Instance:
         async with db.transaction(self.pool) as database:
             instance, _ = await service.issue(
                 database,
                 caller=caller or self.caller,
                 questionnaire_id=self.questionnaire_id,
-                wish=wish or Wish(),
+                wish=wish or IssueInput(),
                 now=now,
                 secret=SECRET,
                 draw=lambda: 0.0,

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from afterword import db, errors
-from afterword.core.metadata import Changes
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
 from afterword.instances.answers import store as answers_store
-from afterword.instances.issuing import Closed, Inactive, Wish
+from afterword.instances.issuing import Closed, Inactive, IssueInput
 from afterword.instances.service import Change, Expired, Finalized, Given
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, World
@@ -37,7 +37,7 @@ async def now_stored(world: World, instance: Instance) -> Instance:
 class TestRefusals:
     @pytest.mark.parametrize("complete", [False, True])
     async def test_expired(self, world: World, complete: bool) -> None:  # noqa: FBT001  a table's column
-        instance = await world.issue(Wish(valid_days=7))
+        instance = await world.issue(IssueInput(valid_days=7))
 
         with pytest.raises(Expired) as refusal:
             await world.save(instance, {NPS: 10}, complete=complete, now=NOW + 7 * DAY)
@@ -45,7 +45,7 @@ class TestRefusals:
         assert {} == await stored(world, instance)
 
     async def test_more_days_reopen(self, world: World) -> None:
-        instance = await world.issue(Wish(valid_days=7))
+        instance = await world.issue(IssueInput(valid_days=7))
         async with db.transaction(world.pool) as database:
             await service.update(
                 database,
@@ -147,7 +147,7 @@ class TestWrongAnswers:
         assert (NOW, False) == (saved.instance.submitted_time, saved.instance.finalized)
 
     async def test_a_finalized_one_stays_whole(self, world: World) -> None:
-        instance = await world.issue(Wish(editable=True))
+        instance = await world.issue(IssueInput(editable=True))
         await world.save(instance, {NPS: 10}, complete=True)
 
         for answers in ({NPS: None}, {NPS: 7}, {NPS: 10, SINGLE: 99}):  # 7 leads on to a required question
@@ -229,7 +229,7 @@ class TestComplete:
         assert answers == await stored(world, instance)
 
     async def test_in_two_steps(self, world: World) -> None:
-        instance = await world.issue(Wish(metadata=Changes({"store_id": "7"}, {"first_name": "Ann"})))
+        instance = await world.issue(IssueInput(metadata=Changes({"store_id": "7"}, {"first_name": "Ann"})))
         await world.save(instance, {NPS: 7})
 
         saved = await world.save(instance, {SINGLE: 1}, complete=True, now=NOW + DAY)
@@ -250,7 +250,7 @@ class TestComplete:
 
     async def test_changed_while_editable(self, world: World) -> None:
         """The end stays; each change is told as updated, and one that changes nothing is not."""
-        instance = await world.issue(Wish(editable=True))
+        instance = await world.issue(IssueInput(editable=True))
         await world.save(instance, {NPS: 10}, complete=True)
 
         changed = await world.save(instance, {NPS: 7, SINGLE: 1}, complete=True, now=NOW + DAY)
@@ -260,7 +260,7 @@ class TestComplete:
         assert ["created", "viewed", "submitted", "completed", "updated"] == await world.news(instance.instance_id)
 
     async def test_editable_until_expiry(self, world: World) -> None:
-        instance = await world.issue(Wish(editable=True, valid_days=7))
+        instance = await world.issue(IssueInput(editable=True, valid_days=7))
         await world.save(instance, {NPS: 10}, complete=True)
 
         with pytest.raises(Expired):
@@ -281,7 +281,7 @@ class TestComplete:
         )
 
     async def test_fifty_at_once_while_editable(self, world: World) -> None:
-        instance = await world.issue(Wish(editable=True))
+        instance = await world.issue(IssueInput(editable=True))
 
         await asyncio.gather(
             *(world.save(instance, {NPS: number % 11, SINGLE: 1}, complete=True) for number in range(50))
@@ -311,7 +311,7 @@ class TestView:
             await self.view(world, "0" * 22)
 
     async def test_expired(self, world: World) -> None:
-        instance = await world.issue(Wish(valid_days=1))
+        instance = await world.issue(IssueInput(valid_days=1))
 
         await self.view(world, instance.instance_id, days=1)
 

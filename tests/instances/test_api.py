@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
-from afterword.instances.issuing import Wish
+from afterword.core.organizations.access import SCOPES
+from afterword.instances.issuing import IssueInput
+from afterword.organizations import service as accounts
 from afterword.responders import service as responders
 from tests.instances.conftest import NOW, NPS, PUBLIC_URL, SECRET, SINGLE, Shop
 
@@ -198,7 +198,7 @@ class TestIssue:
 
 class TestLists:
     async def test_order_and_filter(self, shop: Shop) -> None:
-        issued = [await shop.world.issue(Wish(valid_days=n), now=NOW + timedelta(minutes=n)) for n in range(3)]
+        issued = [await shop.world.issue(IssueInput(valid_days=n), now=NOW + timedelta(minutes=n)) for n in range(3)]
         newest_first = [instance.instance_id for instance in reversed(issued)]
 
         for path in ("/q/instance", shop.instances):
@@ -252,7 +252,7 @@ class TestUpdate:
         instance = await shop.issue()
         async with db.transaction(shop.world.pool) as database:
             other = await accounts.create_organization(database, domain="other", display_name="Other", now=NOW)
-            wanted = [responders.Wanted(other.organization_id)]
+            wanted = [responders.ResponderInput(other.organization_id)]
             [foreign] = await responders.find_or_create(database, wanted=wanted, now=NOW, secret=SECRET)
 
         response = await shop.patch(f"/q/instance/{instance['instance_id']}", {"responder_id": foreign.responder_id})

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from afterword import db
-from afterword.accounts.plans import service as plans
 from afterword.instances import service
-from afterword.instances.issuing import Closed, Wish
+from afterword.instances.issuing import Closed, IssueInput
+from afterword.organizations.plans import service as plans
 from tests.instances.conftest import NOW, NPS, SECRET, TEXT, Shop, World
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -125,7 +125,7 @@ class TestPublicLink:
                     database,
                     organization_id=paid.caller.organization_id,
                     questionnaire_id=paid.questionnaire_id,
-                    wish=Wish(),
+                    wish=IssueInput(),
                     now=NOW,
                     secret=SECRET,
                     draw=lambda: 0.0,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from afterword import db, ids
-from afterword.core.conditions import Facts
-from afterword.core.metadata import Changes
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import facts, service
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
 
@@ -25,7 +25,7 @@ async def facts_of(world: World, *instances: Instance) -> dict[str, Facts]:
 
 async def answered(world: World) -> Instance:
     metadata = Changes({"transaction_date": "2026-11-20", "colour": "red"}, {"email": "ann@example.com"})
-    instance = await world.issue(Wish(metadata=metadata))
+    instance = await world.issue(IssueInput(metadata=metadata))
     await world.save(instance, {NPS: 3, SINGLE: 1, MULTI: [1, 2], TEXT: "Late"})
     return instance
 

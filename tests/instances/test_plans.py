@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.core.lists import Listing, Page
+from afterword.core.wire.lists import Listing, Page
 from afterword.instances import store
 from afterword.instances.children import store as children_store
 from afterword.instances.responders import store as responders_store

@@ -8,10 +8,10 @@ from urllib.parse import quote
 import pytest
 
 from afterword import db
-from afterword.core.access import SCOPES
-from afterword.core.metadata import Changes
+from afterword.core.organizations.access import SCOPES
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.responders import service
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
@@ -164,7 +164,7 @@ class TestSearch:
 
 class TestGet:
     async def test_ok(self, shop: Shop) -> None:
-        wish = Wish(
+        wish = IssueInput(
             locale="en", metadata=Changes(responder={"email": "Ann@Example.com", "phone_number": "+306900000000"})
         )
         instance = await shop.world.issue(wish)

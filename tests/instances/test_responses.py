@@ -6,11 +6,11 @@ from typing import Any, cast
 import pytest
 
 from afterword import db, ids
-from afterword.core import definition as core_definition
-from afterword.core.access import SCOPES
-from afterword.core.metadata import Changes
+from afterword.core.organizations.access import SCOPES
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.service import Given
 from afterword.questionnaires import store as questionnaires_store
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
@@ -26,7 +26,7 @@ class TestResponseContent:
         assert [NPS, SINGLE, MULTI, TEXT] == response.json()["skipped_question_ids"]
 
     async def test_ok(self, shop: Shop) -> None:
-        instance = await shop.world.issue(Wish(locale="en", metadata=Changes({"store_id": "7"})))
+        instance = await shop.world.issue(IssueInput(locale="en", metadata=Changes({"store_id": "7"})))
         await shop.world.save(instance, {TEXT: "fine", SINGLE: Given(2, "Speed")})
         await shop.world.save(instance, {NPS: 9}, complete=True)
 
@@ -80,7 +80,7 @@ class TestQuestionAnswers:
 
     async def test_ok(self, shop: Shop) -> None:
         """Newest first, each in the language of its instance; those of a deleted instance are gone."""
-        greek, english, gone = [await shop.world.issue(Wish(locale=one)) for one in ("el", "en", "el")]
+        greek, english, gone = [await shop.world.issue(IssueInput(locale=one)) for one in ("el", "en", "el")]
         for minute, instance in enumerate((greek, english, gone)):
             await shop.world.save(instance, {SINGLE: 1}, now=NOW + timedelta(minutes=minute))
         async with db.transaction(shop.world.pool) as database:

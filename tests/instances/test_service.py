@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from afterword import db, errors, ids
-from afterword.core.metadata import Changes
+from afterword.core.questionnaires.metadata import Changes
 from afterword.events import store as events_store
 from afterword.instances import service, store
-from afterword.instances.issuing import Closed, Inactive, NotPublished, WantedInstance, Wish
+from afterword.instances.issuing import Closed, Inactive, IssueInput, NotPublished, WantedInstance
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.responders import service as responders
@@ -71,7 +71,7 @@ class TestIssue:
 
     async def test_unknown_responder(self, world: World) -> None:
         with pytest.raises(errors.Invalid) as refusal:
-            await world.issue(Wish(responder_id=ids.ordered(NOW)))
+            await world.issue(IssueInput(responder_id=ids.ordered(NOW)))
         assert ["unknown_id"] == [error.code for error in refusal.value.errors]
 
     async def test_ok(self, world: World) -> None:
@@ -100,15 +100,15 @@ class TestIssue:
         [("en", "en"), ("en_US", "en"), ("EL-gr", "el"), ("pt", "pt-br"), ("pt-PT", "pt-br"), ("de", "el")],
     )
     async def test_locale(self, world: World, sent: str, stored: str) -> None:
-        assert stored == (await world.issue(Wish(locale=sent))).locale
+        assert stored == (await world.issue(IssueInput(locale=sent))).locale
 
     async def test_zero_and_false_are_wishes(self, world: World) -> None:
-        instance = await world.issue(Wish(valid_days=0, editable=True))
+        instance = await world.issue(IssueInput(valid_days=0, editable=True))
 
         assert (0, True) == (instance.valid_days, instance.editable)
 
     async def test_responder_by_address(self, world: World) -> None:
-        wish = Wish(metadata=Changes(responder={"email": "Ann@Example.com", "name": "Ann"}))
+        wish = IssueInput(metadata=Changes(responder={"email": "Ann@Example.com", "name": "Ann"}))
 
         first, second = await world.issue(wish), await world.issue(wish)
         nobody, again = await world.issue(), await world.issue()
@@ -119,7 +119,7 @@ class TestIssue:
 
     async def test_given_responder(self, world: World) -> None:
         first = await world.issue()
-        wish = Wish(responder_id=first.responder_id, metadata=Changes(responder={"name": "Ann"}))
+        wish = IssueInput(responder_id=first.responder_id, metadata=Changes(responder={"name": "Ann"}))
 
         second = await world.issue(wish)
 
@@ -128,7 +128,7 @@ class TestIssue:
 
     async def test_reference_is_issued_once(self, world: World) -> None:
         """Ten at once: one instance, and no responder is left over from the others."""
-        wish = Wish(reference_id="order-1042")
+        wish = IssueInput(reference_id="order-1042")
 
         issued = await asyncio.gather(*(world.issue(wish) for _ in range(10)))
 
@@ -138,11 +138,11 @@ class TestIssue:
             assert 1 == await database.fetch_value("select count(*) from responder")
 
     async def test_reference_is_free_after_deletion(self, world: World) -> None:
-        first = await world.issue(Wish(reference_id="order-1042"))
+        first = await world.issue(IssueInput(reference_id="order-1042"))
         async with db.transaction(world.pool) as database:
             await service.delete(database, caller=world.caller, instance_id=first.instance_id, now=LATER)
 
-        second = await world.issue(Wish(reference_id="order-1042"))
+        second = await world.issue(IssueInput(reference_id="order-1042"))
 
         assert first.instance_id != second.instance_id
 
@@ -159,7 +159,7 @@ class TestIssue:
 
 
 class TestIssueByLink:
-    async def by_link(self, world: World, wish: Wish) -> tuple[Instance, bool]:
+    async def by_link(self, world: World, wish: IssueInput) -> tuple[Instance, bool]:
         async with db.transaction(world.pool) as database:
             return await service.issue_by_link(
                 database,
@@ -175,14 +175,14 @@ class TestIssueByLink:
         await world.set_questionnaire(public_link=False)
 
         with pytest.raises(errors.NotFound):
-            await self.by_link(world, Wish())
+            await self.by_link(world, IssueInput())
 
     async def test_never_another_persons_record(self, world: World) -> None:
         """The address of a known person gives a new responder; undeclared names are dropped."""
-        known = await world.issue(Wish(metadata=Changes(responder={"email": "ann@example.com"})))
+        known = await world.issue(IssueInput(metadata=Changes(responder={"email": "ann@example.com"})))
         forged = Changes({"store_id": "7", "nonsense": "x"}, {"email": "ann@example.com", "role": "admin"})
 
-        instance, is_new = await self.by_link(world, Wish(metadata=forged))
+        instance, is_new = await self.by_link(world, IssueInput(metadata=forged))
 
         assert is_new
         assert known.responder_id != instance.responder_id
@@ -193,13 +193,13 @@ class TestIssueByLink:
         assert ("responder", instance.responder_id) == (event.actor_kind, event.actor_id)
 
     async def test_reference(self, world: World) -> None:
-        first, second = [await self.by_link(world, Wish(reference_id="a~1")) for _ in range(2)]
+        first, second = [await self.by_link(world, IssueInput(reference_id="a~1")) for _ in range(2)]
 
         assert (True, False) == (first[1], second[1])
         assert first[0].instance_id == second[0].instance_id
 
     async def test_one_form_sent_ten_times(self, world: World) -> None:
-        wish = Wish(instance_id=ids.secret())
+        wish = IssueInput(instance_id=ids.secret())
 
         issued = await asyncio.gather(*(self.by_link(world, wish) for _ in range(10)))
 
@@ -207,7 +207,7 @@ class TestIssueByLink:
         assert 1 == sum(is_new for _, is_new in issued)
 
     async def test_form_of_a_deleted_instance(self, world: World) -> None:
-        wish = Wish(instance_id=ids.secret())
+        wish = IssueInput(instance_id=ids.secret())
         instance, _ = await self.by_link(world, wish)
         async with db.transaction(world.pool) as database:
             await service.delete(database, caller=world.caller, instance_id=instance.instance_id, now=LATER)
@@ -221,7 +221,7 @@ class TestIssueForItems:
         async with db.transaction(world.pool) as database:
             found = await responders.find_or_create(
                 database,
-                wanted=[responders.Wanted(world.caller.organization_id) for _ in range(count)],
+                wanted=[responders.ResponderInput(world.caller.organization_id) for _ in range(count)],
                 now=NOW,
                 secret=SECRET,
             )
@@ -330,7 +330,7 @@ class TestUpdate:
 
     async def test_too_many_names(self, world: World) -> None:
         full = {f"name{number}": "x" for number in range(200)}
-        instance = await world.issue(Wish(metadata=Changes(questionnaire=dict(full))))
+        instance = await world.issue(IssueInput(metadata=Changes(questionnaire=dict(full))))
 
         with pytest.raises(errors.Invalid):
             await change(world, instance, Change(metadata=Changes(questionnaire={"one_more": "x"})))
@@ -369,7 +369,7 @@ class TestUpdate:
         ],
     )
     async def test_no_change(self, world: World, wanted: Change) -> None:
-        instance = await world.issue(Wish(metadata=Changes(questionnaire={"transaction_id": "1042"})))
+        instance = await world.issue(IssueInput(metadata=Changes(questionnaire={"transaction_id": "1042"})))
 
         assert instance == await change(world, instance, wanted)
         assert ["created"] == await world.news(instance.instance_id)
@@ -377,7 +377,7 @@ class TestUpdate:
     async def test_metadata(self, world: World) -> None:
         """Merged by name on both sides; null and empty text remove."""
         given = Changes({"transaction_id": "1042", "store_id": "7"}, {"email": "ann@example.com", "name": "Ann"})
-        instance = await world.issue(Wish(metadata=given))
+        instance = await world.issue(IssueInput(metadata=given))
 
         changed = await change(
             world, instance, Change(metadata=Changes({"transaction_id": "1043", "store_id": None}, {"name": None}))
@@ -387,7 +387,7 @@ class TestUpdate:
         assert {"email": "ann@example.com"} == (await responder_of(world, changed)).metadata
 
     async def test_reopened(self, world: World) -> None:
-        instance = await world.issue(Wish(valid_days=1))
+        instance = await world.issue(IssueInput(valid_days=1))
 
         await change(world, instance, Change(valid_days=10), now=NOW + timedelta(days=2))
 

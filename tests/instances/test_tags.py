@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
 from tests.instances.conftest import Shop
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.core.metadata import Changes
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service
 from afterword.instances.service import Change
 from tests.instances.conftest import NOW, Shop

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 
 from afterword import db
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as accounts
 from tests.conftest import House
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -7,11 +7,11 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.accounts import service as accounts
 from afterword.app import create_app
-from afterword.core.access import SCOPES
-from afterword.core.question_types import CONTACT_FIELDS, TYPES
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES
+from afterword.core.questionnaires.question_types import CONTACT_FIELDS, TYPES
+from afterword.core.wire.site import Site
+from afterword.organizations import service as accounts
 from afterword.questionnaires import api, service
 from afterword.questionnaires.service import Imported
 

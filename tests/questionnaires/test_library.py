@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.core import definition as core_definition
-from afterword.core import locales
-from afterword.core.definition import PAGES, Definition
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import PAGES, Definition
+from afterword.core.text import locales
 from afterword.questionnaires import files, service
 
 LOCALES = ("en", "el", "de", "ar")

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from afterword import db
-from afterword.core import metadata as core_metadata
+from afterword.core.questionnaires import metadata as core_metadata
 from afterword.questionnaires.metadata import service
 from tests.conftest import House
 from tests.questionnaires.http import Api

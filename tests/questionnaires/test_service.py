@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from afterword import db, errors, ids
-from afterword.accounts import service as accounts
-from afterword.core.access import SCOPES, Caller
+from afterword.core.organizations.access import SCOPES, Caller
 from afterword.events import store as events
+from afterword.organizations import service as accounts
 from afterword.questionnaires import service, store
 from afterword.questionnaires.service import Imported, InvalidFile
 

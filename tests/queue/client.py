@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 
 from afterword import db
-from afterword.accounts import service as accounts
+from afterword.organizations import service as accounts
 from tests.queue.conftest import Queue
 
 BODY = {"responder_channel_identifier": "ann@example.com"}

@@ -13,17 +13,17 @@ import pytest
 from afterword import db
 from afterword.app import create_app
 from afterword.channels.base import Outcome
-from afterword.core.lanes import AccountKey, LaneKey
-from afterword.core.metadata import Changes
-from afterword.core.times import Moment
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
+from afterword.core.wire.times import Moment
+from afterword.pipelines import service as pipelines
+from afterword.pipelines.service import PipelineFields
 from afterword.queue import service
 from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.pipelines import service as pipelines
-from afterword.queue.pipelines.service import PipelineFields
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
-from afterword.queue.service import ItemChange, NewItem, Place
+from afterword.queue.service import ItemChange, ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from tests.conftest import House
 
@@ -164,7 +164,7 @@ class Queue:
             return await service.change(
                 database,
                 caller=self.house.caller,
-                place=Place(item_id=item.item_id),
+                place=ItemScope(item_id=item.item_id),
                 change=change,
                 check_version=any_version,
                 secret=self.secret,
@@ -173,7 +173,7 @@ class Queue:
     async def delete(self, item: QueueItem) -> None:
         async with db.transaction(self.pool) as database:
             await service.delete(
-                database, caller=self.house.caller, place=Place(item_id=item.item_id), check_version=any_version
+                database, caller=self.house.caller, place=ItemScope(item_id=item.item_id), check_version=any_version
             )
 
     async def reap(self, waits: Waits = Waits()) -> int:  # noqa: B008

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from afterword import db
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from afterword.queue import service
 from tests.worker.faults.mutants import flat
 

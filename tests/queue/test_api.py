@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from afterword.channels.base import Sent
-from afterword.core.access import SCOPES
+from afterword.core.organizations.access import SCOPES
 from tests.conftest import House
 from tests.dates import YEAR, last_sunday
 from tests.queue.client import BODY, Client, codes

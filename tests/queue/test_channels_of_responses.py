@@ -7,16 +7,16 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
-from afterword.core import periods
-from afterword.core.periods import Period
-from afterword.core.reports import COUNTED
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
+from afterword.core.figures.reports import COUNTED
 from afterword.instances import service as instances
 from afterword.instances.service import Given
 from afterword.migrations import FOLDER
 from afterword.queue.retention import service as retention
 from afterword.queue.retention.service import Mark
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import Asked
+from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups
 from tests.conftest import TIME_ZONE, settled
 from tests.queue.conftest import EMAIL, OUTBOX, Queue
@@ -61,8 +61,8 @@ async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
         period = Period(now - timedelta(days=9), now + timedelta(days=1), TIME_ZONE)
         [csat] = await queue.fetch("select distinct question_id from answer")
 
-        def asked(**more: object) -> Asked:
-            return Asked(
+        def asked(**more: object) -> CountQuery:
+            return CountQuery(
                 organization_id=queue.house.organization_id,
                 questionnaire_ids=(queue.house.questionnaire_id,),
                 period=period,

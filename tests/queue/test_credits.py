@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.accounts.plans import service as plans
 from afterword.channels.base import Sent
-from afterword.core.lanes import START
+from afterword.core.scheduling.lanes import START
+from afterword.organizations.plans import service as plans
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending

@@ -20,10 +20,10 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core import scheduling, statuses
-from afterword.core.scheduling import Facts, Rules
-from afterword.core.statuses import ITEM_TERMINAL, Item, Move
-from afterword.core.windows import Hours
+from afterword.core.scheduling import decisions, statuses
+from afterword.core.scheduling.decisions import Facts, Rules
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
+from afterword.core.scheduling.windows import Hours
 from afterword.queue.sending import outcomes
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.store import Claimed, Overdue, Settlement
@@ -166,7 +166,7 @@ class Day:
             item = self._claimed(row)
             if self.draw.random() < 0.02:  # the answer to the claim was lost
                 return
-            decision = scheduling.decide(item=self._subject(row), facts=Facts(rules=self.rules), now=self.now)
+            decision = decisions.decide(item=self._subject(row), facts=Facts(rules=self.rules), now=self.now)
             if decision.verdict != "go":
                 self._settle_claimed(row, outcomes.decided(item, decision))
                 return
@@ -354,8 +354,8 @@ class Day:
         resend = self.draw.choice((None, 600, 600))
         return Row(f"item{number}", due, due + timedelta(days=days), resend, self.draw.choice((1, 3, 9)))
 
-    def _subject(self, row: Row) -> scheduling.Item:
-        return scheduling.Item(item_id=row.item_id, pipeline_id="p", not_after=row.not_after, reason=row.reason)
+    def _subject(self, row: Row) -> decisions.Item:
+        return decisions.Item(item_id=row.item_id, pipeline_id="p", not_after=row.not_after, reason=row.reason)
 
     def _claimed(self, row: Row) -> Claimed:
         known = {

@@ -8,7 +8,7 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent, Unknown
-from afterword.core.scheduling import CONTACTS_MAX
+from afterword.core.scheduling.decisions import CONTACTS_MAX
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 
 from afterword.channels import mime
-from afterword.core import messages, metadata
-from tests.queue.test_mail import Pipeline, compose
+from afterword.core.messaging import placeholders
+from afterword.core.questionnaires import metadata
+from tests.messages.test_email import Pipeline, compose
 
 PAGE = Path(__file__).parents[2].joinpath("docs/messages.md").read_text(encoding="utf-8")
 
@@ -16,7 +17,7 @@ def test_the_example_can_be_saved_and_filled() -> None:
     texts = json.loads(block)
     declared = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(metadata.GLOBAL, kind)}
     for text in (texts["message_subject"], texts["message_body"], *texts["messages"]["el"].values()):
-        assert [] == messages.check(text, declared=declared)
+        assert [] == placeholders.check(text, declared=declared)
     pipeline = Pipeline(message_subject=texts["message_subject"], message_body=texts["message_body"])
     assert "Ann, how was it?" == compose(pipeline=pipeline, responder={"first_name": "Ann"}).subject
     assert "Hello, how was it?" == compose(pipeline=pipeline).subject
@@ -25,7 +26,7 @@ def test_the_example_can_be_saved_and_filled() -> None:
 def test_every_variable_stands_there() -> None:
     table = PAGE.partition("### Variables")[2].partition("### Languages")[0]
     rows = set(re.findall(r"^\| `([a-zA-Z_.]+)` \|", table, re.MULTILINE))
-    assert {*messages.VARIABLES, *messages.ITEM_VARIABLES, "responder.NAME", "questionnaire.NAME"} == rows
+    assert {*placeholders.VARIABLES, *placeholders.ITEM_VARIABLES, "responder.NAME", "questionnaire.NAME"} == rows
 
 
 def test_every_header_stands_there() -> None:
@@ -37,9 +38,9 @@ def test_every_header_stands_there() -> None:
 
 def test_the_limits_stand_there() -> None:
     for limit in (
-        f"{messages.SUBJECT_CHARACTERS_MAX} characters a subject",
-        f"{messages.TEXT_CHARACTERS_MAX:,} a body",
-        f"{messages.PLACEHOLDERS_MAX} variables a text",
-        f"{messages.VALUE_CHARACTERS_MAX:,} characters a value",
+        f"{placeholders.SUBJECT_CHARACTERS_MAX} characters a subject",
+        f"{placeholders.TEXT_CHARACTERS_MAX:,} a body",
+        f"{placeholders.PLACEHOLDERS_MAX} variables a text",
+        f"{placeholders.VALUE_CHARACTERS_MAX:,} characters a value",
     ):
         assert limit in " ".join(PAGE.split())

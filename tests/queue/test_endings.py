@@ -9,17 +9,17 @@ import pytest
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent, Unknown
 from afterword.channels.reports import Report
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
+from afterword.intake.references import service as references
+from afterword.intake.references.service import Reference
 from afterword.queue import service
-from afterword.queue.references import service as references
-from afterword.queue.references.service import Reference
-from afterword.queue.reports import service as reports
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.service import Place
+from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
+from afterword.receipts import service as reports
 from afterword.responders.suppressions import service as suppressions
-from afterword.responders.suppressions.service import Wish
+from afterword.responders.suppressions.service import SuppressionInput
 from tests.bar import Tell
 from tests.queue.conftest import EMAIL, Queue, any_version
 
@@ -148,7 +148,7 @@ async def suppressed(queue: Queue) -> QueueItem:
         await suppressions.add(
             database,
             caller=queue.house.caller,
-            wish=Wish(channel_id=EMAIL, identifier="ann@example.com"),
+            wish=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
             secret=queue.secret,
             now=database.clock.now(),
         )
@@ -239,7 +239,9 @@ async def retried_after_silence(queue: Queue) -> QueueItem:
 async def resolved(queue: Queue, *, is_sent: bool) -> QueueItem:
     item = await uncertain(queue)
     async with db.transaction(queue.pool) as database:
-        await service.resolve(database, caller=queue.house.caller, place=Place(item_id=item.item_id), is_sent=is_sent)
+        await service.resolve(
+            database, caller=queue.house.caller, place=ItemScope(item_id=item.item_id), is_sent=is_sent
+        )
     return item
 
 

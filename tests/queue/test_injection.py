@@ -10,13 +10,13 @@ import pytest
 
 from afterword.channels.base import Message, Outcome, Refused, Sent
 from afterword.channels.email import EmailChannel
-from afterword.queue import mail
+from afterword.messages import email as mail
 from tests.bar import Tell
 from tests.channels.sink import Mail, Sink
 from tests.channels.test_mime import ATTACKS, MEASURED
+from tests.messages.test_email import Pipeline, compose
 from tests.queue.client import BODY, Client
 from tests.queue.conftest import Queue
-from tests.queue.test_mail import Pipeline, compose
 
 HEADERS = [
     "From", "To", "Reply-To", "Subject", "Date", "Message-ID", "MIME-Version", "Auto-Submitted", "Content-Language",

@@ -6,7 +6,7 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Sent
-from afterword.core.lanes import START
+from afterword.core.scheduling.lanes import START
 from afterword.queue import store as queue_store
 from afterword.queue.lanes import service, store
 from afterword.queue.lanes.store import Lane

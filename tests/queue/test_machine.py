@@ -33,14 +33,14 @@ from hypothesis.stateful import (
 from afterword import db, errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.reports import Kind, Report
-from afterword.core import statuses
-from afterword.core.statuses import ITEM_TERMINAL, Item, Move
-from afterword.core.times import Moment
+from afterword.core.scheduling import statuses
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
+from afterword.core.wire.times import Moment
 from afterword.queue import service
-from afterword.queue.reports import service as reports
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch
-from afterword.queue.service import COPY_NOTE, ItemChange, Place
+from afterword.queue.service import COPY_NOTE, ItemChange, ItemScope
+from afterword.receipts import service as reports
 from tests.bar import Tell
 from tests.conftest import build_house, fresh_database
 from tests.queue import mutants
@@ -221,7 +221,7 @@ class Machine(RuleBasedStateMachine):
 
     def _delete(self, item_id: str) -> None:
         async def act() -> errors.Refusal | None:
-            place = Place(item_id=item_id)
+            place = ItemScope(item_id=item_id)
             try:
                 async with db.transaction(self.queue.pool) as database:
                     await service.delete(
@@ -243,7 +243,7 @@ class Machine(RuleBasedStateMachine):
         async def act() -> None:
             async with db.transaction(self.queue.pool) as database:
                 await service.resolve(
-                    database, caller=self.queue.house.caller, place=Place(item_id=item_id),
+                    database, caller=self.queue.house.caller, place=ItemScope(item_id=item_id),
                     is_sent=self.known[item_id].accepted > 0,
                 )  # fmt: skip
 
@@ -542,7 +542,7 @@ class Machine(RuleBasedStateMachine):
             try:
                 async with db.transaction(self.queue.pool) as database:
                     item = await service.change(
-                        database, caller=self.queue.house.caller, place=Place(item_id=item_id), change=change,
+                        database, caller=self.queue.house.caller, place=ItemScope(item_id=item_id), change=change,
                         check_version=any_version, secret=self.queue.secret,
                     )  # fmt: skip
             except (errors.Conflict, errors.NotFound) as refusal:

@@ -16,17 +16,17 @@ import pytest
 
 from afterword import db, errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core import statuses
-from afterword.core.scheduling import Decision
-from afterword.core.statuses import MOVES, Item, Move
-from afterword.core.times import Moment
+from afterword.core.scheduling import statuses
+from afterword.core.scheduling.decisions import Decision
+from afterword.core.scheduling.statuses import MOVES, Item, Move
+from afterword.core.wire.times import Moment
 from afterword.queue import service
+from afterword.queue.late_outcomes import service as truth
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Result
-from afterword.queue.service import ItemChange, Place
-from afterword.queue.truth import service as truth
+from afterword.queue.service import ItemChange, ItemScope
 from tests.queue.conftest import Queue, Worker
 
 WAITS = Waits()
@@ -92,19 +92,19 @@ class Case:
     async def change(self, change: ItemChange) -> None:
         async with db.transaction(self.queue.pool) as database:
             await service.change(
-                database, caller=self.queue.house.caller, place=Place(item_id=self.dispatch.item.item_id),
+                database, caller=self.queue.house.caller, place=ItemScope(item_id=self.dispatch.item.item_id),
                 change=change, check_version=lambda _: None, secret=self.queue.secret,
             )  # fmt: skip
 
     async def delete(self) -> None:
-        place = Place(item_id=self.dispatch.item.item_id)
+        place = ItemScope(item_id=self.dispatch.item.item_id)
         async with db.transaction(self.queue.pool) as database:
             await service.delete(
                 database, caller=self.queue.house.caller, place=place, check_version=lambda _: None
             )  # fmt: skip
 
     async def resolve(self) -> None:
-        place = Place(item_id=self.dispatch.item.item_id)
+        place = ItemScope(item_id=self.dispatch.item.item_id)
         async with db.transaction(self.queue.pool) as database:
             await service.resolve(
                 database, caller=self.queue.house.caller, place=place, is_sent=self.variant.is_sent

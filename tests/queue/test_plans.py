@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.queue.guard import store as guard_store
+from afterword.pipelines import store as pipelines_store
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.pipelines import store as pipelines_store
+from afterword.queue.late_outcomes import store as truth_store
+from afterword.queue.late_outcomes.store import Truth
+from afterword.queue.restores import store as guard_store
 from afterword.queue.sending import store as sending_store
 from afterword.queue.sending.store import Settlement
-from afterword.queue.truth import store as truth_store
-from afterword.queue.truth.store import Truth
 from afterword.worker.loop import PLANNER
 from tests.conftest import House
 from tests.queue.conftest import Queue

@@ -10,7 +10,7 @@ from afterword import db
 from afterword.queue.deciding import store as deciding
 from afterword.queue.deciding.store import PlaceKey
 from afterword.queue.reminders import store as reminders
-from afterword.queue.reports import store as reports
+from afterword.receipts import store as reports
 from afterword.responders import store as responders
 from afterword.worker.loop import PLANNER
 from tests.conftest import House

@@ -9,7 +9,7 @@ import pytest
 
 from afterword import errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core.times import Moment
+from afterword.core.wire.times import Moment
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch
 from afterword.queue.service import ItemChange

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from afterword.channels.base import Cause
-from afterword.core import reasons
+from afterword.core.scheduling import reasons
 from afterword.responders.suppressions.service import REASONS as SUPPRESSION_REASONS
 
 SOURCE = Path(__file__).parents[2] / "afterword"

@@ -8,11 +8,12 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Refused, Retry, Sent, Unknown
-from afterword.core.locales import normalise
-from afterword.queue import mail, service
+from afterword.core.text.locales import normalise
+from afterword.messages import email
+from afterword.queue import service
 from afterword.queue.reminders import service as reminders
 from afterword.queue.sending.service import Dispatch
-from afterword.queue.service import Place
+from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from tests.conftest import settled
 from tests.queue.conftest import Queue
@@ -149,7 +150,7 @@ class TestMade:
         await reminding.execute("update queue_item set resend_after_seconds = null")
         await reminding.worker().send(Unknown("?"))
         async with db.transaction(reminding.pool) as database:
-            caller, place = reminding.house.caller, Place(item_id=item.item_id)
+            caller, place = reminding.house.caller, ItemScope(item_id=item.item_id)
             await service.resolve(database, caller=caller, place=place, is_sent=True)
 
         assert 1 == len(await reminders_of(reminding, item))
@@ -235,7 +236,7 @@ class TestEnded:
 
 class TestTexts:
     async def compose(self, queue: Queue, dispatch: Dispatch) -> Any:
-        return mail.compose(
+        return email.compose(
             item_id=dispatch.item.item_id,
             recipient="ann@example.com",
             pipeline=dispatch.settings.pipeline,
@@ -249,7 +250,7 @@ class TestTexts:
             sender="shop@example.com",
             site=queue.house.site,
             now=dispatch.item.database_now,
-            occasion=mail.Occasion(reminder_number=dispatch.item.reminder_number),
+            occasion=email.Occasion(reminder_number=dispatch.item.reminder_number),
         )
 
     async def test_its_own(self, reminding: Queue) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from afterword.queue.retention import service as retention
 from afterword.queue.retention import store
 from afterword.queue.retention.service import FAILED_DAYS_MIN, Mark

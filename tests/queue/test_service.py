@@ -10,10 +10,10 @@ import pytest
 
 from afterword import db, errors
 from afterword.channels.base import Refused, Retry, Sent, Unknown
-from afterword.core.metadata import Changes
-from afterword.core.times import Moment
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.wire.times import Moment
 from afterword.queue import service
-from afterword.queue.service import ItemChange, NewItem, Place
+from afterword.queue.service import ItemChange, ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from tests.conftest import House
 from tests.queue.conftest import EMAIL, LEASE_SECONDS, SMS, Queue, any_version
@@ -349,7 +349,7 @@ class TestChange:
                 await service.change(
                     database,
                     caller=queue.house.caller,
-                    place=Place(item_id=item.item_id),
+                    place=ItemScope(item_id=item.item_id),
                     change=EDIT,
                     check_version=check_version,
                     secret=queue.secret,
@@ -435,7 +435,7 @@ class TestDelete:
         def check_version(version: int) -> None:
             raise errors.Stale(str(version))
 
-        place = Place(item_id=item.item_id)
+        place = ItemScope(item_id=item.item_id)
         with pytest.raises(errors.Stale):
             async with db.transaction(queue.pool) as database:
                 await service.delete(database, caller=queue.house.caller, place=place, check_version=check_version)
@@ -495,7 +495,7 @@ class TestResolve:
 
     async def resolve(self, queue: Queue, item: QueueItem, *, is_sent: bool) -> QueueItem:
         async with db.transaction(queue.pool) as database:
-            place = Place(item_id=item.item_id)
+            place = ItemScope(item_id=item.item_id)
             return await service.resolve(database, caller=queue.house.caller, place=place, is_sent=is_sent)
 
 
@@ -506,7 +506,7 @@ class TestGet:
         for caller in (neighbour.caller, replace(queue.house.caller, application_ids=("0" * 22,))):
             with pytest.raises(errors.NotFound):
                 async with db.connection(queue.pool) as database:
-                    await service.get(database, caller=caller, place=Place(item_id=item.item_id))
+                    await service.get(database, caller=caller, place=ItemScope(item_id=item.item_id))
 
     async def test_foreign_changes_nothing(self, queue: Queue, neighbour: House) -> None:
         item = await queue.schedule()
@@ -516,7 +516,7 @@ class TestGet:
                 await service.change(
                     database,
                     caller=neighbour.caller,
-                    place=Place(item_id=item.item_id),
+                    place=ItemScope(item_id=item.item_id),
                     change=ABORT,
                     check_version=any_version,
                     secret=queue.secret,
@@ -529,7 +529,7 @@ class TestGet:
 
         with pytest.raises(errors.NotFound):
             async with db.connection(queue.pool) as database:
-                await service.get(database, caller=caller, place=Place(item_id=item.item_id))
+                await service.get(database, caller=caller, place=ItemScope(item_id=item.item_id))
 
 
 def new_item(queue: Queue, **values: object) -> NewItem:

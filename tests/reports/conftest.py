@@ -9,17 +9,17 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.accounts import service as accounts
 from afterword.app import create_app
-from afterword.core import definition as core_definition
-from afterword.core.access import SCOPES, Caller
-from afterword.core.definition import Definition
-from afterword.core.metadata import Changes
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES, Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.wire.site import Site
 from afterword.instances import service as instances
-from afterword.instances.issuing import Wish
+from afterword.instances.issuing import IssueInput
 from afterword.instances.service import Given
 from afterword.instances.store import Instance
+from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 
 SECRET = b"k" * 32
@@ -87,7 +87,7 @@ class House:
                 database,
                 caller=self.caller,
                 questionnaire_id=questionnaire_id or self.questionnaire_id,
-                wish=Wish(
+                wish=IssueInput(
                     locale=locale,
                     sent_time=now,
                     metadata=Changes(questionnaire=dict(metadata or {}), responder=dict(person or {})),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.accounts import service as accounts
+from afterword.organizations import service as accounts
 from afterword.reports import service
 from afterword.reports.counts import service as counts
 from afterword.reports.results import store as results_store

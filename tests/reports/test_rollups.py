@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.core import periods
-from afterword.core.metadata import Changes
-from afterword.core.periods import Period
-from afterword.core.reports import COUNTED, Cell
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
+from afterword.core.figures.reports import COUNTED, Cell
+from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import Asked
+from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups
 from afterword.reports.rollups import store as rollups_store
 from tests.conftest import settled
@@ -54,9 +54,9 @@ async def survey(house: House, now: datetime = NOW) -> None:
         await rollups.survey(database, after="", now=now)
 
 
-def asked(house: House, *, zone: str = ZONE, bucket: Any = None, **more: Any) -> Asked:
+def asked(house: House, *, zone: str = ZONE, bucket: Any = None, **more: Any) -> CountQuery:
     period = more.pop("period", Period(NOW - timedelta(days=DAYS), NOW, zone))
-    return Asked(
+    return CountQuery(
         organization_id=house.caller.organization_id,
         questionnaire_ids=(house.questionnaire_id,),
         period=period,
@@ -76,7 +76,7 @@ def summed(cells: list[Cell]) -> Counter[tuple[object, ...]]:
     return found
 
 
-async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: Asked) -> Counter[tuple[object, ...]]:
+async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: CountQuery) -> Counter[tuple[object, ...]]:
     """The same, counted both ways."""
     async with db.connection(house.pool) as database:
         mixed = summed(await counts.answers(database, asked=what))
@@ -87,7 +87,7 @@ async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: Asked) ->
     return raw
 
 
-async def kept_days(house: House, what: Asked) -> int:
+async def kept_days(house: House, what: CountQuery) -> int:
     """How many days are read from kept counts."""
     async with db.connection(house.pool) as database:
         found = await counts._kept(database, what)

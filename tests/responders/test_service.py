@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from afterword import db, errors, ids
-from afterword.accounts import service as accounts
-from afterword.core.addresses import address_key
+from afterword.core.messaging.addresses import address_key
 from afterword.events import store as events
+from afterword.organizations import service as accounts
 from afterword.responders import service, store
-from afterword.responders.service import Actor, Found, NewSuppression, Wanted
+from afterword.responders.service import Actor, Found, NewSuppression, ResponderInput
 
 SECRET = b"s" * 32
 EMAIL, SMS, OUTBOX = 1, 2, 5
@@ -41,7 +41,7 @@ async def found(database: db.Database, domain: str) -> str:
     return organization.organization_id
 
 
-async def find(database: db.Database, *wanted: Wanted, actor: Actor | None = None) -> list[Found]:
+async def find(database: db.Database, *wanted: ResponderInput, actor: Actor | None = None) -> list[Found]:
     return await service.find_or_create(database, wanted=wanted, now=database.clock.now(), secret=SECRET, actor=actor)
 
 
@@ -53,16 +53,20 @@ async def types(database: db.Database, organization_id: str) -> list[str]:
     return [event.type for event in await events.list_events(database, organization_id=organization_id)]
 
 
-def mail(organization_id: str, identifier: str, metadata: Mapping[str, str | None] | None = None) -> Wanted:
-    return Wanted(organization_id, EMAIL, identifier, metadata or {})
+def mail(organization_id: str, identifier: str, metadata: Mapping[str, str | None] | None = None) -> ResponderInput:
+    return ResponderInput(organization_id, EMAIL, identifier, metadata or {})
 
 
 class TestFindOrCreate:
     async def test_unknown_responder(self, database: db.Database, organization_id: str, other_id: str) -> None:
-        [foreign] = await find(database, Wanted(other_id))
+        [foreign] = await find(database, ResponderInput(other_id))
         for responder_id in ("r" * 22, foreign.responder_id):
             with pytest.raises(errors.Invalid) as refused:
-                await find(database, Wanted(organization_id), Wanted(organization_id, responder_id=responder_id))
+                await find(
+                    database,
+                    ResponderInput(organization_id),
+                    ResponderInput(organization_id, responder_id=responder_id),
+                )
             assert [("/responder_id", "unknown_id")] == [(e.pointer, e.code) for e in refused.value.errors]
 
     async def test_nobody(self, database: db.Database) -> None:
@@ -76,7 +80,7 @@ class TestFindOrCreate:
         assert ours.unsubscribe_id != theirs.unsubscribe_id
 
     async def test_new(self, database: db.Database, organization_id: str) -> None:
-        wanted = Wanted(organization_id, EMAIL, " Ann@Example.com", {"first_name": "Ann", "old": None}, "EL_gr")
+        wanted = ResponderInput(organization_id, EMAIL, " Ann@Example.com", {"first_name": "Ann", "old": None}, "EL_gr")
         [one] = await find(database, wanted)
         assert one.created
         assert ("el-gr", None, {"first_name": "Ann"}) == (one.locale, one.time_zone, one.metadata)
@@ -100,26 +104,28 @@ class TestFindOrCreate:
     @pytest.mark.parametrize(
         "wanted",
         [
-            Wanted("", EMAIL, "ann@example.com"),
-            Wanted("", SMS, "+306900000000"),
-            Wanted("", SMS, "6900000000", locale="el"),
-            Wanted("", OUTBOX, "customer 42"),
-            Wanted("", None, None, {"email": "ANN@example.com"}),
-            Wanted("", None, None, {"phone_number": "+30 690 000 0000"}),
-            Wanted("", EMAIL, "new@example.com", {"email": "ann@example.com"}),
-            Wanted("", EMAIL, "new@example.com", {"email": "not an address", "phone_number": "+306900000000"}),
+            ResponderInput("", EMAIL, "ann@example.com"),
+            ResponderInput("", SMS, "+306900000000"),
+            ResponderInput("", SMS, "6900000000", locale="el"),
+            ResponderInput("", OUTBOX, "customer 42"),
+            ResponderInput("", None, None, {"email": "ANN@example.com"}),
+            ResponderInput("", None, None, {"phone_number": "+30 690 000 0000"}),
+            ResponderInput("", EMAIL, "new@example.com", {"email": "ann@example.com"}),
+            ResponderInput("", EMAIL, "new@example.com", {"email": "not an address", "phone_number": "+306900000000"}),
         ],
     )
-    async def test_found_by(self, database: db.Database, organization_id: str, wanted: Wanted) -> None:
+    async def test_found_by(self, database: db.Database, organization_id: str, wanted: ResponderInput) -> None:
         metadata = {"email": "ann@example.com", "phone_number": "+306900000000"}
-        [ann] = await find(database, Wanted(organization_id, OUTBOX, "customer 42", metadata))
+        [ann] = await find(database, ResponderInput(organization_id, OUTBOX, "customer 42", metadata))
         [one] = await find(database, replace(wanted, organization_id=organization_id))
         assert ann.responder_id == one.responder_id
         assert 1 == await count(database)
 
     async def test_same_text_on_another_channel_is_another(self, database: db.Database, organization_id: str) -> None:
         one, other = await find(
-            database, Wanted(organization_id, 5, "ann@example.com"), Wanted(organization_id, 3, "ann@example.com")
+            database,
+            ResponderInput(organization_id, 5, "ann@example.com"),
+            ResponderInput(organization_id, 3, "ann@example.com"),
         )
         assert one.responder_id != other.responder_id
 
@@ -134,7 +140,7 @@ class TestFindOrCreate:
     async def test_addresses_are_learned(self, database: db.Database, organization_id: str) -> None:
         [ann] = await find(database, mail(organization_id, "ann@example.com"))
         await find(database, mail(organization_id, "ann@example.com", {"phone_number": "+306900000000"}))
-        [by_phone] = await find(database, Wanted(organization_id, SMS, "+306900000000"))
+        [by_phone] = await find(database, ResponderInput(organization_id, SMS, "+306900000000"))
         assert ann.responder_id == by_phone.responder_id
         known = await store.list_addresses(database, organization_id=organization_id, responder_id=ann.responder_id)
         assert ["ann@example.com", "+306900000000"] == [address.identifier for address in known]
@@ -145,8 +151,8 @@ class TestFindOrCreate:
     ) -> None:
         one, other = await find(
             database,
-            Wanted(organization_id, EMAIL, identifier, {"email": "nobody"}),
-            Wanted(organization_id, EMAIL, identifier, {"email": "nobody"}),
+            ResponderInput(organization_id, EMAIL, identifier, {"email": "nobody"}),
+            ResponderInput(organization_id, EMAIL, identifier, {"email": "nobody"}),
         )
         assert one.responder_id != other.responder_id
         assert (None, None, None) == (one.address, one.address_key, one.unsubscribe_id)
@@ -154,7 +160,9 @@ class TestFindOrCreate:
 
     async def test_given(self, database: db.Database, organization_id: str) -> None:
         [ann] = await find(database, mail(organization_id, "ann@example.com"))
-        [one] = await find(database, Wanted(organization_id, metadata={"tier": "gold"}, responder_id=ann.responder_id))
+        [one] = await find(
+            database, ResponderInput(organization_id, metadata={"tier": "gold"}, responder_id=ann.responder_id)
+        )
         assert (ann.responder_id, {"tier": "gold"}) == (one.responder_id, one.metadata)
 
     async def test_batch(self, database: db.Database, organization_id: str) -> None:
@@ -173,8 +181,8 @@ class TestFindOrCreate:
         both = {"email": "ann@example.com", "phone_number": "+306900000000"}
         people = await find(
             database,
-            Wanted(organization_id, metadata=both),
-            Wanted(organization_id, SMS, "+306900000000"),
+            ResponderInput(organization_id, metadata=both),
+            ResponderInput(organization_id, SMS, "+306900000000"),
             mail(organization_id, "ann@example.com"),
         )
         assert 1 == len({one.responder_id for one in people})
@@ -272,7 +280,7 @@ class TestConcurrency:
             assert ["responder.created", "responder.created", "responder.updated"] == sorted(
                 await types(database, organization_id)
             )
-            [by_phone] = await find(database, Wanted(organization_id, SMS, "+306900000000"))
+            [by_phone] = await find(database, ResponderInput(organization_id, SMS, "+306900000000"))
             assert first.responder_id == by_phone.responder_id
 
     async def test_second_goes_on_when_the_first_gives_up(self, pool: db.Pool, organization_id: str) -> None:

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 
 from afterword import db, errors
-from afterword.commands import suppressions
-from afterword.commands.ground import Ground
-from afterword.core.times import zone_of
+from afterword.cli import suppressions
+from afterword.cli.context import Context
+from afterword.core.wire.times import zone_of
 from afterword.events import store as events
 from afterword.responders.suppressions.resources import of_event
 from afterword.settings import Settings
@@ -138,15 +138,17 @@ class TestLifting:
 
 class TestFile:
     @pytest.fixture
-    def ground(self) -> Ground:
-        return Ground(Settings(), "", SITE)
+    def ground(self) -> Context:
+        return Context(Settings(), "", SITE)
 
-    async def read(self, ground: Ground, pool: db.Pool, file: Path, text: str, **options: str) -> suppressions.Imported:
+    async def read(
+        self, ground: Context, pool: db.Pool, file: Path, text: str, **options: str
+    ) -> suppressions.Imported:
         write(file, text)
         chosen = {"channel": "email", "reason": "blocked", **options}
         return await suppressions.import_file(ground, pool, file=file, domain="demo", **chosen)
 
-    async def test_wrong(self, pool: db.Pool, house: House, ground: Ground, tmp_path: Path) -> None:
+    async def test_wrong(self, pool: db.Pool, house: House, ground: Context, tmp_path: Path) -> None:
         file = tmp_path / "a.csv"
         for options in ({"channel": "fax"}, {"reason": "because"}):
             with pytest.raises(errors.Invalid):
@@ -159,7 +161,7 @@ class TestFile:
             await self.read(ground, pool, file, "email\n\udcff\n")
 
     async def test_ok(
-        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, ground: Ground, tmp_path: Path
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, ground: Context, tmp_path: Path
     ) -> None:
         text = (
             "\ufeffName,Email,Reason,Note\r\n"
@@ -181,7 +183,7 @@ class TestFile:
         again = await self.read(ground, pool, tmp_path / "a.csv", text)
         assert (5, 0, 2) == (again.rows, again.written, again.wrong)
 
-    async def test_bare_lines(self, pool: db.Pool, house: House, ground: Ground, tmp_path: Path) -> None:
+    async def test_bare_lines(self, pool: db.Pool, house: House, ground: Context, tmp_path: Path) -> None:
         text = "".join(f"p{number}@example.com\n" for number in range(2_500))
         done = await self.read(ground, pool, tmp_path / "a.csv", text, reason="unsubscribed")
         assert (2_500, 2_500, 0) == (done.rows, done.written, done.wrong)

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from afterword import app, db, errors, ids
-from afterword.accounts import service as accounts
-from afterword.core import times
-from afterword.core.access import SCOPES
-from afterword.core.lists import Column, Listing, Rows
-from afterword.core.site import Site
+from afterword.core.organizations.access import SCOPES
+from afterword.core.wire import times
+from afterword.core.wire.lists import Column, Listing, Rows
+from afterword.core.wire.site import Site
+from afterword.organizations import service as accounts
 from afterword.web import fields
 from afterword.web.limits import Limits
 from afterword.web.operations import Answer, Call, Download, Routes

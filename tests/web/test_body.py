@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword import errors
-from afterword.core import times
+from afterword.core.wire import times
 from afterword.web import body, fields
 from afterword.web.explanations import FIELD_CODES
 from afterword.web.scalars import Context

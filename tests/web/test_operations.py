@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.web.limits import Limits
 from tests.web.conftest import House
 

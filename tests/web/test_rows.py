@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from afterword.core import times
+from afterword.core.wire import times
 from afterword.web import edge, rows
 from afterword.web.limits import Limits
 from afterword.web.scalars import Context

@@ -10,7 +10,7 @@ import pytest
 
 from afterword import db, worker
 from afterword.channels.base import EMAIL, Begin, Message, Outcome, Sent
-from afterword.worker import Pace, accounts, claimer, heartbeat, loop, sender
+from afterword.worker import Pace, claimer, heartbeat, loop, providers, sender
 from tests.conftest import House
 from tests.queue.conftest import Queue
 
@@ -45,7 +45,7 @@ class Logs:
 @pytest.fixture(autouse=True)
 def logs(monkeypatch: pytest.MonkeyPatch) -> Logs:
     found = Logs()
-    for module in (accounts, claimer, heartbeat, loop, sender):
+    for module in (providers, claimer, heartbeat, loop, sender):
         monkeypatch.setattr(module, "logger", found)
     return found
 

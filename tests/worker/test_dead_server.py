@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from afterword.core import retries
+from afterword.core.scheduling import retries
 from tests import machine
 from tests.bar import Tell
 from tests.channels.sink import Fault, Phase, Sink

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from afterword import db, errors
-from afterword.queue import mail
+from afterword.messages import email
 from afterword.queue.sending import service as sending
 from afterword.queue.sending import store
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs
@@ -44,7 +44,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 
 
 def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: int = 1_000) -> None:
-    compose, left = mail.compose, [times]
+    compose, left = email.compose, [times]
 
     def broken(**values: Any) -> Any:
         if not left[0]:
@@ -53,7 +53,7 @@ def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: i
         outage.is_on = True
         raise ZeroDivisionError("no such thing")
 
-    monkeypatch.setattr(mail, "compose", broken)
+    monkeypatch.setattr(email, "compose", broken)
 
 
 async def refused(outage: Outage, times: int) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from afterword import db
-from afterword.queue.guard import service as guards
+from afterword.queue.restores import service as guards
 from afterword.worker.guard import FILE_NAME, Guard
 from tests.worker.conftest import Bench
 

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from afterword.hosts import Hosts
+from afterword.db.hosts import Hosts
 from tests.worker.conftest import DEADLINE_SECONDS, Bench, Logs
 from tests.worker.test_loop import SCHEDULED
 

@@ -11,7 +11,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
-from afterword.queue import mail
+from afterword.messages import email
 from afterword.queue.sending import service as sending
 from afterword.worker import Pace
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, accept
@@ -25,14 +25,14 @@ class TestPoison:
     """But for the crashes: what cannot be made ready hurts only itself, and ends with its cause."""
 
     async def test_rendering(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        compose = mail.compose
+        compose = email.compose
 
         def poisoned(**values: Any) -> Message:
             if "poison" in values["recipient"]:
                 raise ZeroDivisionError("about poison@example.com")
             return compose(**values)
 
-        monkeypatch.setattr(mail, "compose", poisoned)
+        monkeypatch.setattr(email, "compose", poisoned)
         await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")
 
     async def test_preparing(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

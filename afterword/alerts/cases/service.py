@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from afterword import errors, ids
-from afterword.alerts.cases import news, store
+from afterword.alerts.cases import events as news
+from afterword.alerts.cases import store
 from afterword.alerts.cases.store import Case, Comment
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.statuses.store import Status
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events

@@ -5,7 +5,7 @@ from datetime import datetime
 from afterword.alerts.mails.store import Mail
 from afterword.channels.base import EMAIL, Message
 from afterword.channels.mime import one_line
-from afterword.core.site import Site
+from afterword.core.wire.site import Site
 from afterword.texts import texts
 from afterword.web import html
 

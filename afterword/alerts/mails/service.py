@@ -7,7 +7,8 @@ from typing import Final, Literal
 from afterword import ids
 from afterword.alerts.mails import store
 from afterword.alerts.mails.store import Mail, NewMail, Settlement
-from afterword.core import notices, retries
+from afterword.core.messaging import notices
+from afterword.core.scheduling import retries
 from afterword.db import Database
 
 SEND_SECONDS_MAX: Final = 60

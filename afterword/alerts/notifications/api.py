@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from afterword.alerts.notifications import service, store
-from afterword.core.lists import Rows
-from afterword.core.times import format_optional, format_time
+from afterword.core.wire.lists import Rows
+from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType

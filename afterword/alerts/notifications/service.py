@@ -10,9 +10,9 @@ from afterword.alerts.mails import service as mails
 from afterword.alerts.mails.service import MailKey
 from afterword.alerts.notifications import store, words
 from afterword.alerts.notifications.store import Notification, Recipient, Subject, Subscription, Watch
-from afterword.core import notices
-from afterword.core.access import Caller
-from afterword.core.notices import Digest, Ways
+from afterword.core.messaging import notices
+from afterword.core.messaging.notices import Digest, NoticeChannels
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -31,7 +31,7 @@ class _Told:
     event: Event
     subject: Subject
     recipient: Recipient
-    ways: Ways
+    ways: NoticeChannels
 
 
 async def notify_next(db: Database, *, now: datetime, limit: int) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 NOTIFICATIONS = Listing(

@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors, ids
-from afterword.accounts import store as accounts_store
 from afterword.alerts.rules import store
 from afterword.alerts.rules.store import Alert
 from afterword.alerts.statuses import store as statuses_store
-from afterword.core import alerts as core_alerts
-from afterword.core import conditions
-from afterword.core.access import Caller
-from afterword.core.conditions import Kind, Node, Scope
-from afterword.core.reading import Findings
+from afterword.core.messaging import alerts as core_alerts
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Kind, Node, Scope
+from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 

@@ -5,15 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from afterword import errors
-from afterword.accounts import store as accounts_store
 from afterword.alerts.cases import service as cases
 from afterword.alerts.rules import service as rules
 from afterword.alerts.statuses import store
 from afterword.alerts.statuses.store import Status
-from afterword.core.access import Caller
-from afterword.core.alerts import STATUS_NEW, STATUSES_MAX
+from afterword.core.messaging.alerts import STATUS_NEW, STATUSES_MAX
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import store as accounts_store
 
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 

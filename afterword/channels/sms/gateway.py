@@ -17,7 +17,7 @@ from afterword.channels.http import URL_CHARACTERS_MAX, Answer, Caller
 from afterword.channels.reports import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
 from afterword.channels.sms import description
 from afterword.channels.sms.description import Gateway, Meaning, ReceiptForm, Signature, State, filled, found, reached
-from afterword.core import segments
+from afterword.core.messaging import segments
 
 
 class GatewayChannel:

@@ -18,7 +18,7 @@ import structlog
 
 from afterword.channels.base import SMS, Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.reports import Kind, Report, worded
-from afterword.core import segments
+from afterword.core.messaging import segments
 
 if TYPE_CHECKING:
     import smpp34

@@ -4,8 +4,8 @@ from datetime import datetime, tzinfo
 from typing import Any, Final, Literal
 
 from afterword import errors
-from afterword.core.site import API_PREFIX
-from afterword.core.times import format_optional, format_time
+from afterword.core.wire.site import API_PREFIX
+from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.deliveries import service, store

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, NoReturn
 
 from afterword import errors, ids
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.events.deliveries import store
 from afterword.events.deliveries.store import Delivery, Span

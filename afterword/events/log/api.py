@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core import times
-from afterword.core.site import API_PREFIX
-from afterword.core.webhooks import PATTERNS, read_of
+from afterword.core.messaging.webhooks import PATTERNS, read_of
+from afterword.core.wire import times
+from afterword.core.wire.site import API_PREFIX
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import service, store

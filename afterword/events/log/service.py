@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import errors
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import store

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 from afterword.events.store import Event
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from afterword.core.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
+from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.sending import store
-from afterword.events.sending.store import Hold, LaneKey, Letter, SubjectKey
+from afterword.events.sending.store import Delivery, Hold, LaneKey, SubjectKey
 from afterword.events.webhooks import service as webhooks
 
 READER: Final = "webhooks"
@@ -52,7 +52,7 @@ async def arrange(db: Database, *, subjects: Sequence[SubjectKey]) -> None:
 
 async def claim(
     db: Database, *, after: LaneKey, limit: int, lease_seconds: float = LEASE_SECONDS
-) -> tuple[list[Letter], LaneKey]:
+) -> tuple[list[Delivery], LaneKey]:
     """Claim up to `limit` due deliveries, two a webhook and eight an organization; and where the next turn begins."""
     seen = await store.list_lanes(db, after=after, limit=LANES_MAX)
     if not seen:
@@ -64,7 +64,7 @@ async def claim(
         organization_in_flight_max=ORGANIZATION_IN_FLIGHT_MAX,
         limit=limit,
     )
-    letters: list[Letter] = []
+    letters: list[Delivery] = []
     if lanes:
         letters = await store.claim_deliveries(
             db, keys=lanes, in_flight_max=IN_FLIGHT_MAX, limit=limit, lease_seconds=lease_seconds

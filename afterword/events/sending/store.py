@@ -30,7 +30,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class Delivery:
     """What goes out: the event, where to, sealed under which secrets, shown in which zone; if it is wanted still."""
 
     hold: Hold
@@ -234,7 +234,7 @@ async def claim_lanes(  # any tenant: workers serve all
 
 async def claim_deliveries(  # any tenant: workers serve all
     db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, limit: int, lease_seconds: float
-) -> list[Letter]:
+) -> list[Delivery]:
     """Claim what is due of these locked webhooks, the longest due first, so that each has so many in flight."""
     rows = await db.fetch(
         """with lane as materialized (
@@ -347,7 +347,7 @@ def _columns(subjects: Sequence[SubjectKey]) -> tuple[list[str], list[str], list
     return [key[0] for key in subjects], [key[1] for key in subjects], [key[2] for key in subjects]
 
 
-def _letter(row: Row) -> Letter:
+def _letter(row: Row) -> Delivery:
     columns: dict[str, Any] = dict(row)
     hold = Hold(
         organization_id=columns["organization_id"],
@@ -359,7 +359,7 @@ def _letter(row: Row) -> Letter:
     )
     sealed = columns.pop("secret"), columns.pop("previous_secret")
     target_url, time_zone, is_wanted = (columns.pop(name) for name in ("target_url", "time_zone", "is_wanted"))
-    return Letter(
+    return Delivery(
         hold=hold,
         event=Event(**columns),
         target_url=target_url,

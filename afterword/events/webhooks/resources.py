@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from afterword.core.times import format_optional, format_time
-from afterword.core.webhooks import TYPE_DEFAULT
+from afterword.core.messaging.webhooks import TYPE_DEFAULT
+from afterword.core.wire.times import format_optional, format_time
 from afterword.events.webhooks import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType

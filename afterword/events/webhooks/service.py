@@ -8,9 +8,9 @@ from typing import Any, Final, NoReturn
 
 from afterword import errors, ids, sealing
 from afterword.channels import http
-from afterword.core import webhooks as rules
-from afterword.core.access import Caller
-from afterword.core.site import Site
+from afterword.core.messaging import webhooks as rules
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events

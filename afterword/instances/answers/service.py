@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from afterword.core import instances as core_instances
-from afterword.core.instances import Edit
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers.instances import Edit
 from afterword.db import Database
 from afterword.instances.answers import store
 

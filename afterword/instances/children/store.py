@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from afterword.core.columns import qualified
 from afterword.db import Database
+from afterword.db.columns import qualified
 from afterword.instances.records import INSTANCE_COLUMNS, Instance
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")

@@ -11,7 +11,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.events import service as events
-from afterword.instances import news
+from afterword.instances import events as news
 from afterword.instances.expiry import store
 from afterword.instances.expiry.store import Cursor
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from afterword.core.columns import qualified
 from afterword.db import Database
+from afterword.db.columns import qualified
 from afterword.instances.records import INSTANCE_COLUMNS, Instance
 
 _COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final, TypeVar
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core import metadata, times
-from afterword.core.metadata import Declared
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances.responders import service, store
-from afterword.instances.responders.service import Known
+from afterword.instances.responders.service import ResponderView
 from afterword.responders.service import Change
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
@@ -63,7 +64,7 @@ class Responder(fields.Answer):
     updated_by: fields.Id | None
 
     @classmethod
-    def of(cls, known: Known, zone: tzinfo) -> "Responder":
+    def of(cls, known: ResponderView, zone: tzinfo) -> "Responder":
         """The responder as the wire shows it, its times in the organization's zone."""
         responder, figures = known.responder, known.figures
         return cls(

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final, NoReturn
 
 from afterword import errors
-from afterword.core.access import Caller
-from afterword.core.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, normalise
-from afterword.core.lists import Page, Rows
-from afterword.core.metadata import GLOBAL, Declared
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, normalise
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import GLOBAL, Declared
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.instances.responders import store
 from afterword.instances.responders.store import Figures, Identifier, ShownResponder
@@ -28,7 +28,7 @@ _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ResponderView:
     """A responder with its addresses and what became of asking it."""
 
     responder: ShownResponder
@@ -66,7 +66,9 @@ async def count(db: Database, *, caller: Caller, search: str | None, page: Page)
     return (await find(db, caller=caller, search=search, page=counted)).total or 0
 
 
-async def know(db: Database, *, caller: Caller, people: Sequence[ShownResponder], now: datetime) -> dict[str, Known]:
+async def know(
+    db: Database, *, caller: Caller, people: Sequence[ShownResponder], now: datetime
+) -> dict[str, ResponderView]:
     """What else there is to show of these responders, by their ids; two statements, whatever their number."""
     responder_ids = [one.responder_id for one in people]
     if not responder_ids:
@@ -85,7 +87,7 @@ async def know(db: Database, *, caller: Caller, people: Sequence[ShownResponder]
     )
     by_id = {one.responder_id: one for one in figures}
     return {
-        one.responder_id: Known(
+        one.responder_id: ResponderView(
             one,
             identifiers[one.responder_id],
             by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None),

@@ -11,9 +11,9 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.columns import qualified
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
+from afterword.db.columns import qualified
 
 FOUND_MAX: Final = 10_000  # of a search: who finds more has to write more of the address
 

@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from msgspec import Meta
 
-from afterword.core import times
-from afterword.core.tags import TAG_CHARACTERS_MAX
+from afterword.core.answers.tags import TAG_CHARACTERS_MAX
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.tags import service, store

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final, NoReturn
 
 from afterword import errors, ids
-from afterword.core import tags as rules
-from afterword.core.access import Caller
-from afterword.core.tags import INSTANCE_TAGS_MAX, InvalidTag
+from afterword.core.answers import tags as rules
+from afterword.core.answers.tags import INSTANCE_TAGS_MAX, InvalidTag
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events

@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 TAGS: Final = Listing(

@@ -1,7 +1,7 @@
 """The HTTP door of metadata's values."""
 
-from afterword.core import times
-from afterword.core.metadata import Declared
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.responders import service as responders

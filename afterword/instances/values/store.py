@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 _VALUE: Final = {

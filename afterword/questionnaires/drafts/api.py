@@ -5,10 +5,10 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, field
 
-from afterword.core import drafts
-from afterword.core.definition import GROUPS_MAX
-from afterword.core.reading import LOCALES_MAX, Finding
-from afterword.core.times import format_time
+from afterword.core.questionnaires import drafts
+from afterword.core.questionnaires.definition import GROUPS_MAX
+from afterword.core.questionnaires.reading import LOCALES_MAX, Finding
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store

@@ -7,12 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors, ids
-from afterword.core import definition as core_definition
-from afterword.core import drafts
-from afterword.core.access import Caller
-from afterword.core.definition import Definition
-from afterword.core.metadata import Declared
-from afterword.core.reading import Finding, Findings
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import drafts
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.reading import Finding, Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.questionnaires import store as questionnaires_store

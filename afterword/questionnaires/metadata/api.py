@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from afterword.core.metadata import Kind
-from afterword.core.times import format_time
+from afterword.core.questionnaires.metadata import Kind
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.web import fields

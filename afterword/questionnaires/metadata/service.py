@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from afterword import errors, ids
-from afterword.accounts import store as accounts_store
-from afterword.core import metadata
-from afterword.core.access import Caller
-from afterword.core.metadata import Declared, Kind, Type
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Declared, Kind, Type
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import store
 from afterword.questionnaires.metadata.store import Definition

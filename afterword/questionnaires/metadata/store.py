@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Final, LiteralString
 
 from afterword import errors
-from afterword.core import metadata
-from afterword.core.lists import Column, Listing, Page, Rows
-from afterword.core.metadata import Kind, Level, MetadataDefinition, Type
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Kind, Level, MetadataDefinition, Type
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
 
 

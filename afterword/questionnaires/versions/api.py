@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from afterword.core import drafts
-from afterword.core.times import format_time
+from afterword.core.questionnaires import drafts
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store

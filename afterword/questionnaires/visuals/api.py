@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from afterword.core.times import format_time
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.visuals import service, store

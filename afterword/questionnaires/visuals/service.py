@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from afterword import errors, ids
-from afterword.core import visuals
-from afterword.core.access import Caller
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import visuals
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.questionnaires import store as questionnaires_store

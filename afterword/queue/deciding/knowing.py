@@ -8,12 +8,14 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
-from afterword.core import addresses, conditions, holidays, instances, scheduling, windows, zones
-from afterword.core.addresses import CHANNEL_SMS
-from afterword.core.lanes import LaneKey
-from afterword.core.metadata import Declared
-from afterword.core.reading import Findings
-from afterword.core.scheduling import (
+from afterword.core.answers import instances
+from afterword.core.messaging import addresses
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.reading import Findings
+from afterword.core.scheduling import decisions, holidays, windows, zones
+from afterword.core.scheduling.decisions import (
     INVITATION,
     REMINDER,
     Block,
@@ -24,13 +26,14 @@ from afterword.core.scheduling import (
     Rules,
     Suppression,
 )
-from afterword.core.statuses import ITEM_TERMINAL, Item
+from afterword.core.scheduling.lanes import LaneKey
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.db import Database
 from afterword.instances import store as instances_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.deciding import store
 from afterword.queue.deciding.store import AddressKey, PlaceKey, PreviousItem
-from afterword.queue.lanes.store import Settings
+from afterword.queue.lanes.store import LaneSettings
 from afterword.responders import store as responders_store
 from afterword.responders.store import Person
 
@@ -81,13 +84,13 @@ class Forecast:
     metadata: Mapping[str, object]
 
 
-class Known:
+class DecisionContext:
     """Everything that the decisions about a batch go by."""
 
     def __init__(
         self,
         *,
-        settings: Mapping[LaneKey, Settings],
+        settings: Mapping[LaneKey, LaneSettings],
         rules: Mapping[LaneKey, Rules],
         people: Mapping[PlaceKey, Person | None],
         suppressions: Mapping[AddressKey, Suppression],
@@ -137,7 +140,7 @@ class Known:
         """The decision about an item at a moment; one that goes takes its place."""
         lane, address = lane_of(item), address_of(item)
         facts = self._facts(item, now, block)
-        decision = scheduling.decide(item=_subject(item), facts=facts, now=now)
+        decision = decisions.decide(item=_subject(item), facts=facts, now=now)
         if decision.verdict == "go" and self.rules[lane].keeps_places:
             kind = REMINDER if item.source == REMINDER else INVITATION
             contact = Contact(now, item.pipeline_id, item.item_id, kind)
@@ -148,7 +151,7 @@ class Known:
     def told(self, forecast: Forecast, item: Candidate, *, wished: datetime) -> Forecast:
         """The forecast of an item that goes later than wished, with what closes its window until then."""
         facts = self._facts(item, wished, None)
-        decision = scheduling.with_opening(forecast.decision, item=_subject(item), facts=facts, wished=wished)
+        decision = decisions.with_opening(forecast.decision, item=_subject(item), facts=facts, wished=wished)
         return Forecast(decision, forecast.zone_name, forecast.metadata)
 
     def outrank(self, item: Candidate, now: datetime) -> None:
@@ -156,7 +159,7 @@ class Known:
         address = address_of(item)
         if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
             return  # it has its place
-        if scheduling.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
+        if decisions.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
             for place in (address, *(key_of(other) for other in self.others.get(address, ()))):
                 self.rivals.setdefault(place, []).append(self.settings[lane_of(item)].pipeline.title)
 
@@ -223,14 +226,14 @@ class Known:
 
 
 async def gather(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], now: datetime
-) -> Known:
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], now: datetime
+) -> DecisionContext:
     """What is known of these items' lanes and addresses; their contacts are not looked at."""
     rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
     places = sorted({(i.organization_id, settings[lane_of(i)].pipeline.channel_id, i.address_key) for i in items})
     people = await responders_store.list_people_of(db, addresses=places)
     suppressed = await responders_store.list_suppressions_for(db, addresses=places, now=now)
-    return Known(
+    return DecisionContext(
         settings=settings,
         rules=rules,
         people={**dict.fromkeys(places), **{each.address.id: each for each in people}},
@@ -249,7 +252,7 @@ async def gather(
     )
 
 
-def rules_of(settings: Settings, *, is_closed: bool = False) -> Rules:
+def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
     """What a lane asks of every item."""
     pipeline, policy = settings.pipeline, settings.policy
     return Rules(
@@ -267,7 +270,7 @@ def rules_of(settings: Settings, *, is_closed: bool = False) -> Rules:
         if_capped=pipeline.if_capped,
         policy=policy.rule,
         is_exempt=pipeline.policy_exempt,
-        window=scheduling.hours_of(pipeline.dispatch_start_time, pipeline.dispatch_end_time),
+        window=decisions.hours_of(pipeline.dispatch_start_time, pipeline.dispatch_end_time),
         weekdays=frozenset(pipeline.weekdays) & windows.WEEKDAYS_ALL,
         quiet=policy.quiet,
         holidays=policy.days_off if pipeline.on_holidays == "wait" else holidays.NONE,
@@ -303,7 +306,7 @@ def entry_of(contact: Contact) -> dict[str, str]:
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-async def _is_closed(db: Database, settings: Settings) -> bool:
+async def _is_closed(db: Database, settings: LaneSettings) -> bool:
     """Whether the questionnaire has all the responses it takes."""
     wanted = settings.responses_max
     if wanted is None:
@@ -324,7 +327,7 @@ async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, P
 
 
 async def others_of(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings]
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
 ) -> dict[AddressKey, list[PlaceKey]]:
     """The other addresses of the people, where a policy counts them together."""
     wanted: set[PlaceKey] = set()
@@ -361,7 +364,7 @@ class _Lifetime:
         self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
 
 
-def _zone_name(item: Candidate, settings: Settings, person: Person | None) -> str:
+def _zone_name(item: Candidate, settings: LaneSettings, person: Person | None) -> str:
     pipeline = settings.pipeline
     is_phone = pipeline.channel_id == CHANNEL_SMS
     return zones.zone_name_for(
@@ -388,8 +391,8 @@ def _typed(item: Candidate, declared: Declared) -> Mapping[str, object]:
     return instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {}), declared)
 
 
-def _subject(item: Candidate) -> scheduling.Item:
-    return scheduling.Item(
+def _subject(item: Candidate) -> decisions.Item:
+    return decisions.Item(
         item_id=item.item_id,
         pipeline_id=item.pipeline_id,
         not_after=item.not_after,
@@ -405,6 +408,6 @@ def _contact(entry: Mapping[str, Any]) -> Contact:
 
 def _with(contacts: Sequence[Contact], new: Contact, now: datetime) -> list[Contact]:
     """The newest, with this one, none older than any rule looks back; an item has one place."""
-    since = now - timedelta(days=scheduling.CONTACT_DAYS_MAX)
+    since = now - timedelta(days=decisions.CONTACT_DAYS_MAX)
     others = [contact for contact in contacts if contact.item_id != new.item_id and contact.time > since]
-    return [*others, new][-scheduling.CONTACTS_MAX :]
+    return [*others, new][-decisions.CONTACTS_MAX :]

@@ -6,14 +6,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from afterword.core.lanes import LaneKey
-from afterword.core.scheduling import Block, Decision
+from afterword.core.scheduling.decisions import Block, Decision
+from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database
 from afterword.queue.deciding import knowing, store
-from afterword.queue.deciding.knowing import Candidate, Forecast, Known, Rank, address_of, gather, lane_of, rules_of
+from afterword.queue.deciding.knowing import (
+    Candidate,
+    DecisionContext,
+    Forecast,
+    Rank,
+    address_of,
+    gather,
+    lane_of,
+    rules_of,
+)
 from afterword.queue.deciding.store import PlaceKey, Waiting
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.lanes.store import Settings
+from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.sending.store import Claimed
 from afterword.responders.store import Person
 
@@ -29,7 +38,7 @@ ItemKey = tuple[str, str]
 
 
 async def decide_items(
-    db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, Settings], now: datetime
+    db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings], now: datetime
 ) -> tuple[dict[ItemKey, Decision], Mapping[PlaceKey, Person | None]]:
     """The decision about each item, by the pipelines' priority and in due order where an address occurs twice.
 
@@ -58,7 +67,7 @@ async def foresee_items(
     db: Database,
     *,
     items: Sequence[tuple[Candidate, datetime]],
-    settings: Mapping[LaneKey, Settings],
+    settings: Mapping[LaneKey, LaneSettings],
     now: datetime,
     blocks: Mapping[LaneKey, Block] | None = None,
     wished: Mapping[str, datetime] | None = None,
@@ -114,7 +123,7 @@ async def release_places(db: Database, *, items: Sequence[ItemKey]) -> None:
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-async def _rivals(db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, Settings]) -> list[Waiting]:
+async def _rivals(db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings]) -> list[Waiting]:
     """Due items in open lanes, for the same addresses as items that the policy counts."""
     counted = [item for item in items if settings[lane_of(item)].is_counted]
     if not counted:
@@ -126,7 +135,7 @@ async def _rivals(db: Database, items: Sequence[Claimed], settings: Mapping[Lane
 
 
 async def _waiting(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], *, until: datetime
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime
 ) -> list[Waiting]:
     """What waits for the same addresses as items that a cap or the policy counts."""
     counted = [item for item in items if settings[lane_of(item)].keeps_places]
@@ -134,7 +143,7 @@ async def _waiting(
 
 
 async def _of_the_same(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings], *, until: datetime, limit: int
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime, limit: int
 ) -> list[Waiting]:
     """What waits for these items' people, by every address that counts together with theirs."""
     others = await knowing.others_of(db, items, settings)
@@ -145,15 +154,15 @@ async def _of_the_same(
 
 
 async def _with_lanes(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, Settings]
-) -> Mapping[LaneKey, Settings]:
+    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
+) -> Mapping[LaneKey, LaneSettings]:
     """The settings, and those of these items' lanes."""
     missing = sorted({lane_of(item) for item in items} - settings.keys())
     found = await lanes_store.list_settings(db, lanes=missing) if missing else []
     return {**settings, **{each.key: each for each in found}}
 
 
-async def _reserve(db: Database, known: Known) -> None:
+async def _reserve(db: Database, known: DecisionContext) -> None:
     if known.reserved:
         recent = {key: [knowing.entry_of(each) for each in known.contacts[key]] for key in sorted(known.reserved)}
         await store.update_contacts(db, recent=recent)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from afterword.core.lanes import AccountKey, LaneKey
-from afterword.core.scheduling import Block
+from afterword.core.scheduling.decisions import Block
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
 from afterword.queue.lanes import store
-from afterword.queue.lanes.store import Settings
+from afterword.queue.lanes.store import LaneSettings
 
 LANES_KEPT_MAX: Final = 2_000
 
@@ -16,16 +16,18 @@ class SettingsCache:
     """The settings of the lanes that a process met lately, used only while the database has the same stamp."""
 
     def __init__(self) -> None:
-        self.kept: dict[LaneKey, Settings] = {}
+        self.kept: dict[LaneKey, LaneSettings] = {}
 
-    def keep(self, found: Sequence[Settings]) -> None:
+    def keep(self, found: Sequence[LaneSettings]) -> None:
         """Remember these, and forget all when there are too many."""
         if len(self.kept) + len(found) > LANES_KEPT_MAX:
             self.kept.clear()
         self.kept.update({settings.key: settings for settings in found})
 
 
-async def settings_of(db: Database, *, lanes: Sequence[LaneKey], cache: SettingsCache) -> Mapping[LaneKey, Settings]:
+async def settings_of(
+    db: Database, *, lanes: Sequence[LaneKey], cache: SettingsCache
+) -> Mapping[LaneKey, LaneSettings]:
     """The settings of these lanes as they are now; only those that changed are read whole."""
     stamps = await store.list_stamps(db, lanes=lanes)
     changed = [key for key, stamp in stamps.items() if key not in cache.kept or cache.kept[key].stamp != stamp]

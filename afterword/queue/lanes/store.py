@@ -6,12 +6,12 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from afterword.core.addresses import CHANNEL_SMS
-from afterword.core.lanes import AccountKey, LaneKey
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
-from afterword.queue.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
-from afterword.queue.policies import store as policies_store
-from afterword.queue.policies.store import ContactPolicy
+from afterword.pipelines.policies import store as policies_store
+from afterword.pipelines.policies.store import ContactPolicy
+from afterword.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class Fingerprint:
     """The versions of all rows that a lane's settings are made of, and its credits: equal stamps, equal settings."""
 
     pipeline: int
@@ -49,10 +49,10 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LaneSettings:
     """Everything that sending needs to know of a lane, but the items."""
 
-    stamp: Stamp
+    stamp: Fingerprint
     pipeline: Pipeline
     policy: ContactPolicy
     is_active: bool
@@ -92,7 +92,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class LaneBlock:
     """What keeps workers from a lane: a pause of the pipeline, or of its account, whose breaker may be open.
 
     `has_way`: the account has settings to send by, or its channel needs none. `is_guarded`: nothing is sent at all.
@@ -174,7 +174,7 @@ async def list_lanes(  # any tenant: the worker serves everyone
     return [Lane(**row) for row in rows]
 
 
-async def get_gate(db: Database, *, organization_id: str, pipeline_id: str) -> Gate | None:
+async def get_gate(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
     """Whether anything keeps workers from a lane, its items and credits aside; None: there is no such lane."""
     row = await db.fetch_row(
         """select p.paused, a.paused_time, a.paused_reason,
@@ -188,7 +188,7 @@ async def get_gate(db: Database, *, organization_id: str, pipeline_id: str) -> G
         pipeline_id,
         CHANNEL_SMS,
     )
-    return None if row is None else Gate(**row)
+    return None if row is None else LaneBlock(**row)
 
 
 async def list_closed_lanes(  # any tenant: the worker serves everyone
@@ -232,7 +232,7 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
 
 async def list_stamps(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
-) -> dict[LaneKey, Stamp]:
+) -> dict[LaneKey, Fingerprint]:
     """The versions of what each lane's settings are made of."""
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id, p.version, q.version as questionnaire_version,
@@ -253,7 +253,7 @@ async def list_stamps(  # any tenant: a claimed batch serves many organizations
 
 async def list_settings(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
-) -> list[Settings]:
+) -> list[LaneSettings]:
     """The settings of these lanes."""
     rows = await db.fetch(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id, q.version as questionnaire_version,
@@ -329,8 +329,8 @@ def _columns(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [first for first, _ in keys], [second for _, second in keys]
 
 
-def _stamp(row: Any, *, policy: int) -> Stamp:
-    return Stamp(
+def _stamp(row: Any, *, policy: int) -> Fingerprint:
+    return Fingerprint(
         row["version"],
         row["questionnaire_version"],
         row["organization_version"],
@@ -341,8 +341,8 @@ def _stamp(row: Any, *, policy: int) -> Stamp:
     )
 
 
-def _settings(row: Any, policy: ContactPolicy) -> Settings:
-    return Settings(
+def _settings(row: Any, policy: ContactPolicy) -> LaneSettings:
+    return LaneSettings(
         stamp=_stamp(row, policy=policy.version),
         policy=policy,
         pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import ids
-from afterword.core import scheduling
-from afterword.core.addresses import CHANNEL_SMS
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.scheduling import decisions
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
 from afterword.queue import store as queue_store
-from afterword.queue.intake import rules_of, zone_name_of
 from afterword.queue.reminders import store
 from afterword.queue.reminders.store import ItemKey, Sent
+from afterword.queue.scheduler import rules_of, zone_name_of
 from afterword.queue.store import Intake
 
 READER: Final = "reminders"
@@ -78,7 +78,7 @@ def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | 
         return None
     item_id = ids.ordered(now)
     phone = sent.responder_channel_identifier if intake.channel_id == CHANNEL_SMS else None
-    due_time = scheduling.first_due(
+    due_time = decisions.first_due(
         rules=rules_of(intake),
         zone_name=zone_name_of(intake, phone),
         item_id=item_id,

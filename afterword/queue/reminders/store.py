@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from afterword.core.columns import as_document
 from afterword.db import Database
+from afterword.db.columns import as_document
 from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS
 
 _TOLD: Final = as_document(TOLD_COLUMNS, "i")

@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 
 from afterword import ids
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.queue.retention import store
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from afterword.channels.base import WEBHOOK
 from afterword.channels.http import host_of
-from afterword.core import retries
-from afterword.core.addresses import domain_of
-from afterword.core.lanes import AccountKey, LaneKey
+from afterword.core.messaging.addresses import domain_of
+from afterword.core.scheduling import retries
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
-from afterword.queue.lanes.store import Settings
-from afterword.queue.rates import service as rates
-from afterword.queue.rates.store import DomainKey
+from afterword.providers.rates import service as rates
+from afterword.providers.rates.store import DomainKey
+from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.sending import outcomes
 from afterword.queue.sending.store import Claimed, Settlement
 
@@ -21,7 +21,7 @@ async def within_rates(
     db: Database,
     *,
     items: Sequence[Claimed],
-    settings: Mapping[LaneKey, Settings],
+    settings: Mapping[LaneKey, LaneSettings],
     accounts: Collection[AccountKey],
     jitter: float,
 ) -> tuple[list[Claimed], list[Settlement]]:
@@ -59,7 +59,7 @@ async def within_rates(
     return going, over
 
 
-def _domain_of(item: Claimed, settings: Settings) -> str | None:
+def _domain_of(item: Claimed, settings: LaneSettings) -> str | None:
     """Who takes the item in the end: the host of its mailbox, or of its pipeline's receiver."""
     if settings.pipeline.channel_id == WEBHOOK:
         return host_of(settings.pipeline.target_url or "")

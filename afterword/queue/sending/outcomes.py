@@ -11,9 +11,9 @@ import msgspec
 
 from afterword import ids
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
-from afterword.core import retries, statuses
-from afterword.core.scheduling import RESULT_CHARACTERS_MAX, Decision
-from afterword.core.statuses import Item, Move
+from afterword.core.scheduling import retries, statuses
+from afterword.core.scheduling.decisions import RESULT_CHARACTERS_MAX, Decision
+from afterword.core.scheduling.statuses import Item, Move
 from afterword.queue.sending.store import Claimed, Overdue, Settlement
 
 REPLY_CHARACTERS_MAX: Final = 500

@@ -12,10 +12,10 @@ from uuid import UUID
 
 from afterword import ids
 from afterword.channels.base import SMS, WEBHOOK, Outcome, Refused, Retry, Sent
-from afterword.core.lanes import AccountKey, LaneKey
-from afterword.core.retries import JITTER_MAX, JITTER_MIN
-from afterword.core.scheduling import Decision
-from afterword.core.statuses import Item
+from afterword.core.scheduling.decisions import Decision
+from afterword.core.scheduling.lanes import AccountKey, LaneKey
+from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
@@ -26,18 +26,18 @@ from afterword.questionnaires.store import Version
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes.service import SettingsCache
-from afterword.queue.lanes.store import Settings
+from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.late_outcomes import service as truth
+from afterword.queue.late_outcomes.store import Truth
 from afterword.queue.reminders import service as reminders
-from afterword.queue.reports import service as reports
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending.domains import within_rates
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.store import Claimed, HoldKey, ItemKey, Overdue, Settlement
-from afterword.queue.truth import service as truth
-from afterword.queue.truth.store import Truth
+from afterword.receipts import service as reports
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
-from afterword.responders.service import Found, NewSuppression, Wanted
+from afterword.responders.service import Found, NewSuppression, ResponderInput
 from afterword.responders.store import AddressId, Person
 
 Draw = Callable[[], float]  # uniform in [0, 1), from the door
@@ -57,7 +57,7 @@ class Dispatch:
     """An item that goes: everything that its message is made of."""
 
     item: Claimed
-    settings: Settings
+    settings: LaneSettings
     instance: Instance
     version: Version
     responder: Found
@@ -356,7 +356,7 @@ async def _equip(
     *,
     items: Sequence[Claimed],
     people: Mapping[AddressId, Person | None],
-    settings: Mapping[LaneKey, Settings],
+    settings: Mapping[LaneKey, LaneSettings],
     now: datetime,
     secret: bytes,
     draw: Draw,
@@ -412,8 +412,8 @@ async def _instances_before(db: Database, items: Sequence[Claimed]) -> dict[Item
     }
 
 
-def _wanted(item: Claimed, settings: Settings) -> Wanted:
-    return Wanted(
+def _wanted(item: Claimed, settings: LaneSettings) -> ResponderInput:
+    return ResponderInput(
         organization_id=item.organization_id,
         channel_id=settings.pipeline.channel_id,
         identifier=item.responder_channel_identifier,
@@ -422,7 +422,7 @@ def _wanted(item: Claimed, settings: Settings) -> Wanted:
     )
 
 
-def _wish(item: Claimed, settings: Settings, responder: Found) -> WantedInstance:
+def _wish(item: Claimed, settings: LaneSettings, responder: Found) -> WantedInstance:
     return WantedInstance(
         organization_id=item.organization_id,
         item_id=item.item_id,

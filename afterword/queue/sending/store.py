@@ -14,9 +14,9 @@ from uuid import UUID
 
 import msgspec
 
-from afterword.core.columns import as_document
-from afterword.core.lanes import LaneKey
+from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database, Row
+from afterword.db.columns import as_document
 from afterword.queue.records import TOLD_COLUMNS
 
 ItemKey = tuple[str, str]  # organization_id, item_id

@@ -9,10 +9,12 @@ from datetime import date, datetime
 from typing import Final, TypeVar
 
 from afterword import errors
-from afterword.core import conditions, periods, times
-from afterword.core.conditions import Node
-from afterword.core.periods import Days, Period
-from afterword.core.reports import COUNTED, Basis, Cell
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Days, Period
+from afterword.core.figures.reports import COUNTED, Basis, Cell
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import facts
 from afterword.reports.counts import store
@@ -31,7 +33,7 @@ KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnai
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CountQuery:
     """What is to be counted; `zone`: the organization's time zone.
 
     `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
@@ -63,7 +65,7 @@ class Asked:
         return [Span(each, period.from_time, period.to_time) for each in self.questionnaire_ids]
 
 
-async def answers(db: Database, *, asked: Asked) -> list[Cell]:
+async def answers(db: Database, *, asked: CountQuery) -> list[Cell]:
     """How often each value was given. Raises Invalid where that would read too much."""
     if not asked.questions:
         return []
@@ -72,7 +74,7 @@ async def answers(db: Database, *, asked: Asked) -> list[Cell]:
     return [*(_bounded(kept.cells) if kept else ()), *await _raw_answers(db, asked, spans)]
 
 
-async def cases(db: Database, *, asked: Asked) -> Sequence[Cell]:
+async def cases(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
     """How many instances came how far. Raises Invalid where that would read too much."""
     scope = await _scope(db, asked, asked.spans, is_of_cases=True)
     found = await store.list_case_counts(
@@ -88,7 +90,7 @@ async def cases(db: Database, *, asked: Asked) -> Sequence[Cell]:
     return _bounded(found)
 
 
-async def pairs(db: Database, *, asked: Asked, outcome_question_id: str) -> dict[str, dict[tuple[str, str], int]]:
+async def pairs(db: Database, *, asked: CountQuery, outcome_question_id: str) -> dict[str, dict[tuple[str, str], int]]:
     """How often an outcome met each value of each question: by question, by outcome and value.
 
     Raises Invalid where that would read too much.
@@ -111,7 +113,7 @@ async def pairs(db: Database, *, asked: Asked, outcome_question_id: str) -> dict
 # Kept counts ---------------------------------------------------------------------------------------------------------
 
 
-def _is_kept(asked: Asked) -> bool:
+def _is_kept(asked: CountQuery) -> bool:
     """Whether counts of this kind are kept at all: no filter, one dimension at most, buckets of the same days."""
     kinds = {kind for kind, _ in asked.dimensions}
     return (
@@ -125,7 +127,7 @@ def _is_kept(asked: Asked) -> bool:
     )
 
 
-async def _kept(db: Database, asked: Asked) -> Kept | None:
+async def _kept(db: Database, asked: CountQuery) -> Kept | None:
     days = _whole_days(asked)
     if not _is_kept(asked) or not days.starts:
         return None
@@ -141,11 +143,11 @@ async def _kept(db: Database, asked: Asked) -> Kept | None:
     )
 
 
-def _whole_days(asked: Asked) -> Days:
+def _whole_days(asked: CountQuery) -> Days:
     return periods.whole_days(asked.period, times.zone_of(asked.zone))
 
 
-def _gaps(asked: Asked, kept: Kept) -> list[Span]:
+def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
     """What of the period is not kept: its ends, the days that wait for being counted, all behind what was counted."""
     days, period = _whole_days(asked), asked.period
     found: list[Span] = []
@@ -178,7 +180,7 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
 # The answers themselves ----------------------------------------------------------------------------------------------
 
 
-async def _raw_answers(db: Database, asked: Asked, spans: Sequence[Span]) -> Sequence[Cell]:
+async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sequence[Cell]:
     if not spans:
         return []
     scope = await _scope(db, asked, spans, is_of_cases=False)
@@ -196,7 +198,7 @@ async def _raw_answers(db: Database, asked: Asked, spans: Sequence[Span]) -> Seq
     return _bounded(found)
 
 
-async def _scope(db: Database, asked: Asked, spans: Sequence[Span], *, is_of_cases: bool) -> Scope:
+async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span], *, is_of_cases: bool) -> Scope:
     """The responses in these spans, checked to be few enough; with a condition, those that meet it."""
     scope = Scope(spans=spans, basis=asked.basis, test=asked.test)
     if asked.condition is None:
@@ -210,7 +212,7 @@ async def _scope(db: Database, asked: Asked, spans: Sequence[Span], *, is_of_cas
     return replace(scope, instance_ids=await _matching(db, asked, scope, is_of_cases=is_of_cases))
 
 
-async def _matching(db: Database, asked: Asked, scope: Scope, *, is_of_cases: bool) -> list[str]:
+async def _matching(db: Database, asked: CountQuery, scope: Scope, *, is_of_cases: bool) -> list[str]:
     found = await store.list_instance_ids(
         db, organization_id=asked.organization_id, scope=scope, is_of_cases=is_of_cases, limit=FILTERED_MAX + 1
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
 
-from afterword.core.reports import Basis, Cell
+from afterword.core.figures.reports import Basis, Cell
 from afterword.db import Database
 
 # The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;

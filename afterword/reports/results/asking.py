@@ -9,29 +9,30 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core import conditions, periods
-from afterword.core import reports as core_reports
-from afterword.core.access import Caller
-from afterword.core.conditions import Kind, Node, Scope
-from afterword.core.metadata import Declared
-from afterword.core.metrics import LEVEL_DEFAULT
-from afterword.core.periods import Bucket, Compare, Period
-from afterword.core.question_types import Question
-from afterword.core.reading import Findings
-from afterword.core.reports import NUMERIC, TYPE_OF, Basis, Wanted
+from afterword.core.figures import periods
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.metrics import LEVEL_DEFAULT
+from afterword.core.figures.periods import Bucket, Compare, Period
+from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, RequestedMetric
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Kind, Node, Scope
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.reports.results import store
-from afterword.reports.results.store import Ground
+from afterword.reports.results.store import ResponseBase
 
 VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
 Place = Callable[[str, str, str], FieldError]  # code, message and path -> the error at its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class ReportQuery:
     """A report as it is asked for. Without `date_basis` answers count by their first answer, cases by going out."""
 
     questionnaire_ids: tuple[str, ...]
@@ -55,15 +56,15 @@ class Ask:
     def basis_shown(self) -> Basis:
         """The one for all of it; where answers and cases stand side by side, that of the answers."""
         return self.basis(
-            is_of_cases=bool(self.metrics) and all(Wanted(metric).is_of_cases for metric, _ in self.metrics)
+            is_of_cases=bool(self.metrics) and all(RequestedMetric(metric).is_of_cases for metric, _ in self.metrics)
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class ReportContext:
     """What is known of the questionnaires: their questions by id, the newest version of each first."""
 
-    ground: Ground
+    ground: ResponseBase
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
     test: bool = False
@@ -90,7 +91,7 @@ class Wrong:
             raise errors.Invalid.of(*self.found)
 
 
-async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> Known:
+async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> ReportContext:
     """What these questionnaires ask; one that is unknown or closed to the caller is wrong. Raises Invalid."""
     organization_id = caller.organization_id
     owners = await store.list_open_questionnaires(
@@ -106,7 +107,7 @@ async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str
     return await known(db, organization_id=organization_id, owners=owners, test=caller.test)
 
 
-async def known(db: Database, *, organization_id: str, owners: Mapping[str, str], test: bool = False) -> Known:
+async def known(db: Database, *, organization_id: str, owners: Mapping[str, str], test: bool = False) -> ReportContext:
     """The same for questionnaires and their applications that are known to be there."""
     ground = await store.get_ground(db, organization_id=organization_id)
     if ground is None:
@@ -123,10 +124,10 @@ async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]
         await metadata.declared(db, organization_id=organization_id, application_id=each)
         for each in sorted(set(owners.values()))
     ]
-    return Known(ground=ground, questions=questions, declared=declared, test=test)
+    return ReportContext(ground=ground, questions=questions, declared=declared, test=test)
 
 
-def period_of(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> Period:
+def period_of(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> Period:
     """The time that it is about: up to now and the last 30 days, where nothing else is given."""
     zone = ask.time_zone or known.ground.time_zone
     to_time = ask.to_time or now
@@ -139,7 +140,7 @@ def period_of(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> Period:
     return Period(from_time, to_time, zone)
 
 
-def condition_of(ask: Ask, known: Known, *, wrong: Wrong) -> Node | None:
+def condition_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> Node | None:
     """The filter, read with all questions, metadata and tags."""
     kinds: dict[str, Kind] = {
         key: kind for question in known.questions.values() for key, kind in question.kinds.items()
@@ -152,7 +153,7 @@ def condition_of(ask: Ask, known: Known, *, wrong: Wrong) -> Node | None:
     return node
 
 
-def wanted_of(ask: Ask, known: Known, *, wrong: Wrong) -> tuple[Wanted, ...]:
+def wanted_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> tuple[RequestedMetric, ...]:
     """The metrics, each with the questions that it is about: the one that is named, else all of its type."""
     return tuple(
         _wanted(metric, question_id, known, path=f"metrics/{index}", wrong=wrong)
@@ -160,7 +161,7 @@ def wanted_of(ask: Ask, known: Known, *, wrong: Wrong) -> tuple[Wanted, ...]:
     )
 
 
-def check_groups(ask: Ask, known: Known, *, wrong: Wrong) -> None:
+def check_groups(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> None:
     """What it is grouped by: known kinds, questions with few values, nothing twice, a bucket where there is one."""
     for index, text in enumerate(ask.group_by):
         path, group = f"group_by/{index}", core_reports.read_group(text)
@@ -178,7 +179,9 @@ def check_groups(ask: Ask, known: Known, *, wrong: Wrong) -> None:
         wrong.add("bucket", "required", "Say by day, week, month or quarter.")
 
 
-def require_question(question_id: str | None, known: Known, *, path: str, types: frozenset[str], wrong: Wrong) -> None:
+def require_question(
+    question_id: str | None, known: ReportContext, *, path: str, types: frozenset[str], wrong: Wrong
+) -> None:
     """A question that is asked, of one of these types."""
     if question_id is None:
         wrong.add(path, "required", "A question is required.")
@@ -188,20 +191,20 @@ def require_question(question_id: str | None, known: Known, *, path: str, types:
         wrong.add(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is wanted.")
 
 
-def scope_ask(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
+def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
     """Period and filter, with everything that is wrong; raises Invalid."""
     period, condition = period_of(ask, known, now=now, wrong=wrong), condition_of(ask, known, wrong=wrong)
     wrong.check()
     return period, condition
 
 
-def document_of(ask: Ask) -> dict[str, Any]:
+def document_of(ask: ReportQuery) -> dict[str, Any]:
     """What was used, as a result tells it; what has no value is left out, times are the period's."""
     metrics = [
         {
             "metric": metric,
             "question_id": question_id,
-            "date_basis": ask.basis(is_of_cases=Wanted(metric).is_of_cases),
+            "date_basis": ask.basis(is_of_cases=RequestedMetric(metric).is_of_cases),
         }
         for metric, question_id in ask.metrics
     ]
@@ -224,8 +227,8 @@ _GROUPS: Final = (
 )
 
 
-def _wanted(metric: str, question_id: str | None, known: Known, *, path: str, wrong: Wrong) -> Wanted:
-    want = Wanted(metric)
+def _wanted(metric: str, question_id: str | None, known: ReportContext, *, path: str, wrong: Wrong) -> RequestedMetric:
+    want = RequestedMetric(metric)
     if want.is_of_cases:
         if question_id is not None:
             wrong.add(f"{path}/question_id", "exclusive", "This metric is about invitations, not a question.")
@@ -237,10 +240,10 @@ def _wanted(metric: str, question_id: str | None, known: Known, *, path: str, wr
         require_question(question_id, known, path=f"{path}/question_id", types=types, wrong=wrong)
         question_ids = (question_id or "",)
     scales = {core_reports.scale_of(known.questions.get(each)) for each in question_ids}
-    return Wanted(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
+    return RequestedMetric(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
 
 
-def _types(known: Known) -> dict[str, Any]:
+def _types(known: ReportContext) -> dict[str, Any]:
     """The declared types by subject; of applications that differ, any."""
     found: dict[str, Any] = {}
     for declared in known.declared:

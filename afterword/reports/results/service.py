@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from afterword.core import periods
-from afterword.core import reports as core_reports
-from afterword.core.access import Caller
-from afterword.core.conditions import Node
-from afterword.core.periods import Period
-from afterword.core.reports import Cell, Counted, Figure, Table, Template, Wanted
-from afterword.core.suppression import Key
+from afterword.core.figures import periods
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.disclosure import Key
+from afterword.core.figures.periods import Period
+from afterword.core.figures.reports import Cell, Counted, Figure, RequestedMetric, Table, Template
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import Asked
+from afterword.reports.counts.service import CountQuery
 from afterword.reports.results import asking, shapes, store
-from afterword.reports.results.asking import Ask, Known, Wrong
+from afterword.reports.results.asking import ReportContext, ReportQuery, Wrong
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
@@ -61,13 +61,13 @@ class _Run:
     """A checked report, ready to be counted."""
 
     organization_id: str
-    ask: Ask
-    known: Known
+    ask: ReportQuery
+    known: ReportContext
     period: Period
     condition: Node | None
     parameters: Parameters = Parameters()
 
-    def asked(self, period: Period, **more: Any) -> Asked:
+    def asked(self, period: Period, **more: Any) -> CountQuery:
         """What is to be counted, in this period."""
         bucket = self.ask.bucket if "bucket" in self.ask.group_by else None
         given: dict[str, Any] = {
@@ -81,19 +81,19 @@ class _Run:
             "condition": self.condition,
             "test": self.known.test,
         }
-        return Asked(**{**given, **more})
+        return CountQuery(**{**given, **more})
 
-    def of_questions(self, period: Period, question_ids: Sequence[str]) -> Asked:
+    def of_questions(self, period: Period, question_ids: Sequence[str]) -> CountQuery:
         """The answers to each of these questions."""
         return self.pooled(period, {each: each for each in question_ids})
 
-    def pooled(self, period: Period, questions: Mapping[str, str]) -> Asked:
+    def pooled(self, period: Period, questions: Mapping[str, str]) -> CountQuery:
         """The answers to these questions, each counted under the name of one of them."""
         types = frozenset(self.known.questions[each].type for each in questions)
         return self.asked(period, questions=questions, types=types)
 
 
-async def run(db: Database, *, caller: Caller, ask: Ask, place: asking.Place, now: datetime) -> Result:
+async def run(db: Database, *, caller: Caller, ask: ReportQuery, place: asking.Place, now: datetime) -> Result:
     """A custom report. Raises Invalid for what cannot be asked, or would be too much."""
     wrong = Wrong(place)
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
@@ -101,7 +101,7 @@ async def run(db: Database, *, caller: Caller, ask: Ask, place: asking.Place, no
     return await _run_table(db, _checked(caller, ask, known, now=now, wrong=wrong), wanted)
 
 
-def check(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> tuple[Wanted, ...]:
+def check(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[RequestedMetric, ...]:
     """The metrics of a report that can be run; raises Invalid with everything that is wrong."""
     wanted = asking.wanted_of(ask, known, wrong=wrong)
     asking.check_groups(ask, known, wrong=wrong)
@@ -110,7 +110,7 @@ def check(ask: Ask, known: Known, *, now: datetime, wrong: Wrong) -> tuple[Wante
 
 
 async def run_template(
-    db: Database, *, caller: Caller, template: Template, ask: Ask, parameters: Parameters, now: datetime
+    db: Database, *, caller: Caller, template: Template, ask: ReportQuery, parameters: Parameters, now: datetime
 ) -> Result:
     """A ready report. Raises Invalid for what cannot be asked, or would be too much."""
     wrong, parameters = Wrong(_parameter), _own(template, parameters)
@@ -165,13 +165,13 @@ async def _value(
     db: Database,
     organization_id: str,
     questionnaire_ids: tuple[str, ...],
-    known: Known,
+    known: ReportContext,
     metric: tuple[str, str | None],
     *,
     days: int,
     now: datetime,
 ) -> float | None:
-    ask = Ask(questionnaire_ids=questionnaire_ids, metrics=(metric,), last_days=days)
+    ask = ReportQuery(questionnaire_ids=questionnaire_ids, metrics=(metric,), last_days=days)
     wrong = Wrong(_parameter)
     wanted = asking.wanted_of(ask, known, wrong=wrong)
     if wrong.found or not questionnaire_ids:
@@ -187,7 +187,7 @@ async def _value(
 # Tables of metrics ---------------------------------------------------------------------------------------------------
 
 
-async def _run_table(db: Database, run: _Run, wanted: Sequence[Wanted]) -> Result:
+async def _run_table(db: Database, run: _Run, wanted: Sequence[RequestedMetric]) -> Result:
     ask = run.ask
     now = await _counted(db, run, wanted, run.period)
     earlier = periods.previous(run.period, ask.compare)
@@ -197,12 +197,12 @@ async def _run_table(db: Database, run: _Run, wanted: Sequence[Wanted]) -> Resul
     return _result(run, *_shown(run, table), total=table.total, suppressed=_suppressed(table))
 
 
-async def _counted(db: Database, run: _Run, wanted: Sequence[Wanted], period: Period) -> Counted:
+async def _counted(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Counted:
     cells = await _cells(db, run, wanted, period)
     return core_reports.gather(wanted, cells, run.ask.group_by, _standing(run, wanted, period))
 
 
-async def _cells(db: Database, run: _Run, wanted: Sequence[Wanted], period: Period) -> list[Cell]:
+async def _cells(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> list[Cell]:
     questions = core_reports.pools(wanted, apart=core_reports.EACH_QUESTION in run.ask.group_by)
     found = await counts.answers(db, asked=run.pooled(period, questions))
     if any(want.is_of_cases for want in wanted):
@@ -216,7 +216,7 @@ async def _cells(db: Database, run: _Run, wanted: Sequence[Wanted], period: Peri
     return found
 
 
-def _standing(run: _Run, wanted: Sequence[Wanted], period: Period) -> list[Key]:
+def _standing(run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> list[Key]:
     """Rows that stand even where nothing was counted: each bucket, each question, each questionnaire alone."""
     match run.ask.group_by:
         case ("bucket",):
@@ -278,12 +278,12 @@ async def _run_drivers(db: Database, run: _Run) -> Result:
     rows: list[Row] = []
     for question_id in question_ids:
         question = run.known.questions[question_id]
-        counted = core_reports.gather((Wanted("mean", frozenset({question_id})),), cells, (), ()).total[0]
+        counted = core_reports.gather((RequestedMetric("mean", frozenset({question_id})),), cells, (), ()).total[0]
         scale = core_reports.scale_of(question)
         figures = core_reports.driver(found[question_id], counted, scale=scale, level=level, minimum_base=minimum)
         rows.append(Row(key={"question_id": question_id}, figures=figures))
     rows.sort(key=lambda row: abs(shapes.shown_value(row.figures[0]) or 0.0), reverse=True)
-    outcome = Wanted("mean", frozenset({outcome_id}), core_reports.scale_of(run.known.questions[outcome_id]))
+    outcome = RequestedMetric("mean", frozenset({outcome_id}), core_reports.scale_of(run.known.questions[outcome_id]))
     counted = core_reports.gather((outcome,), cells, (), ())
     total = core_reports.tabulate((outcome,), counted, None, level=level, minimum_base=minimum).total
     hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
@@ -296,7 +296,7 @@ def _own(template: Template, parameters: Parameters) -> Parameters:
     return Parameters(**{name: getattr(parameters, name) for name in names})
 
 
-def _table_ask(template: Template, ask: Ask, parameters: Parameters, wrong: Wrong) -> Ask:
+def _table_ask(template: Template, ask: ReportQuery, parameters: Parameters, wrong: Wrong) -> ReportQuery:
     """A template of metrics as a custom report would say it."""
     if template.metrics:
         wanted = tuple((metric, parameters.question_id) for metric in template.metrics)
@@ -315,7 +315,7 @@ def _table_ask(template: Template, ask: Ask, parameters: Parameters, wrong: Wron
     return replace(ask, group_by=(parameters.metadata or "",))
 
 
-def _driver_parameters(parameters: Parameters, known: Known, wrong: Wrong) -> Parameters:
+def _driver_parameters(parameters: Parameters, known: ReportContext, wrong: Wrong) -> Parameters:
     """Outcome and attributes, these by default all other questions with a scale."""
     types = core_reports.NUMERIC
     outcome = parameters.outcome_question_id
@@ -331,8 +331,8 @@ def _driver_parameters(parameters: Parameters, known: Known, wrong: Wrong) -> Pa
 
 def _checked(
     caller: Caller,
-    ask: Ask,
-    known: Known,
+    ask: ReportQuery,
+    known: ReportContext,
     parameters: Parameters = Parameters(),
     *,
     now: datetime,

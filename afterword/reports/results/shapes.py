@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from afterword.core import metrics
-from afterword.core import reports as core_reports
-from afterword.core.metrics import Measure
-from afterword.core.question_types import Question
-from afterword.core.reports import ANSWERED, Cell, Figure, Line
-from afterword.core.suppression import Key
-from afterword.reports.results.asking import Ask, Known
+from afterword.core.figures import metrics
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.disclosure import Key
+from afterword.core.figures.metrics import Measure
+from afterword.core.figures.reports import ANSWERED, Cell, Figure, Line
+from afterword.core.questionnaires.question_types import Question
+from afterword.reports.results.asking import ReportContext, ReportQuery
 
 RowKey = dict[str, str | int | None]
 NUMBERED: Final = frozenset({"channel", "question"})
@@ -45,7 +45,7 @@ def ordered(group_by: Sequence[str], lines: Sequence[Line]) -> list[Line]:
     return sorted(lines, key=order)
 
 
-def is_personal(ask: Ask, known: Known, line: Line) -> bool:
+def is_personal(ask: ReportQuery, known: ReportContext, line: Line) -> bool:
     """Whether the row's key would name what is flagged as personal, or not declared and so taken for it."""
     return any(
         value is not None and _is_personal_name(group, known)
@@ -122,7 +122,7 @@ def _label(question: Question, value: str) -> str | None:
     return choice.label if choice else None
 
 
-def _is_personal_name(group: str, known: Known) -> bool:
+def _is_personal_name(group: str, known: ReportContext) -> bool:
     kind, _, name = group.partition(":")
     if kind not in {"questionnaire_metadata", "responder_metadata"}:
         return False

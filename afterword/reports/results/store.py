@@ -7,19 +7,19 @@ from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ResponseBase:
     """What of the organization every report needs."""
 
     minimum_base: int
     time_zone: str
 
 
-async def get_ground(db: Database, *, organization_id: str) -> Ground | None:
+async def get_ground(db: Database, *, organization_id: str) -> ResponseBase | None:
     """The smallest group that is shown, and the zone whose days are kept."""
     row = await db.fetch_row(
         "select minimum_base, time_zone from organization where organization_id = $1", organization_id
     )
-    return None if row is None else Ground(**row)
+    return None if row is None else ResponseBase(**row)
 
 
 async def list_open_questionnaires(

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from afterword.core import periods, times
-from afterword.core.metadata import POINTERS, Declared
-from afterword.core.periods import Days
-from afterword.core.reports import COUNTED
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Days
+from afterword.core.figures.reports import COUNTED
+from afterword.core.questionnaires.metadata import POINTERS, Declared
+from afterword.core.wire import times
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.store import Event

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, LiteralString
 
-from afterword.core.columns import qualified
-from afterword.core.periods import Days
-from afterword.core.reports import Cell
+from afterword.core.figures.periods import Days
+from afterword.core.figures.reports import Cell
 from afterword.db import Database, Row
+from afterword.db.columns import qualified
 
 # As in counts/store.py, for one dimension of kind $6 and name $7.
 _DIMENSION: Final[LiteralString] = """coalesce(case $6::text

@@ -5,7 +5,7 @@ from typing import Final
 from afterword.db import Database
 from afterword.responders.suppressions import service, store
 from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
-from afterword.responders.suppressions.service import Wish
+from afterword.responders.suppressions.service import SuppressionInput
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/suppression"
@@ -42,7 +42,7 @@ async def list_suppressions(call: Call[None], db: Database) -> Answer:
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
     body = call.body
-    wish = Wish(
+    wish = SuppressionInput(
         channel_id=body.channel_id,
         identifier=body.identifier,
         reason=body.reason,

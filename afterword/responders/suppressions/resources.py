@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from afterword.core import times
-from afterword.core.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
+from afterword.core.wire import times
 from afterword.responders import store
 from afterword.responders.suppressions.service import Reason
 from afterword.web import fields

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final, Literal
 
 from afterword import errors, ids
-from afterword.core.access import Caller
-from afterword.core.addresses import InvalidAddress, address_key, normalise
+from afterword.core.messaging.addresses import InvalidAddress, address_key, normalise
+from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -30,7 +30,7 @@ class AlreadySuppressed(errors.Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class SuppressionInput:
     """An address to be left alone, as it was sent; `locale` tells the country of a national phone number."""
 
     channel_id: int
@@ -49,7 +49,7 @@ async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppressi
     return found
 
 
-async def add(db: Database, *, caller: Caller, wish: Wish, secret: bytes, now: datetime) -> Suppression:
+async def add(db: Database, *, caller: Caller, wish: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
     """Leave the address alone from now on; the text stays as it was sent.
 
     An address that is suppressed already is so for longer or for a stronger reason from now on; when the wish says
@@ -68,7 +68,7 @@ async def add(db: Database, *, caller: Caller, wish: Wish, secret: bytes, now: d
 
 
 async def add_many(
-    db: Database, *, organization_id: str, wishes: Sequence[Wish], secret: bytes, now: datetime
+    db: Database, *, organization_id: str, wishes: Sequence[SuppressionInput], secret: bytes, now: datetime
 ) -> tuple[int, list[tuple[int, str]]]:
     """As `add` for the rows of a file: how many are new or changed; place and fault of those that are no address."""
     new: list[NewSuppression] = []
@@ -108,7 +108,7 @@ async def lift(
     await events.record(db, events=[event])
 
 
-def _new(wish: Wish, *, organization_id: str, secret: bytes) -> NewSuppression:
+def _new(wish: SuppressionInput, *, organization_id: str, secret: bytes) -> NewSuppression:
     """Raises InvalidAddress."""
     normal = normalise(wish.channel_id, wish.identifier, locale=wish.locale)
     return NewSuppression(

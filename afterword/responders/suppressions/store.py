@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from afterword.core.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database
 from afterword.responders.store import Suppression
 

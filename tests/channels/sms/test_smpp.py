@@ -16,7 +16,7 @@ from afterword.channels.base import Fenced, Sent
 from afterword.channels.reports import Report
 from afterword.channels.sms import smpp
 from afterword.channels.sms.smpp import SmppChannel
-from afterword.core import segments
+from afterword.core.messaging import segments
 from tests.channels.calls import Begin, kind, sms
 from tests.channels.receiver import closed_port
 

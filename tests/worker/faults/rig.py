@@ -21,8 +21,8 @@ import asyncpg
 import pytest
 
 from afterword import db, embedded
+from afterword.pipelines import service as pipelines
 from afterword.queue import service as queue
-from afterword.queue.pipelines import service as pipelines
 from afterword.worker.pace import POOL_SIZE
 from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, FIGURE, House, build_house

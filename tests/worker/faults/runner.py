@@ -24,11 +24,11 @@ import uvloop
 from afterword import db, log
 from afterword.channels.base import EMAIL, Begin, Channel, Message, Outcome
 from afterword.channels.email import EmailChannel
-from afterword.core.networks import networks_of
-from afterword.core.site import Site
-from afterword.queue import mail
+from afterword.core.messaging.networks import networks_of
+from afterword.core.wire.site import Site
+from afterword.messages import email as mail
 from afterword.wakeups import Ear
-from afterword.worker import Pace, apart, captured, loop, run
+from afterword.worker import Pace, captured, isolation, loop, run
 from tests.worker.faults.mutants import mutate
 
 SLOTS = 4
@@ -64,7 +64,7 @@ class Orders:
     block_seconds: float = 0.0
     blocks_max: int = 1  # of one process, or a test would only wait
     idle_seconds: int = db.IDLE_TRANSACTION_TIMEOUT_SECONDS  # until a transaction that says nothing is ended
-    apart_seconds: float = apart.SECONDS_MAX
+    apart_seconds: float = isolation.SECONDS_MAX
     hogs: bool = False  # and keep every thread of the process from running
     statement_cache_size: int = 100
     notify: bool = False
@@ -101,7 +101,7 @@ async def main(orders: Orders) -> None:
         stuck_seconds=orders.stuck_seconds,
     )
     db.IDLE_TRANSACTION_TIMEOUT_SECONDS = orders.idle_seconds
-    apart.run = partial(apart.run, seconds=orders.apart_seconds)  # pyright: ignore[reportAttributeAccessIssue]
+    isolation.run = partial(isolation.run, seconds=orders.apart_seconds)  # pyright: ignore[reportAttributeAccessIssue]
     ear: Any = partial(Ear, probe_seconds=orders.probe_seconds, answer_seconds=orders.probe_seconds)
     loop.Ear = ear
     await run(

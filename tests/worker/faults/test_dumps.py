@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from afterword import db
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from tests.worker.faults.rig import Rig, size
 from tests.worker.faults.test_time import _confirm, _is_paused, _pass_time
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from afterword import db
-from afterword.queue.imports import service
-from afterword.queue.imports.service import NewImport
+from afterword.intake.imports import service
+from afterword.intake.imports.service import NewImport
 from tests.dates import YEAR
 from tests.journeys.processes import Child
 from tests.worker.faults.rig import SECRET, Rig, size

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from afterword import db
-from afterword.core.networks import networks_of
-from afterword.core.site import Site
+from afterword.core.messaging.networks import networks_of
+from afterword.core.wire.site import Site
 from afterword.events.webhooks import service as webhooks
 from tests.channels.receiver import Receiver, Reply
 from tests.conftest import build_house

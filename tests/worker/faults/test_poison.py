@@ -13,8 +13,8 @@ import pytest
 from afterword import db
 from afterword.alerts.notifications import service as notifications
 from afterword.app import create_app
-from afterword.core.statuses import Item
-from afterword.core.times import Moment
+from afterword.core.scheduling.statuses import Item
+from afterword.core.wire.times import Moment
 from afterword.queue import service as queue
 from afterword.worker.sender import STUCK_EXIT_CODE
 from tests import machine

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from afterword import db, migrations
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from tests.channels.sink import Fault, Phase
 from tests.journeys import processes
 from tests.worker.faults import nodes

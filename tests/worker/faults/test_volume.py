@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from afterword import db, ids
-from afterword.core.statuses import Item
+from afterword.core.scheduling.statuses import Item
 from afterword.queue.retention import service as retention
 from afterword.queue.retention.service import Mark
 from afterword.queue.sending import service as sending

@@ -1,0 +1,47 @@
+"""The events of alert instances: what became true, with the row, for doors to render."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from afterword import ids
+from afterword.alerts.cases.store import Case
+from afterword.core.organizations.access import Caller
+from afterword.events.service import NewEvent
+
+_COLUMNS = tuple(Case.__dataclass_fields__)
+
+
+def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
+    """One event, of the caller, else of the worker.
+
+    What people answered is not in it: it stands in the response, and the log outlives its erasure.
+    """
+    data: Mapping[str, Any] = {
+        **{name: getattr(case, name) for name in _COLUMNS},
+        "matched": [{**leaf, "actual": None} for leaf in case.matched],
+        **more,
+    }
+    return NewEvent(
+        organization_id=case.organization_id,
+        event_id=ids.ordered(now),
+        type=f"alert_instance.{kind}",
+        subject_id=case.alert_instance_id,
+        subject_version=case.version,
+        questionnaire_id=case.questionnaire_id,
+        actor_kind=caller.actor_kind if caller else "worker",
+        actor_id=caller.actor_id if caller else None,
+        data=data,
+    )
+
+
+def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> list[NewEvent]:
+    """What a change of a case tells: another assignee, another status, that it is done or open again."""
+    kinds: list[str] = []
+    if after.assigned_user_id != before.assigned_user_id:
+        kinds.append("assigned")
+    if after.status_id != before.status_id:
+        kinds.append("status_changed")
+    if (after.resolved_time is None) != (before.resolved_time is None):
+        kinds.append("reopened" if after.resolved_time is None else "resolved")
+    return [event(after, kind, now=now, caller=caller) for kind in kinds]

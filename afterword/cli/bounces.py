@@ -1,0 +1,178 @@
+"""`afterword bounce`: reads mails that came back, from a pipe, a Maildir or an mbox, and acts on each once.
+
+A mail that was read is marked as seen where it lies, so that a run that was cut goes on where it stopped; a mail that
+was read twice changes nothing. Exit codes are those of sysexits.h, for mail servers: 0, 65 (no mail), 75 (try later).
+"""
+
+import mailbox
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from afterword import db, errors, settings
+from afterword.channels import bounces
+from afterword.channels.bounces import MAIL_BYTES_MAX
+from afterword.channels.reports import Unreadable
+from afterword.cli import CommandError
+from afterword.cli import context as grounds
+from afterword.cli.context import Context
+from afterword.receipts import service as reports
+
+EX_OK = 0
+EX_DATAERR = 65
+EX_TEMPFAIL = 75
+FLUSH_MAILS = 100  # of an mbox, between two writings of the whole file
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run met."""
+
+    mails: int = 0
+    reports: int = 0
+    news: int = 0
+    unreadable: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """For the operator."""
+        return (
+            f"{self.mails:,} mails: {self.reports:,} reports, {self.news:,} of them new; "
+            f"{self.unreadable:,} mails could not be read."
+        )
+
+
+async def bounce(chosen: settings.Settings, *, maildir: Path | None, mbox: Path | None) -> int:
+    """Read one mail from standard input, or the unseen ones of a Maildir or an mbox; the exit code.
+
+    Whatever keeps us from the database is for later: the mail server keeps the mail.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            ground, pool = await stack.enter_async_context(grounds.pooled(chosen))
+        except (CommandError, errors.Unavailable, OSError) as error:
+            print(f"afterword: {error}", file=sys.stderr)
+            return EX_TEMPFAIL
+        return await run(ground, pool, maildir=maildir, mbox=mbox)
+
+
+async def run(ground: Context, pool: db.Pool, *, maildir: Path | None, mbox: Path | None) -> int:
+    """As `bounce`, on a ground that stands."""
+    if maildir is not None and mbox is not None:
+        raise CommandError("Give --maildir or --mbox, not both.")
+    tally = Tally()
+    try:
+        if maildir is not None:
+            await _read_maildir(ground, pool, maildir, tally)
+        elif mbox is not None:
+            await _read_mbox(ground, pool, mbox, tally)
+        else:
+            return await _read_pipe(ground, pool, tally)
+    except errors.Unavailable as refusal:
+        print(f"afterword: {refusal.detail} {tally.sentence}", file=sys.stderr)
+        return EX_TEMPFAIL
+    print(tally.sentence)
+    return EX_OK
+
+
+async def _read_pipe(ground: Context, pool: db.Pool, tally: Tally) -> int:
+    try:
+        said = await _take(ground, pool, sys.stdin.buffer.read(MAIL_BYTES_MAX + 1), tally)
+    except Unreadable as error:
+        print(f"afterword: {error}", file=sys.stderr)
+        return EX_DATAERR
+    print(said)
+    return EX_OK
+
+
+async def _read_maildir(ground: Context, pool: db.Pool, folder: Path, tally: Tally) -> None:
+    """What lies in `new` and, unseen, in `cur`; what was read goes to `cur`, seen; what cannot be read flagged, too."""
+    if not all((folder / name).is_dir() for name in ("cur", "new", "tmp")):
+        raise CommandError(f"{folder} is no Maildir: it lacks cur, new or tmp.")
+    waiting = sorted((folder / "new").iterdir()) + sorted((folder / "cur").iterdir())
+    for file in waiting:
+        name, _, flags = file.name.partition(":2,")
+        if file.name.startswith(".") or "S" in flags or not file.is_file():
+            continue
+        try:
+            content = _head(file)
+        except FileNotFoundError:  # another program took it
+            continue
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+        try:
+            await _take(ground, pool, content, tally)
+            marks = "S"
+        except Unreadable as error:
+            print(f"afterword: {file.name}: {error}", file=sys.stderr)
+            marks = "FS"
+        file.rename(folder / "cur" / f"{name}:2,{''.join(sorted({*flags, *marks}))}")
+
+
+async def _read_mbox(ground: Context, pool: db.Pool, file: Path, tally: Tally) -> None:
+    """Those without the mark R in their Status header; what was read gets it, what cannot be read F besides."""
+    if not _is_file(file):
+        raise CommandError(f"{file} is no mbox.")
+    box = mailbox.mbox(file, create=False)
+    try:
+        box.lock()
+    except (mailbox.ExternalClashError, OSError) as error:
+        box.close()
+        raise CommandError(f"{file} is in use by another program. Try again later.") from error
+    try:
+        await _read_locked(ground, pool, box, tally)
+    finally:
+        box.flush()
+        box.unlock()
+        box.close()
+
+
+async def _read_locked(ground: Context, pool: db.Pool, box: mailbox.mbox, tally: Tally) -> None:
+    for key in box.keys():  # noqa: SIM118  iterating would read every mail into memory
+        with box.get_file(key) as opened:
+            content = opened.read(MAIL_BYTES_MAX + 1)
+        if len(content) > MAIL_BYTES_MAX:
+            tally.unreadable += 1  # and stays unmarked: marking would take all of it into memory
+            continue
+        mail = box[key]
+        if "R" in mail.get_flags():
+            continue
+        try:
+            await _take(ground, pool, content, tally)
+        except Unreadable as error:
+            print(f"afterword: mail {key}: {error}", file=sys.stderr)
+            mail.add_flag("F")
+        mail.add_flag("R")
+        box[key] = mail
+        if tally.mails % FLUSH_MAILS == 0:
+            box.flush()
+
+
+async def _take(ground: Context, pool: db.Pool, content: bytes, tally: Tally) -> str:
+    """Act on one mail; a sentence of what it was. Raises Unreadable, and Unavailable while the database is away."""
+    tally.mails += 1
+    try:
+        found = bounces.read(content, secret=ground.site.secret)
+    except Unreadable:
+        tally.unreadable += 1
+        raise
+    if not found.reports:
+        return found.why
+    async with db.transaction(pool) as database:
+        news = await reports.take_mail(
+            database, reports=found.reports, now=database.clock.now(), secret=ground.site.secret
+        )
+    tally.reports += len(found.reports)
+    tally.news += news
+    kinds = ", ".join(f"{one.kind} {one.code}".strip() for one in found.reports[:10])
+    return f"{kinds}: {news} of {len(found.reports)} new."
+
+
+def _is_file(file: Path) -> bool:
+    return file.is_file()
+
+
+def _head(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(MAIL_BYTES_MAX + 1)

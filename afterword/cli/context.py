@@ -1,0 +1,140 @@
+"""The ground that every command stands on: settings, logs, secret, and a migrated database."""
+
+import asyncio
+import os
+import secrets
+import shlex
+import stat
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import structlog
+
+from afterword import db, embedded, log, migrations, settings
+from afterword.cli import CommandError
+from afterword.core.wire.site import Site
+
+SECRET_FILE = "secret"  # noqa: S105  a file's name
+OTHERS = 0o077
+SERVICE_DATA = Path("/var/lib/afterword")
+logger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a root passes on: the settings, the database's address, the site."""
+
+    settings: settings.Settings
+    database_url: str = field(repr=False)
+    site: Site = field(repr=False)
+    revision: str | None = None  # of the schema, where it was brought up to date
+
+
+def read_settings() -> settings.Settings:
+    """Read the settings and set up the logs; raises settings.SettingError."""
+    file = os.environ.get(settings.CONFIG_VARIABLE)
+    chosen = settings.read(os.environ, Path(file) if file else None)
+    log.set_up(level=chosen.log_level, as_json=chosen.log_format == "json")
+    return replace(chosen, data_dir=data_folder(chosen.data_dir, here=Path.cwd(), is_root=os.geteuid() == 0))
+
+
+def data_folder(chosen: Path, *, here: Path, is_root: bool) -> Path:
+    """The chosen data folder; the default one moves to where services keep their data when PostgreSQL cannot reach it.
+
+    Root's own folder is closed to the user that PostgreSQL must run as, and we change no rights outside our folder.
+    """
+    is_closed = any(not folder.stat().st_mode & stat.S_IXOTH for folder in (here, *here.parents))
+    if not is_root or not is_closed or chosen != settings.Settings().data_dir:
+        return chosen
+    logger.warning("the data folder is not below this one, which only root may pass", data_folder=str(SERVICE_DATA))
+    return SERVICE_DATA
+
+
+@asynccontextmanager
+async def stand(chosen: settings.Settings, *, migrate: bool = True, join: bool = True) -> AsyncGenerator[Context, None]:
+    """Yield the ground, with an embedded PostgreSQL under it when no database URL is given.
+
+    With `join`, a server that already runs on the data folder (under `afterword serve`) is used. Whoever stands for
+    long must not: the other server may be that of a short command and vanish with it.
+    """
+    async with _database(chosen, join=join) as url:
+        revision = await _migrated(url) if migrate else None
+        yield Context(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks), revision)
+
+
+@asynccontextmanager
+async def pooled(chosen: settings.Settings) -> AsyncGenerator[tuple[Context, db.Pool], None]:
+    """Yield the ground and a small pool on it, for commands that do one thing and end."""
+    async with (
+        stand(chosen) as ground,
+        await db.open_pool(
+            ground.database_url,
+            size_max=2,
+            application_name="afterword command",
+            statement_cache_size=chosen.statement_cache,
+        ) as pool,
+    ):
+        yield ground, pool
+
+
+@asynccontextmanager
+async def _database(chosen: settings.Settings, *, join: bool) -> AsyncGenerator[str, None]:
+    running = chosen.database_url or (embedded.running_url(chosen.data_dir) if join else None)
+    if running is not None:
+        yield running
+        return
+    try:
+        server = await embedded.start(chosen.data_dir, bin_folder=chosen.postgres_bin)
+    except embedded.EmbeddedError as error:
+        raise CommandError(str(error)) from error
+    keeping = asyncio.create_task(server.keep_running(report=logger.error))
+    try:
+        yield server.url
+    finally:
+        await server.stop()
+        await keeping
+
+
+async def _migrated(url: str) -> str:
+    try:
+        return await migrations.migrate(url, report=logger.warning)
+    except migrations.MigrationError as error:
+        raise CommandError(str(error)) from error
+
+
+def _secret(chosen: settings.Settings) -> bytes:
+    """Take the secret of the settings, else the one in the data folder, made at the first start."""
+    if chosen.secret is not None:
+        return chosen.secret.encode()
+    file = chosen.data_dir / SECRET_FILE
+    try:
+        return _read_secret(file) or _make_secret(file)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be used: {error.strerror}.") from error
+
+
+def _read_secret(file: Path) -> bytes | None:
+    try:
+        secret = file.read_bytes().strip()
+    except FileNotFoundError:
+        return None
+    if len(secret) < settings.SECRET_CHARACTERS_MIN:
+        raise CommandError(f"{file} holds no secret. Put back the one from your backup, or remove it to begin anew.")
+    if file.stat().st_mode & OTHERS:
+        raise CommandError(f"{file} can be read by others. Run: chmod 600 {shlex.quote(str(file))}")
+    return secret
+
+
+def _make_secret(file: Path) -> bytes:
+    """Whole at once or not at all: of processes that start together one wins, and all read what it wrote."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii") as made:  # readable by its owner alone
+        made.write(secrets.token_hex(32))
+        made.flush()
+        os.fsync(made.fileno())
+        with suppress(FileExistsError):
+            file.hardlink_to(made.name)
+    return _read_secret(file) or b""

@@ -1,0 +1,240 @@
+"""`afterword demo`: the main job on your own machine, over HTTP alone, as an integrating developer would see it."""
+
+import asyncio
+import html
+import re
+import shlex
+import socket
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urljoin
+
+import httpx2
+
+from afterword import db
+from afterword.cli import CommandError, context, serve
+from afterword.cli.seed import Seeded, seed
+from afterword.core.wire.site import Site
+from afterword.queue.pages import outbox_url
+from afterword.settings import Settings
+
+RECIPIENT: Final = "ann@example.com"
+COMMENT: Final = "Quick and careful, thank you."
+REQUEST_SECONDS_MAX: Final = 30
+READY_SECONDS_MAX: Final = 60
+SENT_SECONDS_MAX: Final = 30
+PAGES_MAX: Final = 20
+POLL_SECONDS: Final = 0.05
+
+
+async def demo(chosen: Settings, *, once: bool) -> None:
+    """Start everything with a captured outbox and make the journey: up to the mail, or with `once` to the answers.
+
+    With `once` a database, port and data folder of its own are used and nothing stays.
+    """
+    stop = serve.stop_on_signals()
+    with _folder() as folder:
+        if once:
+            chosen = replace(chosen, database_url=None, port=_free_port(), public_url="", data_dir=folder)
+        chosen = replace(chosen, smtp_url=None, log_level="warning", log_format="text")
+        began = time.perf_counter()
+        async with _everything(chosen, stop) as (seeded, site):
+            async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
+                await _Journey(seeded, site, client, began=began).make(to_the_end=once)
+            if not once:
+                print(_INVITATION.format(url=outbox_url(site)), flush=True)
+                await stop.wait()
+
+
+_INVITATION: Final = """
+Open the answer link in a browser, or look at all captured mails: {url}
+Everything stays up until Ctrl-C."""
+
+
+@asynccontextmanager
+async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site], None]:
+    async with context.stand(chosen, join=False) as standing:
+        async with await db.open_pool(standing.database_url, size_max=1) as pool:
+            seeded = await seed(pool, standing.site)
+        async with serve.running(standing, stop):
+            yield seeded, standing.site
+
+
+@dataclass
+class _Journey:
+    """The steps, each printed with its time."""
+
+    seeded: Seeded
+    site: Site
+    client: httpx2.AsyncClient
+    began: float
+
+    async def make(self, *, to_the_end: bool) -> None:
+        """Schedule, send, read the mail; `to_the_end`: answer and read back too."""
+        await self._wait_until_ready()
+        self._credentials()
+        item = await self._schedule()
+        await self._wait_until_sent(item["item_id"])
+        link = await self._read_mail()
+        if to_the_end:
+            await self._answer(link)
+            await self._read_back(link.rpartition("/")[2])
+
+    async def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS_MAX
+        while True:
+            try:
+                if (await self.client.get(f"{self.site.public_url}/readyz")).status_code == 200:  # noqa: PLR2004
+                    break
+            except httpx2.TransportError:
+                pass
+            if time.monotonic() > deadline:
+                raise CommandError("The web process did not become ready.")
+            await asyncio.sleep(POLL_SECONDS)
+        self._step("Database, API, pages and worker are up", self.site.public_url)
+
+    def _credentials(self) -> None:
+        for name, value in self.seeded.as_document().items():
+            print(f"           {name:20} {value}")
+
+    async def _schedule(self) -> dict[str, Any]:
+        seeded = self.seeded
+        url = f"{seeded.base_url}/q/questionnaire/{seeded.questionnaire_id}/pipeline/{seeded.pipeline_id}/queue/item"
+        body = (
+            f'{{"responder_channel_identifier": "{RECIPIENT}", "locale": "en",'
+            ' "metadata": {"questionnaire": {"transaction_id": "1042"}, "responder": {"first_name": "Ann"}}}'
+        )
+        answer = await self._request("POST", url, content=body)
+        self._step("Scheduled a questionnaire for now", f"item {answer['item_id']}")
+        command = ["curl", "-X", "POST", url, "-H", f"Authorization: Bearer {seeded.token}"]
+        print(f"           {shlex.join([*command, '-H', 'Content-Type: application/json', '-d', body])}")
+        return answer
+
+    async def _wait_until_sent(self, item_id: str) -> None:
+        deadline = time.monotonic() + SENT_SECONDS_MAX
+        url = f"{self.seeded.base_url}/q/queue/item/{item_id}"
+        while True:
+            item = await self._request("GET", url)
+            if item["status_id"] == 3:  # noqa: PLR2004  Sent
+                break
+            if time.monotonic() > deadline:
+                raise CommandError(f"The item was not sent: status_id {item['status_id']}, {item['result']}.")
+            await asyncio.sleep(POLL_SECONDS)
+        self._step("The worker sent it", f"dispatched {item['dispatched_time']}")
+
+    async def _read_mail(self) -> str:
+        outbox = outbox_url(self.site)
+        listed = html.unescape(await self._page(outbox))
+        found = re.search(r'href="(/outbox/[0-9A-Za-z]{22}[^"]*)"', listed)
+        if found is None:
+            raise CommandError("The outbox is empty.")
+        message_url = urljoin(outbox, found[1])
+        shown = html.unescape(await self._page(message_url))
+        link = re.search(re.escape(f"{self.site.public_url}/a/") + r"[0-9A-Za-z]{22}", shown)
+        if link is None:
+            raise CommandError("The mail has no answer link.")
+        self._step("The mail is in the captured outbox", message_url)
+        self._step("Its answer link", link[0])
+        return link[0]
+
+    async def _answer(self, link: str) -> None:
+        page, url = await self._page(link), link
+        for number in range(1, PAGES_MAX + 1):
+            form = Form.of(page)
+            if form is None:
+                self._step("Answered on the page", f"{number - 1} pages, no JavaScript")
+                return
+            posted = await self.client.post(urljoin(url, form.action), data=form.filled(), follow_redirects=True)
+            if posted.status_code != 200:  # noqa: PLR2004
+                raise CommandError(f"The answer page said {posted.status_code}.")
+            page, url = posted.text, str(posted.url)
+        raise CommandError("The questionnaire does not end.")
+
+    async def _read_back(self, instance_id: str) -> None:
+        content = await self._request("GET", f"{self.seeded.base_url}/q/instance/{instance_id}/response/content")
+        if not content["finalized"] or not content["answers"]:
+            raise CommandError("The answers did not come back.")
+        self._step("Read the answers back over the API", f"instance {instance_id}")
+        for answer in content["answers"]:
+            print(f"           {answer['title']} → {answer['label'] or answer['value']}")
+
+    async def _request(self, method: str, url: str, *, content: str | None = None) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.seeded.token}", "Content-Type": "application/json"}
+        answer = await self.client.request(method, url, content=content, headers=headers)
+        if answer.is_error:
+            raise CommandError(f"{method} {url} said {answer.status_code}: {answer.text}")
+        return answer.json()
+
+    async def _page(self, url: str) -> str:
+        answer = await self.client.get(url, follow_redirects=True)
+        if answer.is_error:
+            raise CommandError(f"{url} said {answer.status_code}.")
+        return answer.text
+
+    def _step(self, what: str, detail: str) -> None:
+        print(f"[{time.perf_counter() - self.began:7.3f}s] {what}: {detail}", flush=True)
+
+
+class Form(HTMLParser):
+    """The first form of a page, filled as a content customer would: the best of a scale, the first of the choices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action: str | None = None
+        self._open = False
+        self._values: dict[str, list[str]] = {}
+        self._buttons: list[str] = []
+
+    @classmethod
+    def of(cls, page: str) -> "Form | None":
+        """The page's form, None where it has none."""
+        form = cls()
+        form.feed(page)
+        return form if form.action is not None else None
+
+    def filled(self) -> dict[str, str | list[str]]:
+        """What a browser would post, with the button that goes on."""
+        forward = next((value for value in ("send", "next") if value in self._buttons), None)
+        return {**self._values, **({"go": forward} if forward else {})}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take over what a browser would post."""
+        has = {name: value or "" for name, value in attrs}
+        if tag == "form" and self.action is None:
+            self.action, self._open = has.get("action", ""), True
+        elif self._open and "name" in has:
+            self._take(tag, has["name"], has)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Stop at the end of the first form."""
+        self._open = self._open and tag != "form"
+
+    def _take(self, tag: str, name: str, has: dict[str, str]) -> None:
+        kind = has.get("type", "text")
+        if tag == "button":
+            self._buttons.append(has.get("value", ""))
+        elif tag == "textarea":
+            self._values[name] = [COMMENT]
+        elif kind in {"hidden", "radio"}:
+            self._values[name] = [has.get("value", "")]  # of a scale the last, its best
+        elif kind == "checkbox":
+            self._values.setdefault(name, [has.get("value", "")])
+
+
+@contextmanager
+def _folder() -> Generator[Path, None, None]:
+    with tempfile.TemporaryDirectory(prefix="afterword-demo-") as name:
+        Path(name).chmod(0o711)  # the embedded database may run as another user
+        yield Path(name)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,109 @@
+"""`afterword erasure export` and `replay`: the ledger of erasures outlives the database, a restored one hears of it.
+
+A backup from before an erasure still has the person. The ledger, kept apart from the backups, has ids and hashes alone;
+replayed before anybody is served, it erases again whoever was erased since.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import msgspec
+
+from afterword import db, errors
+from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.privacy import service, store
+from afterword.privacy.store import Kept
+from afterword.queue.sending import service as sending
+from afterword.queue.sending.outcomes import Waits
+from afterword.worker.imports import Importer
+
+LINES_A_READ: Final = 200
+REAP_ITEMS_MAX: Final = 100
+WAIT_SECONDS: Final = 0.5
+WORK_SECONDS_MAX: Final = 3_600.0
+
+
+async def lines(pool: db.Pool) -> AsyncIterator[str]:
+    """The ledger of all organizations, a line of JSON for each erasure; nothing in it says who anybody was."""
+    after = "", ""
+    while True:
+        async with db.connection(pool) as database:
+            kept = await store.list_kept(database, after=after, limit=LINES_A_READ)
+        for one in kept:
+            yield _line(one)
+            after = one.erasure.organization_id, one.erasure.erasure_id
+        if len(kept) < LINES_A_READ:
+            return
+
+
+async def replay(pool: db.Pool, *, file: Path, secret: bytes) -> tuple[int, int]:
+    """Erase again whoever the ledger names; how many were done again, and how many were done there or had no place.
+
+    For a database that nobody works on yet: what was being sent when the backup was taken, and files that were being
+    imported, come to their end here as well, and so do erasures that ran then: of a person one runs at a time. Doing
+    it again changes nothing. Raises Invalid.
+    """
+    done = left = 0
+    ledger = list(_read(file))
+    await work(pool, secret=secret)
+    for kept in ledger:
+        async with db.transaction(pool) as database:
+            is_begun = await service.replay(database, kept=kept, now=database.clock.now())
+        if is_begun:
+            await work(pool, secret=secret)
+        done, left = done + is_begun, left + (not is_begun)
+    return done, left
+
+
+async def work(pool: db.Pool, *, secret: bytes) -> None:
+    """Bring all erasures to their end. Raises Unavailable after an hour without one."""
+    deadline = time.monotonic() + WORK_SECONDS_MAX
+    while True:
+        async with db.transaction(pool) as database:
+            if await service.work_next(database, now=database.clock.now()):
+                continue
+            if not await store.count_running(database):
+                return
+            await sending.reap(database, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, 1.0))
+        if time.monotonic() > deadline:
+            raise errors.Unavailable("An erasure waits for something that does not come to its end.")
+        if not await Importer(pool, uuid4(), secret=secret).work_next(asyncio.Event()):
+            await asyncio.sleep(WAIT_SECONDS)
+
+
+def _line(kept: Kept) -> str:
+    """Of the erasure what a replay and a proof need: its reason and its way stay in the database."""
+    erasure = kept.erasure
+    names = (
+        "organization_id", "erasure_id", "responder_id", "mode", "suppress", "state", "counts", "requested_time",
+        "finished_time", "requested_by", "checksum",
+    )  # fmt: skip
+    document = {name: getattr(erasure, name) for name in names}
+    return msgspec.json.encode({**document, "subjects": kept.subjects, "suppressed": kept.suppressed}).decode()
+
+
+def _read(file: Path) -> Iterable[Kept]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            document = msgspec.json.decode(line)
+            kept = msgspec.convert(
+                {
+                    "erasure": {**document, "reason": None, "step": "", "mark": "", "salt": None, "version": 1},
+                    "subjects": document["subjects"],
+                    "suppressed": document["suppressed"],
+                },
+                Kept,
+            )
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            raise errors.Invalid(f"{file} is no ledger of erasures, in line {number}.") from error
+        yield kept

@@ -1,0 +1,141 @@
+"""`afterword seed`: a small real organization to begin with, and a token for it."""
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from importlib import resources
+from typing import Final
+
+import yaml
+
+from afterword import db
+from afterword.core.messaging.addresses import CHANNEL_EMAIL
+from afterword.core.organizations.access import SCOPES
+from afterword.core.wire.site import Site
+from afterword.organizations import service as accounts
+from afterword.organizations import store as accounts_store
+from afterword.organizations.store import Organization
+from afterword.pipelines import service as pipelines
+from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires import service as questionnaires
+
+DOMAIN: Final = "demo"
+PIPELINE_SLUG: Final = "email"
+INVITATIONS: Final = "invitations.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What an integrating developer needs for the first request."""
+
+    base_url: str
+    token: str = field(repr=False)
+    organization_domain: str
+    organization_id: str
+    application_id: str
+    questionnaire_id: str
+    pipeline_id: str
+
+    def as_document(self) -> dict[str, str]:
+        """The members that `--json` prints."""
+        return asdict(self)
+
+
+async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
+    """Create the organization `domain` when there is none; make a new token with every scope for it in any case.
+
+    Running it again changes nothing else: questionnaires whose file says nothing new get no version.
+    """
+    async with db.transaction(pool) as database:
+        now = database.clock.now()
+        organization, application_id = await _organization(database, domain, now=now)
+        invitations = yaml.safe_load((resources.files("afterword.cli") / INVITATIONS).read_text(encoding="utf-8"))
+        placed = {
+            name: await _questionnaire(
+                database,
+                name,
+                organization_id=organization.organization_id,
+                application_id=application_id,
+                words=invitations[name],
+                now=now,
+            )
+            for name in questionnaires.LIBRARY
+        }
+        _, token = await accounts.create_token(
+            database,
+            organization_id=organization.organization_id,
+            title="Made by afterword seed",
+            scopes=SCOPES,
+            kind="organization",
+            user_id=None,
+            now=now,
+        )
+    questionnaire_id, pipeline_id = placed["after_delivery"]
+    return Seeded(
+        base_url=site.base_url,
+        token=token,
+        organization_domain=organization.domain,
+        organization_id=organization.organization_id,
+        application_id=application_id,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+    )
+
+
+async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
+    found = await accounts_store.get_organization_by_domain(database, domain=domain)
+    organization = found or await accounts.create_organization(
+        database,
+        domain=domain,
+        display_name="Demo Shop",
+        postal_address="Demo Shop, 1 Harbour Street, 12345 Sampletown",
+        now=now,
+    )
+    application_id = await accounts_store.get_first_application_id(
+        database, organization_id=organization.organization_id
+    )
+    if application_id is None:
+        application = await accounts.create_application(
+            database, organization_id=organization.organization_id, display_name="Demo Shop", now=now
+        )
+        application_id = application.application_id
+    return organization, application_id
+
+
+async def _questionnaire(
+    database: db.Database,
+    name: str,
+    *,
+    organization_id: str,
+    application_id: str,
+    words: dict[str, dict[str, str]],
+    now: datetime,
+) -> tuple[str, str]:
+    """Import one of the library and give it an e-mail pipeline, if it has none yet; the ids of both."""
+    imported = await questionnaires.import_file(
+        database,
+        organization_id=organization_id,
+        application_id=application_id,
+        text=questionnaires.library_text(name),
+        slug=name,
+        now=now,
+    )
+    questionnaire = imported.questionnaire
+    there = await pipelines_store.get_pipeline_id_by_slug(
+        database, organization_id=organization_id, questionnaire_id=questionnaire.questionnaire_id, slug=PIPELINE_SLUG
+    )
+    if there is not None:
+        return questionnaire.questionnaire_id, there
+    first, *others = words.items()
+    made = await pipelines.create_pipeline(
+        database,
+        organization_id=organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        slug=PIPELINE_SLUG,
+        channel_id=CHANNEL_EMAIL,
+        title=f"{questionnaire.display_name} by e-mail",
+        message_subject=first[1]["subject"],
+        message_body=first[1]["body"],
+        messages=dict(others),
+        now=now,
+    )
+    return questionnaire.questionnaire_id, made.pipeline_id

@@ -1,0 +1,126 @@
+"""`afterword web`: the API and the pages, one process; start as many as you like behind a balancer."""
+
+import asyncio
+import gc
+from typing import cast
+
+import structlog
+import uvicorn
+from uvicorn import _types
+
+from afterword import db, errors
+from afterword.app import create_app
+from afterword.cli import context, serve
+from afterword.organizations.tokens import service as tokens
+from afterword.organizations.tokens.ticks import Ticks
+from afterword.settings import Settings
+from afterword.wakeups import speak
+from afterword.web.limits import Limits
+from afterword.web.load_shedder import LoadShedder
+from afterword.web.protocol import Protocol
+
+BACKLOG_CONNECTIONS = 2048
+GRACE_SECONDS = 25
+WAITING_MAX = 200  # requests for a connection: a tenth of a second of them
+ACQUIRE_SECONDS = 1.0  # a client would rather be told to come back than wait
+TICK_SECONDS = 60.0
+GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector last looked; 700 is Python's own
+KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the proxy closes first
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+async def web(chosen: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished."""
+    gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
+    async with (
+        context.stand(chosen, migrate=False) as standing,
+        await db.open_pool(
+            standing.database_url,
+            size_max=chosen.database_pool,
+            application_name="afterword web",
+            statement_cache_size=chosen.statement_cache,
+            acquire_seconds=ACQUIRE_SECONDS,
+            waiting_max=WAITING_MAX,
+        ) as pool,
+    ):
+        speaker = None
+        if chosen.worker_notify:
+            speaker = speak(pool, url=standing.database_url, horizon_seconds=chosen.worker_poll_seconds)
+        ticks = Ticks()
+        server = uvicorn.Server(_config(chosen, standing, pool, ticks))
+        gc.collect()
+        gc.freeze()  # what start-up made stays; looking through it again and again took a request's time
+        gc.set_threshold(GARBAGE_OBJECTS)  # a request makes hundreds of objects and no cycles: look more seldom
+        watching = asyncio.create_task(serve.watch_parent(gone))
+        ending = asyncio.create_task(_end_when(gone, server))
+        ticking = asyncio.create_task(_write_ticks(pool, ticks))
+        try:
+            await server.serve()
+        finally:
+            watching.cancel()
+            ending.cancel()
+            ticking.cancel()
+            if speaker is not None:
+                await speaker.close()
+            await _write(pool, ticks)
+
+
+def _config(chosen: Settings, standing: context.Context, pool: db.Pool, ticks: Ticks) -> uvicorn.Config:
+    app = create_app(
+        pool=pool,
+        site=standing.site,
+        limits=Limits(
+            token_requests=chosen.token_requests_per_minute,
+            organization_requests=chosen.organization_requests_per_minute,
+            failed_authentications=chosen.failed_authentications_per_minute,
+            link_starts=chosen.link_starts_per_minute,
+        ),
+        metrics_access=chosen.metrics,
+        show_outbox=chosen.smtp_url is None,
+        ticks=ticks,
+        pressure=LoadShedder(),
+    )
+    return uvicorn.Config(
+        cast("_types.ASGIApplication", app),
+        host=chosen.host,
+        port=chosen.port,
+        http=Protocol,
+        loop="none",  # the one that we run on
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=chosen.trusted_proxies != "",
+        forwarded_allow_ips=chosen.trusted_proxies,
+        backlog=BACKLOG_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
+    await gone.wait()
+    server.should_exit = True
+
+
+async def _write_ticks(pool: db.Pool, ticks: Ticks) -> None:
+    """Write when tokens were used, once a minute, in one statement: requests themselves write nothing for it."""
+    while True:
+        await asyncio.sleep(TICK_SECONDS)
+        await _write(pool, ticks)
+
+
+async def _write(pool: db.Pool, ticks: Ticks) -> None:
+    """What was noted meanwhile; a database that is away costs a minute of it, and nothing else."""
+    used = ticks.take()
+    if not used:
+        return
+    try:
+        async with db.transaction(pool) as database:
+            await tokens.note_use(database, used=used)
+    except errors.Unavailable:
+        return
+    except Exception:
+        logger.exception("the use of tokens was not written")

@@ -1,0 +1,76 @@
+"""`afterword worker`: sends what is due; start as many as you like."""
+
+import asyncio
+import gc
+import signal
+from collections.abc import Mapping
+
+import structlog
+
+from afterword import db
+from afterword import worker as work
+from afterword.channels import webhook
+from afterword.channels.base import EMAIL, WEBHOOK, Channel
+from afterword.channels.email import EmailChannel
+from afterword.channels.http import Caller
+from afterword.channels.webhook import WebhookChannel
+from afterword.cli import context, serve
+from afterword.core.wire.site import Site
+from afterword.settings import Settings
+
+GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector last looked; 700 is Python's own
+
+logger = structlog.get_logger(__name__)
+
+
+async def worker(chosen: Settings) -> None:
+    """Work until SIGTERM or SIGINT: finish what is being sent, hand back the rest. A second signal ends it at once."""
+    stop = serve.stop_on_signals()
+    async with context.stand(chosen, migrate=False) as standing:
+        watching = asyncio.create_task(serve.watch_parent(stop))
+        hurrying = asyncio.create_task(_give_way(stop))
+        gc.collect()
+        gc.freeze()  # what start-up made stays; looking through it again and again took most of an export's reading
+        gc.set_threshold(GARBAGE_OBJECTS)  # an item makes hundreds of objects and no cycles: look more seldom
+        try:
+            await work.run(
+                database_url=standing.database_url,
+                site=standing.site,
+                channels=lambda pool: _channels(chosen, standing.site, pool),
+                mail_from=chosen.mail_from,
+                stop=stop,
+                pace=work.Pace(
+                    slots=chosen.worker_slots,
+                    lease_seconds=chosen.worker_lease_seconds,
+                    heartbeat_seconds=chosen.worker_heartbeat_seconds,
+                    poll_seconds=chosen.worker_poll_seconds,
+                ),
+                statement_cache_size=chosen.statement_cache,
+                folder=chosen.data_dir,
+                notify=chosen.worker_notify,
+                queue_days=chosen.queue_retention_days,
+            )
+        finally:
+            watching.cancel()
+            hurrying.cancel()
+
+
+async def _give_way(stop: asyncio.Event) -> None:
+    """After the first signal, let the next one end the process as signals do."""
+    await stop.wait()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.remove_signal_handler(number)
+    logger.info("stopping; another signal ends it at once")
+
+
+def _channels(chosen: Settings, site: Site, pool: db.Pool) -> Mapping[int, Channel]:
+    """The installation's own ways out, for organizations without an account of theirs; for SMS there is none."""
+    posting = WebhookChannel(
+        caller=Caller(allowed=site.networks),
+        secrets_of=lambda organization_id: [webhook.secret_of(site.secret, organization_id)],
+    )
+    if chosen.smtp_url is None:
+        return {**work.captured(pool, [EMAIL]), WEBHOOK: posting}
+    email = EmailChannel(chosen.smtp_url, slots=chosen.worker_slots)
+    return {**work.captured(pool), WEBHOOK: posting, EMAIL: email}

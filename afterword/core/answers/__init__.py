@@ -1,0 +1,1 @@
+"""Answers of an instance: forms, stored values, progress through the pages."""

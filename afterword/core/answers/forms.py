@@ -1,0 +1,159 @@
+"""One answer as a page posts it: texts by field name become the value that JSON would have, or nothing."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from afterword.core.answers.values import Given, InvalidAnswer, check, clean
+from afterword.core.questionnaires.question_types import Question
+
+Fields = Mapping[str, Sequence[str]]
+OTHER: Final = "other"
+
+
+def field_name(question_id: str, part: object = None) -> str:
+    """The name of a question's field in a posted page.
+
+    `part`: a row of a matrix, a choice of a ranking, a field of a contact, or `OTHER` for the text beside a choice.
+    """
+    return f"q_{question_id}" if part is None else f"q_{question_id}_{part}"
+
+
+def parts(question: Question) -> list[str]:
+    """The parts of a question that have a field each; none where one field is all."""
+    match question.shape:
+        case "matrix":
+            return [row.row_id for row in question.rows]
+        case "ranking":
+            return [str(choice.value) for choice in question.choices]
+        case "contact":
+            return list(question.contact_fields)
+        case _:
+            return []
+
+
+def read_form(question: Question, fields: Fields) -> Given | None:
+    """The answer among the fields of a posted page, or None when the question was left blank. Raises InvalidAnswer."""
+    match question.shape:
+        case "scale" | "choice" | "choices":
+            return _read_choices(question, fields)
+        case "none":
+            return None
+        case "matrix" | "ranking" | "contact":
+            value = _read_parts(question, fields)
+        case _:
+            value = _read_one(question, fields)
+    return None if value is None else check(question, value)
+
+
+def _read_choices(question: Question, fields: Fields) -> Given | None:
+    """A text beside a choice that nobody ticked ticks it, unless another single choice was made: people write first."""
+    values = [text for text in fields.get(field_name(question.question_id), ()) if text.strip()]
+    written = "".join(fields.get(field_name(question.question_id, OTHER), ())[:1])
+    other, other_text = question.other_choice, clean(written, multiline=False) or None
+    if other is not None and other_text is not None and (not values or question.shape == "choices"):
+        values = [*values, str(other.value)]
+    if not values:
+        return None
+    numbers = list(dict.fromkeys(_integer(question, text) for text in values))
+    if question.shape != "choices" and len(numbers) > 1:
+        raise InvalidAnswer(question.question_id, "too_many", "One answer is possible.", limit=1)
+    value = numbers if question.shape == "choices" else numbers[0]
+    chosen = other is not None and other.value in numbers
+    return check(question, value, other_text if chosen else None)
+
+
+def _read_parts(question: Question, fields: Fields) -> object:
+    """The value of a question with several fields; None when all of them are blank."""
+    found = {part: text for part in parts(question) if (text := _text(fields, field_name(question.question_id, part)))}
+    if not found:
+        return None
+    if question.shape == "contact":
+        return found
+    numbers = {part: _integer(question, text, part) for part, text in found.items()}
+    if question.shape == "matrix":
+        return numbers
+    for part, place in numbers.items():
+        if not 1 <= place <= question.ranks:
+            message = f"A place from 1 to {question.ranks} is expected."
+            raise InvalidAnswer(question.question_id, "out_of_range", message, part=part)
+        if list(numbers.values()).count(place) > 1:
+            raise InvalidAnswer(question.question_id, "duplicate", "Each place can be given once.", part=part)
+    return [int(part) for part in sorted(numbers, key=lambda one: numbers[one])]  # gaps between places close
+
+
+def _read_one(question: Question, fields: Fields) -> object:
+    """The value of a question with one field for a text; None when it is blank."""
+    name = field_name(question.question_id)
+    text = _text(fields, name)
+    if not text:
+        return None
+    match question.shape:
+        case "number":
+            number = read_number(text)
+            if number is None:
+                raise InvalidAnswer(question.question_id, "wrong_type", "A number is expected.")
+            return number
+        case "date":
+            return read_date(text)
+        case "consent":
+            if text not in _CONSENTS:
+                raise InvalidAnswer(question.question_id, "wrong_type", "A tick is expected.")
+            return _CONSENTS[text]
+        case _:
+            return next(iter(fields[name]))  # untouched, for it may have lines
+
+
+def _text(fields: Fields, name: str) -> str:
+    """A field's only or first text, trimmed."""
+    return clean("".join(fields.get(name, ())[:1]), multiline=False)
+
+
+def _integer(question: Question, text: str, part: str | None = None) -> int:
+    if not _INTEGER.match(text.strip()):
+        raise InvalidAnswer(question.question_id, "wrong_type", "A whole number is expected.", part=part)
+    return int(text)
+
+
+# Numbers and dates as people write them ------------------------------------------------------------------------------
+
+_INTEGER: Final = re.compile(r"-?[0-9]{1,4}\Z")
+_CONSENTS: Final[Mapping[str, bool]] = {"1": True, "true": True, "0": False, "false": False}
+_NUMBER: Final = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
+_GROUPED: Final = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3})+(?:\.\d{1,15})?|(?:\.\d{3})+(?:,\d{1,15})?)\Z", re.ASCII)
+_DAY_FIRST: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\Z", re.ASCII)
+_SPELLINGS: Final = str.maketrans(  # the Arabic point and thousands, the minus sign, what groups thousands
+    {"\u066b": ".", "\u066c": " ", "\u2212": "-", "'": " ", "\u2019": " ", "\u00a0": " ", "\u202f": " "}
+)
+
+
+def read_number(text: str) -> int | float | None:
+    """A number as people write it: any script's digits, a point or a comma, spaces between thousands. None for others.
+
+    One point or comma alone stands before decimals; both, or the same again, and those before the last part thousands.
+    """
+    written = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "", _ascii_digits(text).translate(_SPELLINGS).strip())
+    if not _NUMBER.match(written):
+        if not _GROUPED.match(written):
+            return None
+        first = next(one for one in written if one in ".,")
+        written = written.replace(first, "")
+    written = written.replace(",", ".")
+    return float(written) if "." in written else int(written)
+
+
+def read_date(text: str) -> str:
+    """A date as YYYY-MM-DD where it is one or written with points, day first; anything else as it is.
+
+    A date with slashes is not guessed at: half of the world would mean another day.
+    """
+    written = _ascii_digits(text).strip()
+    if match := _DAY_FIRST.match(written):
+        day, month, year = match.groups()
+        return f"{year}-{month:0>2}-{day:0>2}"
+    return written
+
+
+def _ascii_digits(text: str) -> str:
+    return "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)

@@ -1,0 +1,135 @@
+"""How long an instance lives, whether it takes answers now, and what a posted page changes."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from afterword.core.answers import progress as answers_rules
+from afterword.core.answers.progress import Given, InvalidAnswer
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import GLOBAL, Declared, typed
+from afterword.errors import FieldError
+
+VALID_DAYS_MAX: Final = 3650
+
+
+@dataclass(slots=True)
+class Edit:
+    """What a posted page changes; `after` is all that is stored then, `wrong` what was not fit to be."""
+
+    after: dict[str, Given]
+    changed: dict[str, Given] = field(default_factory=dict[str, Given])
+    removed: list[str] = field(default_factory=list[str])
+    wrong: tuple[FieldError, ...] = ()
+
+
+class Lifetime(Protocol):
+    """What decides about expiry."""
+
+    @property
+    def valid_days(self) -> int:
+        """Steps of 24 hours; 0 is no expiry."""
+        ...
+
+    @property
+    def sent_time(self) -> datetime | None:
+        """When a message left."""
+        ...
+
+    @property
+    def created_time(self) -> datetime:
+        """When it was issued."""
+        ...
+
+
+class Answerable(Lifetime, Protocol):
+    """What decides about taking answers."""
+
+    @property
+    def editable(self) -> bool:
+        """Whether answers may change after completion."""
+        ...
+
+    @property
+    def finalized(self) -> bool:
+        """Whether Complete was pressed."""
+        ...
+
+
+def expires_time(instance: Lifetime) -> datetime | None:
+    """The first moment that takes nothing: steps of 24 hours from `sent_time`, else `created_time`; None is never."""
+    if instance.valid_days == 0:
+        return None
+    return (instance.sent_time or instance.created_time) + timedelta(hours=24 * instance.valid_days)
+
+
+def is_expired(instance: Lifetime, now: datetime) -> bool:
+    """Whether its time is over."""
+    end = expires_time(instance)
+    return end is not None and now >= end
+
+
+def is_closed(instance: Answerable) -> bool:
+    """Whether Complete was pressed and answers may not be changed any more."""
+    return instance.finalized and not instance.editable
+
+
+def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str, Given | None]) -> Edit:
+    """Check what was given (None: taken back) and compare it with what is stored."""
+    result = Edit(dict(stored))
+    for question_id, answer in given.items():
+        if answer is None:
+            if result.after.pop(question_id, None) is not None:
+                result.removed.append(question_id)
+            continue
+        try:
+            checked = _check(definition, question_id, answer)
+        except InvalidAnswer as error:
+            result.wrong += (FieldError(error.code, error.message, pointer=_pointer(question_id)),)
+            continue
+        if result.after.get(question_id) != checked:
+            result.after[question_id] = result.changed[question_id] = checked
+    return result
+
+
+def missing(
+    definition: Definition, question_ids: Collection[str], answers: Mapping[str, Given], facts: Facts
+) -> tuple[FieldError, ...]:
+    """The required questions on the responder's path that have no answer; `facts` are those of the metadata."""
+    return tuple(
+        FieldError("required", "This question needs an answer.", pointer=_pointer(question_id))
+        for question_id in answers_rules.missing_required(definition, question_ids, answers, metadata=facts)
+    )
+
+
+def facts_of(questionnaire: Mapping[str, str], responder: Mapping[str, str], declared: Declared = GLOBAL) -> Facts:
+    """The metadata as conditions read them, each by its declared type; what its type cannot read is missing."""
+    return {
+        f"{kind}_metadata:{name}": typed(definitions[name].type, text) if name in definitions else text
+        for kind, values, definitions in (
+            ("questionnaire", questionnaire, declared.questionnaire),
+            ("responder", responder, declared.responder),
+        )
+        for name, text in values.items()
+    }
+
+
+def documents(answers: Mapping[str, Given]) -> list[dict[str, object]]:
+    """Answers as JSON, for the store and for events."""
+    return [
+        {"question_id": question_id, "value": given.value, "other_text": given.other_text}
+        for question_id, given in answers.items()
+    ]
+
+
+def _check(definition: Definition, question_id: str, answer: Given) -> Given:
+    question = definition.question(question_id)
+    if question is None:
+        raise InvalidAnswer(question_id, "unknown_id", "This question is not asked here.")
+    return answers_rules.check(question, answer.value, answer.other_text)
+
+
+def _pointer(question_id: str) -> str:
+    return f"/answers/{question_id}"

@@ -1,0 +1,1 @@
+"""Reports: periods, metrics with intervals, disclosure control."""

@@ -1,0 +1,164 @@
+"""The time that a report speaks of: its days, weeks, months and quarters in a time zone, and the period before it.
+
+All borders are computed here, with one copy of the zones' rules, and given to the database as moments.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from afterword.core.wire import times
+
+DAYS_MAX: Final = 3660
+DAYS_DEFAULT: Final = 30
+Bucket = Literal["day", "week", "month", "quarter"]
+Compare = Literal["none", "previous_period", "previous_year"]
+BUCKETS: Final[tuple[Bucket, ...]] = ("day", "week", "month", "quarter")
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From one moment up to another, the second left out, seen in a time zone."""
+
+    from_time: datetime
+    to_time: datetime
+    time_zone: str
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone itself."""
+        return times.zone_of(self.time_zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Whole local days, and the moments where each begins; `end` is where the last one ends."""
+
+    first: date
+    starts: tuple[datetime, ...]
+    end: datetime
+
+    @property
+    def days(self) -> list[date]:
+        """The days themselves."""
+        return [self.first + timedelta(days=index) for index in range(len(self.starts))]
+
+    @property
+    def after(self) -> date:
+        """The day behind the last one."""
+        return self.first + timedelta(days=len(self.starts))
+
+    def start(self, day: date) -> datetime:
+        """Where one of the days, or the one behind them, begins."""
+        index = (day - self.first).days
+        return self.end if index == len(self.starts) else self.starts[index]
+
+
+def day_start(day: date, zone: ZoneInfo) -> datetime:
+    """The first moment of a local day, in UTC: where midnight is skipped the moment of the change, twice: the first."""
+    return datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
+
+
+def day_of(moment: datetime, zone: ZoneInfo) -> date:
+    """The local day that a moment lies in, by the same borders."""
+    day = moment.astimezone(zone).date()
+    while moment < day_start(day, zone):
+        day -= _DAY
+    while moment >= day_start(day + _DAY, zone):
+        day += _DAY
+    return day
+
+
+def days(first: date, after: date, zone: ZoneInfo) -> Days:
+    """The days from `first` up to `after`, that one left out."""
+    count = max(0, (after - first).days)
+    starts = tuple(day_start(first + timedelta(days=index), zone) for index in range(count))
+    return Days(first, starts, day_start(first + timedelta(days=count), zone))
+
+
+def whole_days(period: Period, zone: ZoneInfo) -> Days:
+    """The days of `zone` that lie in the period from their beginning to their end."""
+    first, after = day_of(period.from_time, zone), day_of(period.to_time, zone)
+    if day_start(first, zone) < period.from_time:
+        first += _DAY
+    return days(first, max(first, after), zone)
+
+
+def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
+    """The first days of the buckets that the period touches, in order; one for all of it without buckets."""
+    zone = period.zone
+    first = day_of(period.from_time, zone)
+    if bucket is None:
+        return (first,)
+    last = day_of(max(period.from_time, period.to_time - timedelta(microseconds=1)), zone)
+    found = [_begin(first, bucket)]
+    while (following := _next(found[-1], bucket)) <= last:
+        found.append(following)
+    return tuple(found)
+
+
+def edges(period: Period, starts: Sequence[date]) -> tuple[datetime, ...]:
+    """Where each bucket begins within the period."""
+    zone = period.zone
+    return (period.from_time, *(day_start(day, zone) for day in starts[1:]))
+
+
+def place(day: date, starts: Sequence[date]) -> int:
+    """Which bucket a day belongs to, from 0."""
+    return max(0, bisect_right(starts, day) - 1)
+
+
+def previous(period: Period, compare: Compare) -> Period | None:
+    """The period to compare with: as long and directly before, or the same a year earlier; None for `none`."""
+    match compare:
+        case "none":
+            return None
+        case "previous_year":
+            zone = period.zone
+            from_time, to_time = (_year_before(each, zone) for each in (period.from_time, period.to_time))
+            return Period(from_time, max(from_time, to_time), period.time_zone)
+        case "previous_period":
+            return Period(_shifted(period), period.from_time, period.time_zone)
+
+
+def _shifted(period: Period) -> datetime:
+    """The beginning of the period before: as many local days where both ends are local midnights, else as long."""
+    zone = period.zone
+    first, after = day_of(period.from_time, zone), day_of(period.to_time, zone)
+    if (day_start(first, zone), day_start(after, zone)) == (period.from_time, period.to_time):
+        return day_start(first - (after - first), zone)
+    return period.from_time - (period.to_time - period.from_time)
+
+
+def _year_before(moment: datetime, zone: ZoneInfo) -> datetime:
+    local = moment.astimezone(zone)
+    day = local.day if (local.month, local.day) != (2, 29) else 28
+    return local.replace(year=local.year - 1, day=day, fold=0).astimezone(UTC)
+
+
+def _begin(day: date, bucket: Bucket) -> date:
+    match bucket:
+        case "day":
+            return day
+        case "week":
+            return day - timedelta(days=day.weekday())
+        case "month":
+            return day.replace(day=1)
+        case "quarter":
+            return day.replace(month=day.month - (day.month - 1) % 3, day=1)
+
+
+def _next(first: date, bucket: Bucket) -> date:
+    match bucket:
+        case "day":
+            return first + _DAY
+        case "week":
+            return first + timedelta(days=7)
+        case "month":
+            return _begin(first + timedelta(days=31), "month")
+        case "quarter":
+            return _begin(first + timedelta(days=95), "quarter")

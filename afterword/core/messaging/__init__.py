@@ -1,0 +1,1 @@
+"""Messages: addresses, placeholders, SMS segments, webhooks, notices and alert rules."""

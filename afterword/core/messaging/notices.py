@@ -1,0 +1,95 @@
+"""What users are told: which events by which way, what a role may hear of, when a digest goes out."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from afterword.core.organizations.access import ROLE_SCOPES
+
+GATHER_SECONDS: Final = 60  # notices of one minute share a mail
+DIGEST_HOUR: Final = 8  # local
+MONDAY: Final = 0
+AGE_DAYS_MAX: Final = 3  # what is older is no news: a reader that starts anew, or stood still, tells nothing of it
+KEPT_DAYS: Final = 90
+MAILED_DEFAULT: Final = ("alert_instance.created", "plan.", "webhook.disabled")
+
+Digest = Literal["none", "daily", "weekly"]
+Types = Mapping[str, Mapping[str, bool]]  # event type -> {"web", "email"}
+
+# Types of which there are as many as messages, responses or people. They are told only to who asks for the type.
+MASS: Final[Mapping[str, tuple[str, ...]]] = {
+    "queue_item": (
+        "created", "updated", "waiting", "retried", "sent", "delivered", "bounced", "complained", "failed", "aborted",
+        "ignored", "deleted",
+    ),
+    "questionnaire_instance": (
+        "created", "viewed", "submitted", "updated", "completed", "reopened", "expired", "deleted",
+    ),
+    "answer": ("confirmed", "changed"),
+    "responder": ("created", "updated", "unsubscribed", "erased"),
+    "suppression": ("created", "deleted"),
+    "tag": ("added", "removed"),
+    "sequence": ("queued", "skipped"),
+}  # fmt: skip
+FEW: Final[Mapping[str, tuple[str, ...]]] = {
+    "alert_instance": ("created", "repeated", "assigned", "status_changed", "resolved", "reopened", "commented"),
+    "questionnaire": ("created", "updated", "published", "archived"),
+    "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
+    "import": ("finished", "failed"),
+    "export": ("finished", "failed"),
+    "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
+    "webhook": ("disabled",),
+    "user": ("invited", "removed"),
+    "token": ("created", "revoked"),
+}
+MASS_TYPES: Final = frozenset(f"{family}.{name}" for family, names in MASS.items() for name in names)
+FEW_TYPES: Final = frozenset(f"{family}.{name}" for family, names in FEW.items() for name in names)
+TYPES: Final = MASS_TYPES | FEW_TYPES
+
+_ENTITIES: Final[Mapping[str, str]] = {
+    "queue_item": "Queue", "questionnaire_instance": "Questionnaire Instance", "answer": "Questionnaire Instance",
+    "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
+    "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
+    "plan": "Plan", "webhook": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeChannels:
+    """How a user hears of an event."""
+
+    web: bool
+    email: bool
+
+    @property
+    def any(self) -> bool:
+        """Whether at all."""
+        return self.web or self.email
+
+
+def ways_of(type_name: str, subscribed: Types) -> NoticeChannels:
+    """What a user chose for a type, else the default."""
+    chosen = subscribed.get(type_name)
+    if chosen is not None:
+        return NoticeChannels(chosen["web"], chosen["email"])
+    return NoticeChannels(type_name not in MASS_TYPES, type_name.startswith(MAILED_DEFAULT))
+
+
+def may_hear(type_name: str, *, role: str, application_ids: Collection[str], application_id: str | None) -> bool:
+    """Whether a user could read the thing itself: by role, and by the applications that the user is for (none: all)."""
+    scope = f"{_ENTITIES[type_name.partition('.')[0]]}.Read"
+    return scope in ROLE_SCOPES.get(role, ()) and (not application_ids or application_id in application_ids)
+
+
+def mail_time(now: datetime, *, digest: Digest, time_zone: str) -> datetime:
+    """When what happens now is mailed: at the end of its minute, or at eight local of the next day, or Monday."""
+    if digest == "none":
+        return now.replace(second=0, microsecond=0) + timedelta(seconds=GATHER_SECONDS)
+    zone = ZoneInfo(time_zone)
+    local = now.astimezone(zone)
+    day = local.date() + timedelta(days=1 if local.hour >= DIGEST_HOUR else 0)
+    if digest == "weekly":
+        day += timedelta(days=(MONDAY - day.weekday()) % 7)
+    return datetime(day.year, day.month, day.day, DIGEST_HOUR, tzinfo=zone)

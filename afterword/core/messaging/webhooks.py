@@ -1,0 +1,160 @@
+"""Webhooks as rules: which events an endpoint wants, how a delivery is signed, what an answer to it means.
+
+Signatures are those of Standard Webhooks (https://www.standardwebhooks.com): `v1,` and the base64 of HMAC-SHA256 over
+`id.timestamp.body`, one for each secret that holds, joined by spaces.
+"""
+
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from afterword.core.messaging.notices import TYPES
+
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  it says what follows
+SECRET_BYTES: Final = 32
+TYPE_DEFAULT: Final = "questionnaire_instance.completed"
+RETRY_SECONDS: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+ATTEMPTS_MAX: Final = len(RETRY_SECONDS) + 1
+FAILING_DAYS_MAX: Final = 5  # of nothing but failures
+OVERLAP_HOURS: Final = 24  # in which both secrets sign
+PAUSE_SECONDS_MAX: Final = 3_600.0  # that a target may ask for, of all its deliveries
+REST_SECONDS: Final = (*[0] * 9, 1, 2, 4, 8, 15, 30, 60, 120, 300)  # after so many failures in a row: it holds slots
+EXCERPT_CHARACTERS_MAX: Final = 1_000
+ERROR_CHARACTERS_MAX: Final = 1_000
+_WAIT_STATUSES: Final = frozenset({429, 502, 503, 504})
+_GONE: Final = 410
+_DIGITS: Final = re.compile(r"\d{1,9}", re.ASCII)
+
+FAMILIES: Final = frozenset(name.partition(".")[0] for name in TYPES)
+PATTERNS: Final = TYPES | {f"{family}.*" for family in FAMILIES} | {"*"}
+"""What `event_types` may say."""
+
+READS: Final[Mapping[str, str]] = {
+    "alert_instance": "Alert Instance.Read",
+    "answer": "Questionnaire Instance.Read",
+    "export": "Questionnaire Export.Read",
+    "import": "Queue.Read",
+    "pipeline": "Pipeline.Read",
+    "plan": "Plan.Read",
+    "questionnaire": "Questionnaire.Read",
+    "questionnaire_instance": "Questionnaire Instance.Read",
+    "queue_item": "Queue.Read",
+    "responder": "Responder.Read",
+    "sequence": "Sequence.Read",
+    "suppression": "Suppression.Read",
+    "tag": "Tag.Read",
+    "token": "Token.Read",
+    "user": "User.Read",
+    "webhook": "Webhook.Read",
+}
+"""The scope that opens the data of a family's events, as it opens the GET of its things."""
+
+assert READS.keys() == FAMILIES  # noqa: S101
+
+assert timedelta(seconds=sum(RETRY_SECONDS) * 1.2) < timedelta(days=FAILING_DAYS_MAX)  # noqa: S101
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What became of one attempt: the answer, or why there was none."""
+
+    duration_ms: int
+    status: int | None = None
+    retry_after_seconds: float | None = None
+    excerpt: str | None = None
+    error: str | None = None
+    is_ours: bool = False  # a failure that says nothing about the target
+    is_last: bool = False  # there is nothing to try again
+
+    @property
+    def is_delivered(self) -> bool:
+        """Whether the target took it: 2xx."""
+        return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the target wants nothing any more."""
+        return self.status == _GONE
+
+    @property
+    def pause_seconds(self) -> float | None:
+        """How long the target asks to be left alone, within reason."""
+        if self.status not in _WAIT_STATUSES or self.retry_after_seconds is None:
+            return None
+        return min(max(self.retry_after_seconds, 1.0), PAUSE_SECONDS_MAX)
+
+
+def is_wanted(event_type: str, patterns: Collection[str]) -> bool:
+    """Whether an endpoint with these `event_types` is told of it."""
+    return "*" in patterns or event_type in patterns or f"{event_type.partition('.')[0]}.*" in patterns
+
+
+def read_of(event_type: str) -> str | None:
+    """The scope that opens the data of an event of this type; None: nothing does, for there is no such family."""
+    return READS.get(event_type.partition(".")[0])
+
+
+def reads_of(patterns: Collection[str]) -> list[str]:
+    """The scopes that open all that an endpoint with these `event_types` is told, in the order of the alphabet."""
+    families = FAMILIES if "*" in patterns else {pattern.partition(".")[0] for pattern in patterns} & FAMILIES
+    return sorted({READS[family] for family in families})
+
+
+def secret_of(key: bytes) -> str:
+    """A key as it is shown, once, and as the libraries of receivers take it."""
+    return SECRET_PREFIX + base64.b64encode(key).decode()
+
+
+def sign(content: bytes, *, event_id: str, timestamp: int, keys: Sequence[str]) -> Mapping[str, str]:
+    """The headers that go with the body at this Unix second."""
+    signed = f"{event_id}.{timestamp}.".encode() + content
+    signatures = [f"v1,{base64.b64encode(hmac.digest(_key_of(key), signed, hashlib.sha256)).decode()}" for key in keys]
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def retry_time(reply: Reply, *, attempts: int, now: datetime, jitter: float) -> datetime | None:
+    """When to try again after attempt number `attempts` (from 1) failed; None: never. `jitter`: 0.8 to 1.2."""
+    if attempts >= ATTEMPTS_MAX or reply.is_gone or reply.is_last:
+        return None
+    seconds = RETRY_SECONDS[attempts - 1] * jitter
+    return now + timedelta(seconds=max(seconds, reply.pause_seconds or 0.0))
+
+
+def is_given_up(*, failing_since: datetime, now: datetime) -> bool:
+    """Whether an endpoint failed for so long that it is switched off."""
+    return now - failing_since >= timedelta(days=FAILING_DAYS_MAX)
+
+
+def read_retry_after(text: str | None, *, now: datetime) -> float | None:
+    """The seconds of a Retry-After header (RFC 9110 §10.2.3: a number or a date); None for anything else."""
+    if text is None:
+        return None
+    text = text.strip()
+    if _DIGITS.fullmatch(text):
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+        return max((until - now).total_seconds(), 0.0) if until.tzinfo is not None else None
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def excerpt_of(body: bytes) -> str | None:
+    """The beginning of an answer as plain text: what is no text, and what could move a terminal, is replaced."""
+    text = body[: EXCERPT_CHARACTERS_MAX * 4].decode("utf-8", errors="replace")
+    shown = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return shown[:EXCERPT_CHARACTERS_MAX] or None
+
+
+def _key_of(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(SECRET_PREFIX))

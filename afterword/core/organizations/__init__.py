@@ -1,0 +1,1 @@
+"""Scopes, callers and plans."""

@@ -1,0 +1,1 @@
+"""Definitions of questionnaires: questions, conditions, metadata, themes."""

@@ -1,0 +1,500 @@
+"""A questionnaire's definition: groups of questions and the texts around them, parsed, checked, shown in a language.
+
+What a single question is stands in `core/questions.py`, conditions in `core/conditions.py`.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
+from typing import Final
+
+from afterword import ids
+from afterword.core.questionnaires import conditions, questions
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.questions import Choice, Jump, Question, Row, Translation, localized
+from afterword.core.questionnaires.reading import (
+    LOCALES_MAX,
+    Finding,
+    Findings,
+    Members,
+    is_array,
+    is_object,
+    read_by_locale,
+    read_locale,
+)
+
+__all__ = [
+    "Choice",
+    "Definition",
+    "Finding",
+    "Group",
+    "InvalidDefinition",
+    "Jump",
+    "PageTexts",
+    "Question",
+    "Row",
+    "Texts",
+    "Translation",
+    "content",
+    "document_of",
+    "localized",
+    "parse",
+    "question_content",
+    "with_ids",
+]
+
+GROUPS_MAX = 50
+GROUP_QUESTIONS_MAX = 100
+QUESTIONS_MAX = 200
+TITLE_CHARACTERS_MAX = 500
+DESCRIPTION_CHARACTERS_MAX = 2000
+DISPLAY_NAME_CHARACTERS_MAX = 200
+PAGE_CHARACTERS_MAX = 5000
+KEY_CHARACTERS_MAX = 64
+DEFINITION_BYTES_MAX = 1 << 20
+PAGES: Final = ("welcome", "thank_you", "closed", "expired")
+
+# Gives the id of a group, question or row that has a key, but no id yet: ("group", key), ("question", key), and
+# ("row", "{its question's key}.{key}").
+GiveId = Callable[[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A group's or the questionnaire's own texts in one more language."""
+
+    title: str | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """The texts before, after and instead of the questions, in one language."""
+
+    welcome: str | None = None
+    thank_you: str | None = None
+    closed: str | None = None
+    expired: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A page of questions."""
+
+    group_id: str
+    key: str | None = None
+    title: str | None = None
+    description: str | None = None
+    display_name: str | None = None
+    enabled: bool = True
+    translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
+    questions: tuple[Question, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """Everything that a version fixes. Locales are in their stored form (`en-us`), the default is one of them."""
+
+    default_locale: str
+    locales: tuple[str, ...]
+    groups: tuple[Group, ...]
+    pages: Mapping[str, PageTexts] = field(default_factory=dict[str, PageTexts])
+    translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
+
+    def questions(self) -> tuple[Question, ...]:
+        """All questions in order, enabled or not."""
+        return self._questions
+
+    def question(self, question_id: str) -> Question | None:
+        """The question of an id."""
+        return self._by_id.get(question_id)
+
+    def group(self, group_id: str) -> Group | None:
+        """The group of an id."""
+        return next((group for group in self.groups if group.group_id == group_id), None)
+
+    def group_of(self, question_id: str) -> Group:
+        """The group that a question stands in; KeyError for a question of another definition."""
+        return self._group_by_question[question_id]
+
+    def place(self, question_id: str) -> int:
+        """A question's place among all, from 0; KeyError for a question of another definition."""
+        return self._places[question_id]
+
+    def page_texts(self, locale: str) -> PageTexts:
+        """The page texts in `locale`, each falling back to the default locale."""
+        own, default = self.pages.get(locale) or PageTexts(), self.pages.get(self.default_locale) or PageTexts()
+        return PageTexts(**{name: getattr(own, name) or getattr(default, name) for name in PAGES})
+
+    def title(self, locale: str, default: str | None) -> str | None:
+        """The questionnaire's title in `locale`; `default` is the one in the default locale."""
+        return (self.translations.get(locale) or Texts()).title or default
+
+    def description(self, locale: str, default: str | None) -> str | None:
+        """The questionnaire's description in `locale`; `default` is the one in the default locale."""
+        return (self.translations.get(locale) or Texts()).description or default
+
+    @cached_property
+    def _questions(self) -> tuple[Question, ...]:
+        return tuple(question for group in self.groups for question in group.questions)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Question]:
+        return {question.question_id: question for question in self._questions}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {question.question_id: place for place, question in enumerate(self._questions)}
+
+    @cached_property
+    def _group_by_question(self) -> dict[str, Group]:
+        return {question.question_id: group for group in self.groups for question in group.questions}
+
+
+class InvalidDefinition(ValueError):
+    """The document is refused; `findings` has every error (and warning) with its JSON pointer."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__("; ".join(f"{finding.path}: {finding.message}" for finding in findings[:10]))
+        self.findings = tuple(findings)
+
+
+def parse(document: object, *, give_id: GiveId | None = None) -> Definition:
+    """The definition of a JSON document. Raises InvalidDefinition with all that is wrong, not the first only."""
+    findings = Findings()
+    definition = read(document, findings, give_id=give_id)
+    if findings.errors:
+        raise InvalidDefinition(findings.found)
+    return definition
+
+
+def with_ids(document: object, *, new_id: Callable[[], str]) -> object:
+    """The JSON document with an id for each group, question and row that has neither id nor key; checks nothing else.
+
+    So what was saved once keeps its ids through every edit that sends them back.
+    """
+    return _with_ids(document, "groups", "group_id", new_id)
+
+
+_BELOW: Final[Mapping[str, tuple[str, str]]] = {
+    "groups": ("questions", "question_id"),
+    "questions": ("rows", "row_id"),
+}
+
+
+def _with_ids(document: object, name: str, id_name: str, new_id: Callable[[], str]) -> object:
+    found = document.get(name) if is_object(document) else None
+    if not is_object(document) or not is_array(found):
+        return document
+    entries: list[object] = []
+    for entry in found:
+        if not is_object(entry):
+            entries.append(entry)
+            continue
+        is_named = entry.get(id_name) is not None or entry.get("key") is not None
+        named = dict(entry) if is_named else {id_name: new_id(), **{k: v for k, v in entry.items() if k != id_name}}
+        entries.append(_with_ids(named, *_BELOW[name], new_id) if name in _BELOW else named)
+    return {**document, name: entries}
+
+
+def read(
+    document: object, findings: Findings, *, give_id: GiveId | None = None, declared: Declared | None = None
+) -> Definition:
+    """The definition as far as it can be read; look at `findings.errors` before using it.
+
+    `declared`: the metadata that jumps are checked against; without it their types are not looked at.
+    """
+    members = Members(document, "", findings)
+    definition = read_members(members, give_id=give_id, declared=declared)
+    members.finish()
+    return definition
+
+
+# Shown to a responder -----------------------------------------------------------------------------------------
+
+
+def content(
+    definition: Definition,
+    locale: str,
+    *,
+    question_ids: Collection[str],
+    instance_id: str,
+    questionnaire_id: str,
+    version_id: str,
+) -> dict[str, object]:
+    """What the responder of one instance is shown, in one language: `groups` with their `questions`, and `pages`.
+
+    Questions that were not dealt are left out, and so are groups without any; no translations, no jumps.
+    """
+    shown: list[dict[str, object]] = []
+    for position, group in enumerate(definition.groups):
+        dealt = [
+            {
+                **question_content(localized(question, locale, seed=instance_id)),
+                "group_id": group.group_id,
+                "questionnaire_id": questionnaire_id,
+                "version_id": version_id,
+                "position": place,
+            }
+            for place, question in enumerate(group.questions)
+            if question.question_id in question_ids
+        ]
+        if dealt:
+            head = _group_content(group, locale, position, len(dealt))
+            shown.append({**head, "questionnaire_id": questionnaire_id, "version_id": version_id, "questions": dealt})
+    texts = definition.page_texts(locale)
+    return {"groups": shown, "pages": {name: getattr(texts, name) for name in PAGES}}
+
+
+def question_content(question: Question) -> dict[str, object]:
+    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
+    hidden = {"key", "jumps", "translations"}
+    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
+    return {name: value for name, value in questions.document_of(bare).items() if name not in hidden}
+
+
+def _group_content(group: Group, locale: str, position: int, questions_count: int) -> dict[str, object]:
+    texts = group.translations.get(locale) or Texts()
+    return {
+        "group_id": group.group_id,
+        "title": texts.title or group.title,
+        "description": texts.description or group.description,
+        "display_name": group.display_name,
+        "enabled": group.enabled,
+        "position": position,
+        "questions_count": questions_count,
+    }
+
+
+# Writing ------------------------------------------------------------------------------------------------------
+
+
+def document_of(definition: Definition) -> dict[str, object]:
+    """The definition as JSON, such that `parse` gives the same one back; what a version stores."""
+    return {
+        "default_locale": definition.default_locale,
+        "locales": list(definition.locales),
+        "translations": {locale: _texts(texts, _TEXTS) for locale, texts in definition.translations.items()},
+        "groups": [group_document(group) for group in definition.groups],
+        "pages": {locale: _texts(texts, PAGES) for locale, texts in definition.pages.items()},
+    }
+
+
+def group_document(group: Group) -> dict[str, object]:
+    """A group with its questions as JSON."""
+    document: dict[str, object] = {"group_id": group.group_id}
+    if group.key is not None:
+        document["key"] = group.key
+    return document | {
+        "title": group.title,
+        "description": group.description,
+        "display_name": group.display_name,
+        "enabled": group.enabled,
+        "translations": {locale: _texts(texts, _TEXTS) for locale, texts in group.translations.items()},
+        "questions": [questions.document_of(question) for question in group.questions],
+    }
+
+
+_TEXTS: Final = ("title", "description")
+
+
+def _texts(texts: object, names: Sequence[str]) -> dict[str, str]:
+    return {name: text for name in names if (text := getattr(texts, name)) is not None}
+
+
+# Reading ------------------------------------------------------------------------------------------------------
+
+
+def read_members(members: Members, *, give_id: GiveId | None = None, declared: Declared | None = None) -> Definition:
+    """The definition's members of an object that may have others beside them (a file has the settings too)."""
+    default_locale, locales = _read_locales(members)
+    translated = [locale for locale in locales if locale != default_locale]
+    reader = _Reader(members.findings, translated, give_id, declared)
+    definition = Definition(
+        default_locale=default_locale,
+        locales=locales,
+        groups=tuple(reader.group(path, entry) for path, entry in members.items("groups", 1, GROUPS_MAX)),
+        pages=read_by_locale(members, "pages", locales, _read_page_texts),
+        translations=read_by_locale(members, "translations", translated, _read_texts),
+    )
+    if len(definition.questions()) > QUESTIONS_MAX:
+        members.error("groups", "too_many", f"At most {QUESTIONS_MAX} questions are possible in all.")
+    definition = reader.with_jumps(definition)
+    _warn(definition, members.findings)
+    return definition
+
+
+def _read_locales(members: Members) -> tuple[str, tuple[str, ...]]:
+    default_locale = members.locale("default_locale")
+    if default_locale is None and not members.has("default_locale"):
+        members.error("default_locale", "required", "A default locale is required.")
+    locales: list[str] = []
+    for path, entry in members.items("locales", 0, LOCALES_MAX):
+        locale = read_locale(entry, path, members.findings)
+        if locale in locales:
+            members.findings.error(path, "duplicate", "This language is in the list already.")
+        elif locale is not None:
+            locales.append(locale)
+    if not locales and default_locale is not None:
+        locales = [default_locale]
+    if default_locale is not None and default_locale not in locales:
+        members.error("default_locale", "unknown_value", "The default locale must be one of the locales.")
+    return default_locale or "en", tuple(locales)
+
+
+def _read_page_texts(members: Members) -> PageTexts:
+    return PageTexts(*(members.text(name, 0, PAGE_CHARACTERS_MAX) for name in PAGES))
+
+
+def _read_texts(members: Members) -> Texts:
+    return Texts(
+        title=members.text("title", 0, TITLE_CHARACTERS_MAX),
+        description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
+    )
+
+
+class _Reader:
+    """Reads groups and questions in two passes, for jumps and conditions name questions that may stand anywhere."""
+
+    def __init__(
+        self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
+    ) -> None:
+        self._findings = findings
+        self._metadata: conditions.Scope = conditions.scope_of(declared)
+        self._locales = locales
+        self._give_id = give_id
+        self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
+        self._rows: dict[str, str] = {}  # what conditions call rows by keys, and by ids
+        self._ids: set[str] = set()
+        self._questions: list[Members] = []
+
+    def group(self, path: str, entry: object) -> Group:
+        """A group, its questions still without jumps."""
+        members = Members(entry, path, self._findings)
+        group_id, key = self._identity(members, "group")
+        group = Group(
+            group_id=group_id,
+            key=key,
+            title=members.text("title", 0, TITLE_CHARACTERS_MAX),
+            description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
+            display_name=members.text("display_name", 1, DISPLAY_NAME_CHARACTERS_MAX),
+            enabled=members.boolean("enabled", default=True),
+            translations=read_by_locale(members, "translations", self._locales, _read_texts),
+            questions=tuple(self._question(*item) for item in members.items("questions", 1, GROUP_QUESTIONS_MAX)),
+        )
+        members.finish()
+        return group
+
+    def with_jumps(self, definition: Definition) -> Definition:
+        """The second pass: now every question is known."""
+        everything = definition.questions()
+        jumps: dict[int, tuple[Jump, ...]] = {}
+        earlier: dict[str, conditions.Kind] = {}
+        keys = {**self._keys["question"], **self._rows}
+        for index, members in enumerate(self._questions):
+            earlier |= everything[index].kinds
+            later = {one.question_id: one.question_id for one in everything[index + 1 :]}
+            later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
+            scope = replace(self._metadata, questions=earlier, keys=keys)
+            jumps[index] = questions.read_jumps(members, scope, later)
+            members.finish()
+        place = iter(range(len(everything)))
+        groups = tuple(
+            replace(group, questions=tuple(replace(one, jumps=jumps[next(place)]) for one in group.questions))
+            for group in definition.groups
+        )
+        return replace(definition, groups=groups)
+
+    def _question(self, path: str, entry: object) -> Question:
+        members = Members(entry, path, self._findings)
+        self._questions.append(members)
+        question_id, key = self._identity(members, "question")
+        return questions.read(
+            members,
+            question_id=question_id,
+            key=key,
+            locales=self._locales,
+            row_identity=lambda row: self._row_identity(row, question_id, key),
+        )
+
+    def _row_identity(self, members: Members, question_id: str, question_key: str | None) -> tuple[str, str | None]:
+        row_id, key = self._identity(members, "row", within=f"{question_key or question_id}.")
+        if key is not None:
+            self._rows |= {f"{owner}:{key}": f"{question_id}:{row_id}" for owner in (question_id, question_key)}
+        return row_id, key
+
+    def _identity(self, members: Members, kind: str, within: str = "") -> tuple[str, str | None]:
+        """The id and the author's key: one of the two is there, and neither is used twice (`within` its owner)."""
+        key = members.text("key", 1, KEY_CHARACTERS_MAX)
+        if key is not None and not _KEY.match(key):
+            members.error(
+                "key", "invalid_format", "A key has lower-case letters, digits and _, and begins with a letter."
+            )
+            key = None
+        identity = members.text(f"{kind}_id", 1, ids.ID_CHARACTERS)
+        if identity is not None and not ids.is_id(identity):
+            members.error(f"{kind}_id", "invalid_format", f"An id has {ids.ID_CHARACTERS} letters and digits.")
+        elif identity is None and key is not None and self._give_id is not None:
+            identity = self._give_id(kind, within + key)
+        elif identity is None and not members.has("key"):
+            members.error("key", "required", "A key is required: answers stay joined by it when the texts change.")
+        elif identity is None and key is not None:
+            members.error(f"{kind}_id", "required", "An id is required.")
+        self._remember(members, kind, None if key is None else within + key, identity)
+        return identity or "", key
+
+    def _remember(self, members: Members, kind: str, key: str | None, identity: str | None) -> None:
+        if key is not None and key in self._keys[kind]:
+            members.error("key", "duplicate", f"Another {kind} has this key.")
+        elif identity is not None and identity in self._ids:
+            members.error(f"{kind}_id", "duplicate", f"Another {kind} has this id.")
+        if identity is not None:
+            self._ids.add(identity)
+        if key is not None:
+            self._keys[kind].setdefault(key, identity or "")
+
+
+_KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
+
+
+# Warnings -----------------------------------------------------------------------------------------------------
+
+
+def _warn(definition: Definition, findings: Findings) -> None:
+    """Jumps that hide nothing, and texts that a reader of one of the languages would see in the default locale."""
+    message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
+    for path in (path for place, group in enumerate(definition.groups) for path in _jumps_within(group, place)):
+        findings.warning(path, "jump_within_page", message)
+    default = definition.pages.get(definition.default_locale) or PageTexts()
+    for locale in definition.locales:
+        if locale == definition.default_locale:
+            continue
+        own = definition.pages.get(locale) or PageTexts()
+        missing = [f"/pages/{locale}/{name}" for name in PAGES if getattr(default, name) and not getattr(own, name)]
+        for place, group in enumerate(definition.groups):
+            missing += _untranslated(group, f"/groups/{place}", locale)
+        for path in missing:
+            findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
+
+
+def _jumps_within(group: Group, group_place: int) -> Iterator[str]:
+    """Where jumps pass over enabled questions of their own group."""
+    for place, question in enumerate(group.questions):
+        for number, jump in enumerate(question.jumps):
+            behind = group.questions[place + 1 :]
+            passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, behind)
+            if any(one.enabled for one in passed):
+                yield f"/groups/{group_place}/questions/{place}/jumps/{number}"
+
+
+def _untranslated(group: Group, path: str, locale: str) -> list[str]:
+    texts = group.translations.get(locale) or Texts()
+    missing = [
+        f"{path}/translations/{locale}/{name}" for name in _TEXTS if getattr(group, name) and not getattr(texts, name)
+    ]
+    for place, question in enumerate(group.questions):
+        below = f"{path}/questions/{place}/translations/{locale}"
+        missing += [f"{below}/{name}" for name in questions.untranslated(question, locale)]
+    return missing

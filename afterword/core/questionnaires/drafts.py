@@ -1,0 +1,72 @@
+"""Definitions as clients send and see them: without the keys of authors' files, which stay with the ids they belong to.
+
+A file names groups, questions and rows by keys, an API client by ids. So that the same questionnaire may be edited by
+both, keys are taken off what is shown, and put on again where an id comes back.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from afterword.core.questionnaires.definition import with_ids
+from afterword.core.questionnaires.reading import is_array, is_object
+
+Document = dict[str, object]
+Change = Callable[[Document, str], None]  # is given an entry and the name of its id
+
+# What stands in what: the member, the name of its entries' ids.
+_LEVELS: Final = (("groups", "group_id"), ("questions", "question_id"), ("rows", "row_id"))
+
+
+def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new_id: Callable[[], str]) -> Document:
+    """What is saved of a document that a client sent: each group, question and row has its id, and the key of `known`.
+
+    Nothing is checked; what is no object or list stays as it is. An id that stands there twice gets its key once.
+    """
+    keys = _Keys()
+    _walk(known, keys.note)
+    bare = with_ids(shown(document), new_id=new_id)
+    return _walk(bare, keys.attach)
+
+
+def shown(document: Mapping[str, object]) -> Document:
+    """What a client sees of a stored document."""
+    return _walk(document, _without_key)
+
+
+def _without_key(entry: Document, _: str) -> None:
+    entry.pop("key", None)
+
+
+@dataclass(slots=True)
+class _Keys:
+    by_id: dict[tuple[str, str], object] = field(default_factory=dict[tuple[str, str], object])
+
+    def note(self, entry: Document, id_name: str) -> None:
+        identity = entry.get(id_name)
+        if isinstance(identity, str) and entry.get("key") is not None:
+            self.by_id.setdefault((id_name, identity), entry["key"])
+
+    def attach(self, entry: Document, id_name: str) -> None:
+        identity = entry.get(id_name)
+        if isinstance(identity, str) and (key := self.by_id.pop((id_name, identity), None)) is not None:
+            entry["key"] = key
+
+
+def _walk(document: object, change: Change, depth: int = 0) -> Document:
+    """A copy of the document in which `change` has seen every group, question and row, from the top down."""
+    copy: Document = dict(document) if is_object(document) else {}
+    name, id_name = _LEVELS[depth]
+    entries = copy.get(name)
+    if not is_array(entries):
+        return copy
+    below: list[object] = []
+    for entry in entries:
+        if not is_object(entry):
+            below.append(entry)
+            continue
+        one = dict(entry)
+        change(one, id_name)
+        below.append(_walk(one, change, depth + 1) if depth + 1 < len(_LEVELS) else one)
+    copy[name] = below
+    return copy

@@ -1,0 +1,296 @@
+"""Metadata: the names that are declared, how grouped and flat maps are read, merged and limited.
+
+A change is a map name -> text, or None where the value is removed; a stored map is name -> text.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Final, Literal
+
+from afterword import ids
+from afterword.core.questionnaires.reading import escape
+from afterword.errors import FieldError
+
+NAMES_MAX: Final = 200
+NAME_CHARACTERS_MAX: Final = 255
+VALUE_CHARACTERS_MAX: Final = 4096
+NUMBER_DIGITS_MAX: Final = 18
+
+Kind = Literal["questionnaire", "responder"]
+Type = Literal["text", "number", "date", "boolean"]
+Level = Literal["global", "application_type", "organization", "application"]
+KINDS: Final[tuple[Kind, ...]] = ("questionnaire", "responder")
+# Names that lead to the order or the stay, and from there to the person, whoever declared them.
+POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # category Cc
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
+_BOOLEANS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "1": True, "false": False, "0": False})
+_TIME: Final = r"(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+\- ]\d{2}:?\d{2})?)?"
+_DATE: Final = re.compile(rf"(\d{{4}})-(\d{{2}})-(\d{{2}}){_TIME}\Z", re.ASCII)
+_DAY_FIRST: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataDefinition:
+    """A declared name: its type decides how values compare, `anonymize` marks personal data."""
+
+    name: str
+    kind: Kind
+    title: str
+    type: Type = "text"
+    anonymize: bool = False
+    level: Level = "global"
+    metadata_id: str = ""
+    application_type_id: str | None = None  # of the level `application_type`
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The names that an organization knows, by kind."""
+
+    questionnaire: Mapping[str, MetadataDefinition]
+    responder: Mapping[str, MetadataDefinition]
+
+    def get(self, kind: Kind, name: str) -> MetadataDefinition | None:
+        """The definition of a name, or None: undeclared."""
+        return (self.questionnaire if kind == "questionnaire" else self.responder).get(name)
+
+    @classmethod
+    def of(cls, definitions: Iterable[MetadataDefinition]) -> "Declared":
+        """Sort definitions by kind."""
+        known = list(definitions)
+        return cls(
+            MappingProxyType({one.name: one for one in known if one.kind == "questionnaire"}),
+            MappingProxyType({one.name: one for one in known if one.kind == "responder"}),
+        )
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types by the subjects that conditions call them: `questionnaire_metadata:{name}`."""
+        known = [*self.questionnaire.values(), *self.responder.values()]
+        return {f"{one.kind}_metadata:{one.name}": one.type for one in known}
+
+    def kind_of(self, name: str) -> Kind:
+        """Whose value a flat name is: the questionnaire's, unless it is declared for responders only."""
+        return "responder" if name in self.responder and name not in self.questionnaire else "questionnaire"
+
+
+def _own(
+    name: str, kind: Kind, title: str, type_name: Type = "text", *, anonymize: bool = False, of: str | None = None
+) -> MetadataDefinition:
+    """A definition of the product; its id, the same everywhere, is made of the names."""
+    metadata_id = f"{of or ''}{name}".replace("_", "").rjust(ids.ID_CHARACTERS, "0")
+    type_id = of and of.rjust(ids.ID_CHARACTERS, "0")
+    return MetadataDefinition(
+        name, kind, title, type_name, anonymize, "application_type" if of else "global", metadata_id, type_id
+    )
+
+
+PRODUCT: Final = (
+    _own("transaction_id", "questionnaire", "Transaction"),
+    _own("transaction_date", "questionnaire", "Transaction date", "date"),
+    _own("store_pickup", "questionnaire", "Picked up in store", "boolean"),
+    _own("store_id", "questionnaire", "Store"),
+    _own("email", "responder", "E-mail address", anonymize=True),
+    _own("phone_number", "responder", "Phone number", anonymize=True),
+    _own("order_total", "questionnaire", "Order total", "number", of="retail"),
+    _own("delivery_date", "questionnaire", "Delivery date", "date", of="retail"),
+    _own("carrier", "questionnaire", "Carrier", of="retail"),
+    _own("arrival_date", "questionnaire", "Arrival", "date", of="hospitality"),
+    _own("booking_no", "questionnaire", "Booking", of="hospitality"),
+    _own("case_id", "questionnaire", "Case", of="services"),
+    _own("resolved_date", "questionnaire", "Resolved on", "date", of="services"),
+)
+"""What the product declares: for everybody, and for the applications of a type."""
+
+GLOBAL: Final = Declared.of(one for one in PRODUCT if one.level == "global")
+
+
+def declared_for(application_type_id: str | None, own: Iterable[MetadataDefinition]) -> Declared:
+    """The names that an application of a type knows: the product's, and `own`, those that its organization declared.
+
+    Of one name the narrowest definition decides, the application's before its type's before the organization's before
+    the product's; but what any of them calls personal is personal.
+    """
+    products = [one for one in PRODUCT if one.level == "global" or one.application_type_id == application_type_id]
+    known: dict[tuple[Kind, str], MetadataDefinition] = {}
+    for one in [*products, *sorted(own, key=lambda each: _BREADTH.index(each.level))]:
+        wider = known.get((one.kind, one.name))
+        known[one.kind, one.name] = replace(one, anonymize=True) if wider is not None and wider.anonymize else one
+    return Declared.of(known.values())
+
+
+_BREADTH: Final = ("global", "organization", "application_type", "application")
+
+
+class InvalidMetadata(ValueError):
+    """A name or a value that cannot be kept; `code` is stable, the sentence repeats neither."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a request wants of both maps."""
+
+    questionnaire: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    responder: dict[str, str | None] = field(default_factory=dict[str, str | None])
+
+    @property
+    def as_stored(self) -> dict[str, dict[str, str]]:
+        """The form that a queue item keeps: both maps, without what was empty."""
+        return {"questionnaire": merge({}, self.questionnaire), "responder": merge({}, self.responder)}
+
+
+def read_grouped(
+    document: Mapping[str, object] | None,
+    *,
+    declared: Declared = GLOBAL,
+    pointer: str = "/metadata",
+    strict: bool = False,
+) -> tuple[Changes, list[FieldError]]:
+    """Read `{"questionnaire": {…}, "responder": {…}}`, the form of creation; other members count only if `strict`."""
+    reader = _Reader(declared, strict)
+    for name, value in (document or {}).items():
+        kind: Kind | None = "questionnaire" if name == "questionnaire" else "responder" if name == "responder" else None
+        if kind:
+            reader.read_map(kind, value, f"{pointer}/{kind}")
+        elif strict:
+            reader.wrong("unknown_member", "There is no such member.", f"{pointer}/{escape(name)}")
+    return reader.changes, reader.errors
+
+
+def read_flat(
+    document: Mapping[str, object] | None,
+    *,
+    declared: Declared = GLOBAL,
+    pointer: str = "/metadata",
+    strict: bool = False,
+) -> tuple[Changes, list[FieldError]]:
+    """Read `{name: value}`, the form of an instance's PATCH; an object under a kind's name is a grouped map."""
+    reader = _Reader(declared, strict)
+    flat: dict[str, object] = {}
+    for name, value in (document or {}).items():
+        if (name == "questionnaire" or name == "responder") and _is_map(value):  # noqa: PLR1714  narrows the type
+            reader.read_map(name, value, f"{pointer}/{name}")
+        else:
+            flat[name] = value
+    if len(flat) > NAMES_MAX:
+        reader.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
+        return reader.changes, reader.errors
+    for name, value in flat.items():
+        reader.read_value(declared.kind_of(name), name, value, f"{pointer}/{escape(name)}")
+    return reader.changes, reader.errors
+
+
+def read_value(name: str, value: object) -> str | None:
+    """A value as the text that is kept, None where it is empty; raises InvalidMetadata."""
+    if not _is_name(name):
+        message = f"A metadata name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character."
+        raise InvalidMetadata("invalid_format", message)
+    if value is not None and not isinstance(value, str | int | float):
+        raise InvalidMetadata("wrong_type", "A metadata value is a text, a number or a boolean.")
+    text = _text(value)
+    if len(text) > VALUE_CHARACTERS_MAX:
+        raise InvalidMetadata("too_long", f"A metadata value has at most {VALUE_CHARACTERS_MAX:,} characters.")
+    return text or None
+
+
+def merge(current: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """`current` with the changes applied by name. Beyond the limit new names are left out, known ones still change."""
+    if not current and len(changes) <= NAMES_MAX:  # most of a batch, which comes by here twice a row
+        return {name: value for name, value in changes.items() if value}
+    merged = dict(current)
+    for name, value in changes.items():
+        if not value:
+            merged.pop(name, None)
+        elif name in merged or len(merged) < NAMES_MAX:
+            merged[name] = value
+    return merged
+
+
+def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | None:
+    """The value as its declared type reads it; None, that is missing, where it cannot."""
+    if not text:
+        return None
+    if type_name == "number":
+        digits = sum(character.isdigit() for character in text)
+        return Decimal(text) if _NUMBER.match(text) and digits <= NUMBER_DIGITS_MAX else None
+    if type_name == "boolean":
+        return _BOOLEANS.get(text.lower())
+    if type_name == "date":
+        return _date(text)
+    return text
+
+
+class _Reader:
+    """Collects the changes and all that is wrong with them."""
+
+    def __init__(self, declared: Declared, strict: bool) -> None:  # noqa: FBT001
+        self.declared, self.strict = declared, strict
+        self.changes = Changes()
+        self.errors: list[FieldError] = []
+
+    def wrong(self, code: str, message: str, pointer: str) -> None:
+        self.errors.append(FieldError(code, message, pointer=pointer))
+
+    def read_map(self, kind: Kind, value: object, pointer: str) -> None:
+        if value is None or value == []:  # an empty map of PHP
+            return
+        if not isinstance(value, Mapping):
+            self.wrong("wrong_type", "This must be an object of names and values.", pointer)
+        elif len(value) > NAMES_MAX:
+            self.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
+        else:
+            for name, one in value.items():
+                self.read_value(kind, str(name), one, f"{pointer}/{escape(str(name))}")
+
+    def read_value(self, kind: Kind, name: str, value: object, pointer: str) -> None:
+        try:
+            text = read_value(name, value)
+        except InvalidMetadata as error:
+            return self.wrong(error.code, str(error), pointer)
+        definition = (self.declared.questionnaire if kind == "questionnaire" else self.declared.responder).get(name)
+        if self.strict and definition is None:
+            return self.wrong("unknown_metadata", "This name is not declared.", pointer)
+        if self.strict and definition and text and typed(definition.type, text) is None:
+            return self.wrong("invalid_format", f"This is not a {definition.type}.", pointer)
+        target = self.changes.questionnaire if kind == "questionnaire" else self.changes.responder
+        target[name] = text
+        return None
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, Mapping) or value == []
+
+
+def _is_name(name: str) -> bool:
+    return 1 <= len(name) <= NAME_CHARACTERS_MAX and _CONTROL.search(name) is None
+
+
+def _text(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _date(text: str) -> date | None:
+    if match := _DATE.match(text):
+        year, month, day = match.groups()
+    elif match := _DAY_FIRST.match(text):
+        day, month, year = match.groups()
+    else:
+        return None
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None

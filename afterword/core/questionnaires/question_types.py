@@ -1,0 +1,191 @@
+"""The types of questions in one table, and the records that a question is made of. `questions.py` reads them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from afterword.core.questionnaires import conditions
+
+Number = int | float
+Shape = Literal[
+    "scale", "choice", "choices", "matrix", "ranking", "text", "number", "date", "consent", "contact", "none"
+]
+CONTACT_FIELDS: Final = ("name", "email", "phone", "preferred_time")
+CONTACT_DEFAULT: Final = ("name", "email")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionType:
+    """A row of the table of types: what an answer is, the fixed ends of its scale, segments as name, low, high.
+
+    `fields`: the members that only questions of this type have, in the order in which they are written.
+    """
+
+    name: str
+    shape: Shape
+    fields: tuple[str, ...] = ()
+    scale: tuple[int, int] | None = None
+    segments: tuple[tuple[str, int, int], ...] = ()
+
+
+def _score(name: str, low: int, high: int, *segments: tuple[str, int, int]) -> QuestionType:
+    return QuestionType(name, "scale", scale=(low, high), segments=segments)
+
+
+TYPES: Final[Mapping[str, QuestionType]] = {
+    row.name: row
+    for row in (
+        _score("nps", 0, 10, ("detractor", 0, 6), ("passive", 7, 8), ("promoter", 9, 10)),
+        _score("csat", 1, 5, ("dissatisfied", 1, 2), ("neutral", 3, 3), ("satisfied", 4, 5)),
+        _score("ces", 1, 7, ("hard", 1, 3), ("neutral", 4, 4), ("easy", 5, 7)),
+        QuestionType("rating", "scale", ("scale_min", "scale_max", "style")),
+        QuestionType("smileys", "scale", ("scale_max",)),
+        QuestionType("single_choice", "choice", ("choices",)),
+        QuestionType("multiple_choice", "choices", ("choices", "choices_min", "choices_max")),
+        QuestionType("matrix", "matrix", ("rows", "choices")),
+        QuestionType("ranking", "ranking", ("choices", "rank_max")),
+        QuestionType("text", "text", ("length_max", "multiline")),
+        QuestionType("number", "number", ("number_min", "number_max", "decimals")),
+        QuestionType("date", "date", ("date_min", "date_max")),
+        QuestionType("consent", "consent"),
+        QuestionType("contact", "contact", ("contact_fields",)),
+        QuestionType("statement", "none"),
+    )
+}
+# What conditions may compare an answer with, by shape. Of a matrix and a contact only their parts can be compared.
+KINDS: Final[Mapping[Shape, conditions.Kind]] = {
+    "scale": "integer",
+    "choice": "integer",
+    "choices": "integers",
+    "matrix": "presence",
+    "ranking": "integers",
+    "text": "text",
+    "number": "number",
+    "date": "date",
+    "consent": "boolean",
+    "contact": "presence",
+    "none": "any",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the answers to choose from; `other` opens a text, `exclusive` stands alone."""
+
+    value: int
+    label: str
+    other: bool = False
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a matrix, to which one of the choices is given."""
+
+    row_id: str
+    label: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Where to go on when the conditions hold (None: always); without a target to the end."""
+
+    target_question_id: str | None
+    conditions: conditions.Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A question's texts in one more language; what is None or absent falls back to the default locale."""
+
+    title: str | None = None
+    description: str | None = None
+    low_label: str | None = None
+    high_label: str | None = None
+    choices: Mapping[int, str] = field(default_factory=dict[int, str])
+    rows: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question in the default locale; fields of other types than its own are None or empty."""
+
+    question_id: str
+    type: str
+    title: str
+    key: str | None = None
+    description: str | None = None
+    display_name: str | None = None
+    required: bool = False
+    enabled: bool = True
+    display_probability: int = 100
+    randomize: bool = False
+    low_label: str | None = None
+    high_label: str | None = None
+    jumps: tuple[Jump, ...] = ()
+    translations: Mapping[str, Translation] = field(default_factory=dict[str, Translation])
+    scale_min: int | None = None
+    scale_max: int | None = None
+    style: str | None = None
+    rows: tuple[Row, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    choices_min: int | None = None
+    choices_max: int | None = None
+    rank_max: int | None = None
+    length_max: int | None = None
+    multiline: bool | None = None
+    number_min: Number | None = None
+    number_max: Number | None = None
+    decimals: int | None = None
+    date_min: str | None = None
+    date_max: str | None = None
+    contact_fields: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """What an answer to it is."""
+        return TYPES[self.type].shape
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it asks anything; a statement does not."""
+        return self.shape != "none"
+
+    @property
+    def is_required(self) -> bool:
+        """Whether an answer must be given; never for a statement."""
+        return self.required and self.is_answered
+
+    @property
+    def scale(self) -> range:
+        """The keys of a scale from its low to its high end; empty for other shapes."""
+        if self.shape != "scale":
+            return range(0)
+        low, high = TYPES[self.type].scale or (self.scale_min or 0, self.scale_max or 0)
+        return range(low, high + 1)
+
+    @property
+    def ranks(self) -> int:
+        """How many places a ranking has; 0 for other shapes."""
+        return (self.rank_max or len(self.choices)) if self.shape == "ranking" else 0
+
+    @property
+    def kinds(self) -> dict[str, conditions.Kind]:
+        """What conditions may say of it: kinds by `{question_id}` and, for its parts, `{question_id}:{part}`."""
+        parts: dict[str, conditions.Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
+        parts |= {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
+        return {self.question_id: KINDS[self.shape], **parts}
+
+    def choice(self, value: object) -> Choice | None:
+        """The choice of a value."""
+        return next((choice for choice in self.choices if choice.value == value), None)
+
+    def row(self, row_id: str) -> Row | None:
+        """The row of an id."""
+        return next((row for row in self.rows if row.row_id == row_id), None)
+
+    @property
+    def other_choice(self) -> Choice | None:
+        """The choice that opens a text, if there is one."""
+        return next((choice for choice in self.choices if choice.other), None)

@@ -1,0 +1,372 @@
+"""One question: how it is read from JSON, written back, shown in a language. Its types: `core/question_types.py`."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.question_types import (
+    CONTACT_DEFAULT,
+    CONTACT_FIELDS,
+    KINDS,
+    TYPES,
+    Choice,
+    Jump,
+    Question,
+    QuestionType,
+    Row,
+    Shape,
+    Translation,
+)
+from afterword.core.questionnaires.reading import Members, read_by_locale
+
+__all__ = [
+    "KINDS",
+    "TYPES",
+    "Choice",
+    "Jump",
+    "Question",
+    "QuestionType",
+    "Row",
+    "Shape",
+    "Translation",
+    "document_of",
+    "localized",
+    "read",
+    "read_jumps",
+    "untranslated",
+]
+
+TITLE_CHARACTERS_MAX = 500
+DESCRIPTION_CHARACTERS_MAX = 2000
+DISPLAY_NAME_CHARACTERS_MAX = 200
+LABEL_CHARACTERS_MAX = 200
+END_LABEL_CHARACTERS_MAX = 100
+CHOICES_MAX = 100
+COLUMNS_MAX = 11
+RANKED_MAX = 20
+ROWS_MAX = 30
+CHOICE_VALUE_MAX = 1000
+JUMPS_MAX = 20
+TEXT_CHARACTERS_MAX = 5000
+TEXT_CHARACTERS_DEFAULT = 2000
+NUMBER_DIGITS_MAX = 15  # so many a double keeps as they are written
+DECIMALS_MAX = 6
+SMILEYS: Final = (3, 5)
+_CHOICES_MAX: Final[Mapping[Shape, int]] = {
+    "choice": CHOICES_MAX,
+    "choices": CHOICES_MAX,
+    "matrix": COLUMNS_MAX,
+    "ranking": RANKED_MAX,
+}
+
+Name = TypeVar("Name", int, str)
+
+# Gives a row's id and its author's key, if it has one.
+RowIdentity = Callable[[Members], tuple[str, str | None]]
+
+
+def localized(question: Question, locale: str, *, seed: str | None = None) -> Question:
+    """The question as a reader of `locale` is shown it: texts translated, no translations or jumps left.
+
+    `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
+    for one instance on every page, another for the next. Without a seed they stand as authored.
+    """
+    texts = question.translations.get(locale) or Translation()
+    shown = question if seed is None or not question.randomize else _shuffled(question, seed)
+    return replace(
+        shown,
+        title=texts.title or question.title,
+        description=texts.description or question.description,
+        low_label=texts.low_label or question.low_label,
+        high_label=texts.high_label or question.high_label,
+        choices=tuple(replace(one, label=texts.choices.get(one.value) or one.label) for one in shown.choices),
+        rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in shown.rows),
+        jumps=(),
+        translations={},
+    )
+
+
+def _shuffled(question: Question, seed: str) -> Question:
+    """Every order is as likely as every other; `other` and `exclusive` choices stay last, columns where they are."""
+
+    def draw(name: object) -> bytes:
+        return hashlib.sha256(f"{seed}:{question.question_id}:{name}".encode()).digest()
+
+    if question.rows:
+        return replace(question, rows=tuple(sorted(question.rows, key=lambda row: draw(row.row_id))))
+    fixed = [choice for choice in question.choices if choice.other or choice.exclusive]
+    free = [choice for choice in question.choices if not (choice.other or choice.exclusive)]
+    return replace(question, choices=(*sorted(free, key=lambda choice: draw(choice.value)), *fixed))
+
+
+# Writing ------------------------------------------------------------------------------------------------------
+
+
+def document_of(question: Question) -> dict[str, object]:
+    """The question as JSON with every field of its type, null where null; `key` only where the author gave one."""
+    document: dict[str, object] = {"question_id": question.question_id}
+    if question.key is not None:
+        document["key"] = question.key
+    document |= {
+        "type": question.type,
+        "title": question.title,
+        "description": question.description,
+        "display_name": question.display_name,
+        "required": question.required,
+        "enabled": question.enabled,
+        "display_probability": question.display_probability,
+        "randomize": question.randomize,
+        "low_label": question.low_label,
+        "high_label": question.high_label,
+    }
+    document |= _type_fields(question)
+    document["jumps"] = [
+        {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
+        for jump in question.jumps
+    ]
+    document["translations"] = {
+        locale: _translation_document(question, texts) for locale, texts in question.translations.items()
+    }
+    return document
+
+
+def _type_fields(question: Question) -> dict[str, object]:
+    fields: dict[str, object] = {name: getattr(question, name) for name in TYPES[question.type].fields}
+    if "choices" in fields:
+        fields["choices"] = [
+            {"value": choice.value, "label": choice.label, "other": choice.other, "exclusive": choice.exclusive}
+            for choice in question.choices
+        ]
+    if "rows" in fields:
+        fields["rows"] = [
+            {"row_id": row.row_id, **({"key": row.key} if row.key is not None else {}), "label": row.label}
+            for row in question.rows
+        ]
+    if "contact_fields" in fields:
+        fields["contact_fields"] = list(question.contact_fields)
+    return fields
+
+
+def _translation_document(question: Question, texts: Translation) -> dict[str, object]:
+    """Only what is translated: an absent text falls back to the default locale."""
+    document: dict[str, object] = {
+        name: text
+        for name in ("title", "description", "low_label", "high_label")
+        if (text := getattr(texts, name)) is not None
+    }
+    if question.choices:
+        document["choices"] = {str(value): label for value, label in texts.choices.items()}
+    if question.rows:
+        document["rows"] = dict(texts.rows)
+    return document
+
+
+# Reading ------------------------------------------------------------------------------------------------------
+
+
+def read(
+    members: Members, *, question_id: str, key: str | None, locales: Sequence[str], row_identity: RowIdentity
+) -> Question:
+    """A question without its jumps, which need to know all the others. `locales`: those a translation may be in."""
+    type_name = members.required_text("type", 1, 50)
+    if type_name and type_name not in TYPES:
+        members.error("type", "unknown_value", f"One of {', '.join(TYPES)} is expected.")
+    known = TYPES.get(type_name, TYPES["statement"])
+    choices = _read_choices(members, known.shape) if "choices" in known.fields else ()
+    rows = _read_rows(members, row_identity) if "rows" in known.fields else ()
+    question = Question(
+        question_id=question_id,
+        key=key,
+        type=known.name,
+        title=members.required_text("title", 1, TITLE_CHARACTERS_MAX),
+        description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
+        display_name=members.text("display_name", 1, DISPLAY_NAME_CHARACTERS_MAX),
+        required=members.boolean("required", default=False),
+        enabled=members.boolean("enabled", default=True),
+        display_probability=members.integer("display_probability", 1, 100, 100),
+        randomize=members.boolean("randomize", default=False),
+        low_label=members.text("low_label", 0, END_LABEL_CHARACTERS_MAX),
+        high_label=members.text("high_label", 0, END_LABEL_CHARACTERS_MAX),
+        translations=read_by_locale(
+            members, "translations", locales, lambda below: _read_translation(below, choices, rows)
+        ),
+        choices=choices,
+        rows=rows,
+    )
+    return _read_type_fields(question, members)
+
+
+def read_jumps(members: Members, scope: conditions.Scope, later: Mapping[str, str]) -> tuple[Jump, ...]:
+    """The jumps. `later`: the ids that a jump may lead to, by id and by key."""
+    jumps: list[Jump] = []
+    for path, entry in members.items("jumps", 0, JUMPS_MAX):
+        jump = Members(entry, path, members.findings)
+        target = jump.text("target_question_id", 1, 64)
+        if target is not None and target not in later:
+            jump.error("target_question_id", "unknown_id", "A jump leads to a later question, or with null to the end.")
+        condition = conditions.read(jump.take("conditions"), jump.pointer("conditions"), members.findings, scope)
+        jump.finish()
+        jumps.append(Jump(None if target is None else later.get(target), condition))
+    return tuple(jumps)
+
+
+def _read_type_fields(question: Question, members: Members) -> Question:  # noqa: PLR0911  one for each type
+    match question.type:
+        case "rating":
+            return replace(
+                question,
+                scale_min=members.integer("scale_min", 0, 1, 1),
+                scale_max=members.integer("scale_max", 3, 10, 5),
+                style=members.one_of("style", ("numbers", "stars"), "numbers"),
+            )
+        case "smileys":
+            scale_max = members.integer("scale_max", min(SMILEYS), max(SMILEYS), max(SMILEYS))
+            if scale_max not in SMILEYS:
+                members.error("scale_max", "out_of_range", "3 or 5 smileys are possible.")
+            return replace(question, scale_min=1, scale_max=scale_max)
+        case "multiple_choice":
+            return _read_choice_bounds(question, members)
+        case "ranking":
+            count = max(len(question.choices), 1)
+            return replace(question, rank_max=members.optional_integer("rank_max", 1, count))
+        case "text":
+            return replace(
+                question,
+                length_max=members.integer("length_max", 1, TEXT_CHARACTERS_MAX, TEXT_CHARACTERS_DEFAULT),
+                multiline=members.boolean("multiline", default=True),
+            )
+        case "number":
+            return _read_number_bounds(question, members)
+        case "date":
+            return _read_date_bounds(question, members)
+        case "contact":
+            return replace(question, contact_fields=_read_contact_fields(members))
+        case _:
+            return question
+
+
+def _read_choices(members: Members, shape: Shape) -> tuple[Choice, ...]:
+    choices: list[Choice] = []
+    for path, entry in members.items("choices", 2, _CHOICES_MAX[shape]):
+        one = Members(entry, path, members.findings)
+        choice = Choice(
+            value=one.required_integer("value", 1, CHOICE_VALUE_MAX),
+            label=one.required_text("label", 1, LABEL_CHARACTERS_MAX),
+            other=one.boolean("other", default=False),
+            exclusive=one.boolean("exclusive", default=False),
+        )
+        one.finish()
+        if one.take("value") in [earlier.value for earlier in choices]:
+            one.error("value", "duplicate", "Each choice has a value of its own.")
+        if choice.other and any(earlier.other for earlier in choices):
+            one.error("other", "duplicate", "Only one choice can open a text.")
+        if shape in {"matrix", "ranking"} and (choice.other or choice.exclusive):
+            name = "other" if choice.other else "exclusive"
+            one.error(name, "unknown_value", f"No choice of a {shape} can be {name}.")
+        choices.append(choice)
+    return tuple(choices)
+
+
+def _read_rows(members: Members, identity: RowIdentity) -> tuple[Row, ...]:
+    rows: list[Row] = []
+    for path, entry in members.items("rows", 1, ROWS_MAX):
+        one = Members(entry, path, members.findings)
+        row_id, key = identity(one)
+        rows.append(Row(row_id, one.required_text("label", 1, LABEL_CHARACTERS_MAX), key))
+        one.finish()
+    return tuple(rows)
+
+
+def _read_choice_bounds(question: Question, members: Members) -> Question:
+    count = max(len(question.choices), 1)
+    choices_min = members.integer("choices_min", 0, count, 0)
+    choices_max = members.optional_integer("choices_max", 1, count)
+    if choices_max is not None and choices_min > choices_max:
+        members.error("choices_min", "out_of_range", "The least number of choices is over the greatest.")
+    return replace(question, choices_min=choices_min, choices_max=choices_max)
+
+
+def _read_number_bounds(question: Question, members: Members) -> Question:
+    decimals = members.integer("decimals", 0, DECIMALS_MAX, 0)
+    low = members.number("number_min", NUMBER_DIGITS_MAX)
+    high = members.number("number_max", NUMBER_DIGITS_MAX)
+    for name, bound in (("number_min", low), ("number_max", high)):
+        if bound is not None and round(bound, decimals) != bound:
+            members.error(name, "out_of_range", f"Answers have at most {decimals} decimals, so no bound has more.")
+    if low is not None and high is not None and low > high:
+        members.error("number_min", "out_of_range", "The least number is over the greatest.")
+    return replace(question, decimals=decimals, number_min=low, number_max=high)
+
+
+def _read_date_bounds(question: Question, members: Members) -> Question:
+    low, high = members.date("date_min"), members.date("date_max")
+    if low is not None and high is not None and low > high:
+        members.error("date_min", "out_of_range", "The first date is after the last.")
+    return replace(question, date_min=low, date_max=high)
+
+
+def _read_contact_fields(members: Members) -> tuple[str, ...]:
+    """The fields in the order in which they are asked for."""
+    if not members.has("contact_fields"):
+        members.take("contact_fields")
+        return CONTACT_DEFAULT
+    found: list[str] = []
+    for path, entry in members.items("contact_fields", 1, len(CONTACT_FIELDS)):
+        if not isinstance(entry, str) or entry not in CONTACT_FIELDS:
+            members.findings.error(path, "unknown_value", f"One of {', '.join(CONTACT_FIELDS)} is expected.")
+        elif entry in found:
+            members.findings.error(path, "duplicate", "This is in the list already.")
+        else:
+            found.append(entry)
+    return tuple(found)
+
+
+def _read_translation(members: Members, choices: Sequence[Choice], rows: Sequence[Row]) -> Translation:
+    labels = _read_labels(
+        members,
+        "choices",
+        {str(choice.value): choice.value for choice in choices},
+        "There is no choice with this value.",
+    )
+    # In files a row goes by its key; where it has none, and everywhere else, by its id.
+    names = {row.key: row.row_id for row in rows if row.key is not None} | {row.row_id: row.row_id for row in rows}
+    row_labels = _read_labels(members, "rows", names, "There is no row with this id or key.")
+    return Translation(
+        title=members.text("title", 1, TITLE_CHARACTERS_MAX),
+        description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
+        low_label=members.text("low_label", 0, END_LABEL_CHARACTERS_MAX),
+        high_label=members.text("high_label", 0, END_LABEL_CHARACTERS_MAX),
+        choices=labels,
+        rows=row_labels,
+    )
+
+
+def _read_labels(members: Members, name: str, names: Mapping[str, Name], message: str) -> dict[Name, str]:
+    """The labels of a map; two names of one thing, such as a row's id and key, are one too many."""
+    labels: dict[Name, str] = {}
+    below = Members(members.take(name) or {}, members.pointer(name), members.findings)
+    for written, meant in names.items():
+        label = below.text(written, 1, LABEL_CHARACTERS_MAX)
+        if label is not None and meant in labels:
+            below.error(written, "duplicate", "This has a label already.")
+        elif label is not None:
+            labels[meant] = label
+    below.refuse_others(message)
+    return labels
+
+
+# Completeness -------------------------------------------------------------------------------------------------
+
+
+def untranslated(question: Question, locale: str) -> list[str]:
+    """The texts that a reader of `locale` would see in the default locale: names of fields, `choices/3` for a label."""
+    texts = question.translations.get(locale) or Translation()
+    names = [
+        name
+        for name in ("title", "description", "low_label", "high_label")
+        if getattr(question, name) and not getattr(texts, name)
+    ]
+    names += [f"choices/{choice.value}" for choice in question.choices if choice.value not in texts.choices]
+    return names + [f"rows/{row.row_id}" for row in question.rows if row.row_id not in texts.rows]

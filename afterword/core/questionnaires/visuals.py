@@ -1,0 +1,137 @@
+"""How pages look: the known keys of a visual's raw configuration, read into a theme and checked; others are free."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from afterword.core.questionnaires.reading import Finding, Findings, Members
+
+Font = Literal["system", "serif", "mono"]
+Layout = Literal["by_group", "by_question", "one_page"]
+
+CONTRAST_MIN: Final = 4.5  # WCAG 2.2, 1.4.3 (AA)
+LOGO_BYTES_MAX: Final = 48 << 10
+CORNER_RADIUS_MAX: Final = 24
+BACKGROUND_DEFAULT: Final = "#ffffff"
+TEXT_DEFAULT: Final = "#17181c"
+FONTS: Final[tuple[Font, ...]] = ("system", "serif", "mono")
+LAYOUTS: Final[tuple[Layout, ...]] = ("by_group", "by_question", "one_page")
+
+_COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z", re.ASCII)
+_LOGO: Final = re.compile(r"data:image/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0,2})\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """What a page may take over: colours as #rrggbb, the logo as a data: address; None is the page's own.
+
+    `color_on_primary` is black or white, whichever can be read on `color_primary`. Where one of text and background is
+    set, both are: a page that is dark by itself must not lend its background to a text that was chosen for white.
+    """
+
+    color_primary: str | None = None
+    color_on_primary: str | None = None
+    color_background: str | None = None
+    color_text: str | None = None
+    logo: str | None = None
+    font: Font = "system"
+    corner_radius: int | None = None
+    layout: Layout = "by_group"
+    show_progress: bool = True
+
+
+DEFAULT: Final = Theme()
+
+
+def read(configuration: Mapping[str, object]) -> tuple[Theme, list[Finding]]:
+    """The theme of a configuration, and what is wrong with its known keys; a wrong one reads as its default."""
+    findings = Findings()
+    members = Members(configuration, "", findings)
+    primary = _color(members, "color_primary")
+    background, text = _color(members, "color_background"), _color(members, "color_text")
+    if background is not None or text is not None:
+        background, text = background or BACKGROUND_DEFAULT, text or TEXT_DEFAULT
+        if contrast(text, background) < CONTRAST_MIN:
+            message = f"Text and background differ too little to be read: a contrast of {CONTRAST_MIN}:1 is needed."
+            members.error("color_text", "out_of_range", message)
+    return Theme(
+        color_primary=primary,
+        color_on_primary=None if primary is None else readable_on(primary),
+        color_background=background,
+        color_text=text,
+        logo=_logo(members),
+        font=cast("Font", members.one_of("font", FONTS, "system")),
+        corner_radius=members.optional_integer("corner_radius", 0, CORNER_RADIUS_MAX),
+        layout=cast("Layout", members.one_of("layout", LAYOUTS, "by_group")),
+        show_progress=members.boolean("show_progress", default=True),
+    ), findings.found
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    brighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def readable_on(color: str) -> str:
+    """Black or white, whichever stands out more."""
+    return max("#000000", "#ffffff", key=lambda one: contrast(one, color))
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance in sRGB (WCAG 2.2)."""
+    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in channels)  # noqa: PLR2004
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _color(members: Members, name: str) -> str | None:
+    value = members.take(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        members.error(name, "wrong_type", "A text is expected.")
+    elif _COLOR.match(value) is None:
+        members.error(name, "invalid_format", "A colour such as #1a2b3c is expected.")
+    else:
+        return value.lower()
+    return None
+
+
+def _logo(members: Members) -> str | None:
+    value = members.take("logo")
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        members.error("logo", "wrong_type", "A text is expected.")
+        return None
+    match = _LOGO.match(value)
+    image = None if match is None else _decoded(match[2])
+    if match is None or image is None:
+        members.error("logo", "invalid_format", "data:image/png;base64,… is expected; jpeg and webp are possible too.")
+    elif len(image) > LOGO_BYTES_MAX:
+        members.error("logo", "too_long", f"A logo has at most {LOGO_BYTES_MAX:,} bytes.")
+    elif _kind_of(image) != match[1]:
+        members.error("logo", "invalid_format", f"This is no {match[1].upper()} image.")
+    else:
+        return value
+    return None
+
+
+def _decoded(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+
+
+def _kind_of(image: bytes) -> str | None:
+    """What the first bytes say, whatever its label says."""
+    if image.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if image.startswith(b"\xff\xd8\xff"):
+        return "jpeg"
+    return "webp" if image[:4] == b"RIFF" and image[8:12] == b"WEBP" else None

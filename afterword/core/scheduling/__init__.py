@@ -1,0 +1,1 @@
+"""When an item may leave: states and moves, windows, holidays, zones, retries, fair shares."""

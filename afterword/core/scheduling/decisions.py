@@ -1,0 +1,493 @@
+"""The decision about an item: go, hold until later, or skip for good, and why. Pure: `now` is an argument.
+
+`RULES` is the list that decides: the first rule that does not pass does. A further rule is a further entry.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final, Literal
+
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.scheduling import holidays, reasons, windows
+from afterword.core.scheduling.holidays import DaysOff
+from afterword.core.scheduling.windows import WEEKDAYS_ALL, Calendar, Hours
+from afterword.core.wire.times import format_time, zone_of
+
+RESULT_CHARACTERS_MAX: Final = 500
+REMINDERS_MAX: Final = 3  # of one invitation
+INVITATIONS_MAX: Final = 100  # of one address, in the days of a contact policy
+CONTACTS_MAX: Final = INVITATIONS_MAX * (1 + REMINDERS_MAX)  # else a policy could not count as far as it may go
+CONTACT_DAYS_MAX: Final = 367  # no cap and no policy looks further back
+PREVIOUS_WAIT_MINUTES: Final = 15
+WAY_WAIT_MINUTES: Final = 5
+CREDITS_WAIT_MINUTES: Final = 1  # the lane is closed meanwhile; only what was claimed at that moment waits by this
+NO_CREDITS: Final = "no_credits"
+WAITING_CREDITS: Final = "waiting_credits"
+INVITATION: Final = "invitation"
+REMINDER: Final = "reminder"
+Verdict = Literal["go", "hold", "skip"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How often an organization lets one person be asked, over all its pipelines."""
+
+    invitations_max: int
+    days: int
+    response_days: int | None = None  # not asked again so long after a response
+    counts_reminders: bool = False
+    if_exceeded: str = "skip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a lane (a pipeline with its questionnaire) asks of every item."""
+
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    is_active: bool = True
+    is_closed: bool = False  # `responses_max` is reached
+    has_credits: bool = True
+    conditions: Node | None = None
+    cap: timedelta = timedelta(0)
+    if_capped: str = "skip"
+    policy: Policy | None = None  # of the organization, if it is switched on
+    is_exempt: bool = False  # from the policy; what it sends counts for the others
+    window: Hours | None = None
+    weekdays: frozenset[int] = WEEKDAYS_ALL
+    quiet: Hours | None = None  # of the organization
+    holidays: DaysOff = holidays.NONE
+    if_outside: str = "wait"
+
+    @property
+    def keeps_places(self) -> bool:
+        """Whether what goes is written down, because something counts it."""
+        return bool(self.cap) or self.policy is not None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the policy has a say."""
+        return self.policy is not None and not self.is_exempt
+
+    @property
+    def is_always_open(self) -> bool:
+        """Whether no hour of the year is closed."""
+        is_daily = self.window is None and self.quiet is None
+        return is_daily and self.weekdays >= WEEKDAYS_ALL and not self.holidays
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Once this address was asked, or a place for it is reserved."""
+
+    time: datetime
+    pipeline_id: str
+    item_id: str
+    kind: str = INVITATION
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Why nobody claims from the lane, whatever the rules say of its items. `until`: if that is known."""
+
+    reason: str
+    text: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why the address must not be written to, and since when."""
+
+    reason: str
+    created_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """The item that this one reminds of, and its instance."""
+
+    is_open: bool
+    is_sent: bool
+    is_answered: bool
+    is_expired: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What is decided about."""
+
+    item_id: str
+    pipeline_id: str
+    not_after: datetime
+    reason: str | None = None  # of the last hold or retry
+    is_reminder: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known at the moment of the decision."""
+
+    rules: Rules
+    zone_name: str = "UTC"
+    suppression: Suppression | None = None
+    metadata: conditions.Facts = field(default_factory=dict[str, object])
+    contacts: Sequence[Contact] = ()
+    elsewhere: Sequence[Contact] = ()  # at other addresses of the person, where these count together
+    responded_time: datetime | None = None  # the person's last response, if the policy asks for it
+    rivals: Sequence[str] = ()  # pipelines, by title, of due items of the same address that go first
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])  # of the contacts' pipelines, by id
+    previous: Previous | None = None
+    block: Block | None = None
+
+    @property
+    def calendar(self) -> Calendar:
+        """The lane's window on the clock that counts for this item."""
+        rules = self.rules
+        return Calendar(zone_of(self.zone_name), rules.window, rules.weekdays, rules.quiet, rules.holidays)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """How one rule came out. `until` belongs to a hold."""
+
+    rule: str
+    verdict: Verdict = "go"
+    reason: str | None = None
+    text: str | None = None
+    until: datetime | None = None
+    leaves: tuple[conditions.LeafResult, ...] = ()  # of the conditions
+    is_endless: bool = False  # a hold of which nobody knows how long it lasts
+
+    @property
+    def as_trace(self) -> dict[str, Any]:
+        """The form that a held or skipped item keeps."""
+        until = None if self.until is None else format_time(self.until)
+        leaves = [_document(leaf) for leaf in self.leaves]
+        kept = {"rule": self.rule, "passed": self.verdict == "go", "detail": self.text, "until_time": until}
+        return {**kept, "leaves": leaves} if leaves else kept
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of the item now. `text` is its `result`; `until` its new due time when it is held."""
+
+    verdict: Verdict
+    reason: str | None
+    text: str | None
+    until: datetime | None
+    checks: tuple[Check, ...]
+
+
+def decide(*, item: Item, facts: Facts, now: datetime) -> Decision:
+    """Evaluate every rule; the first that does not pass decides, except that no hold outlasts `not_after`."""
+    checks = tuple(rule(item, facts, now) for rule in RULES)
+    first = next((check for check in checks if check.verdict != "go"), None)
+    if first is None:
+        return Decision("go", None, None, None, checks)
+    if first.verdict == "hold" and _outlasts(first, item, now):
+        first = _too_late(item, first.reason or "a rule", facts)
+        checks = (*checks[:-1], first)
+    checks = tuple(_with_leaves(check, facts) for check in checks)
+    return Decision(first.verdict, first.reason, _short(first.text), first.until, checks)
+
+
+def with_opening(decision: Decision, *, item: Item, facts: Facts, wished: datetime) -> Decision:
+    """A `go` at a later moment than was wished for, whose window says what it waits for until then."""
+    closed = _window(item, facts, wished)
+    if decision.verdict != "go" or closed.verdict != "hold":
+        return decision
+    checks = tuple(
+        replace(check, text=closed.text) if check.rule == closed.rule else check for check in decision.checks
+    )
+    return replace(decision, checks=checks)
+
+
+def _with_leaves(check: Check, facts: Facts) -> Check:
+    """The conditions with what each compared: only who is told why needs to know."""
+    if check.rule != "conditions" or facts.rules.conditions is None:
+        return check
+    return replace(check, leaves=tuple(conditions.leaves(facts.rules.conditions, facts.metadata)))
+
+
+def _outlasts(check: Check, item: Item, now: datetime) -> bool:
+    """Whether it will be too late when the hold ends."""
+    end = now if check.is_endless else check.until
+    return end is None or end >= item.not_after
+
+
+def first_due(
+    *, rules: Rules, zone_name: str, item_id: str, send_time: datetime, not_after: datetime, now: datetime
+) -> datetime:
+    """When an item is first looked at: at `send_time`, now if that is past, at the next opening if that is closed."""
+    at = max(send_time, now, rules.start_time or now)
+    if rules.if_outside == "wait" and not rules.is_always_open:
+        calendar = Facts(rules=rules, zone_name=zone_name).calendar
+        at = _opened(calendar, at, item_id) or at
+    return min(at, max(not_after, now))
+
+
+def expiry(*, send_time: datetime, created_time: datetime, not_after_days: int, valid_days: int) -> datetime:
+    """`not_after`: so many days after the later of both times, and no later than the instance could be answered."""
+    days = min(not_after_days, valid_days) if valid_days else not_after_days
+    return max(send_time, created_time) + timedelta(days=days)
+
+
+def hours_of(start: time | None, end: time | None) -> Hours | None:
+    """The daily window of two columns that are both null or neither."""
+    return None if start is None or end is None else Hours(start, end)
+
+
+# The rules, in their order ------------------------------------------------------------------------------------
+
+
+_NAMES: Final = (
+    "period", "credits", "previous", "suppression", "conditions", "frequency_cap", "contact_policy", "window", "expiry",
+)  # fmt: skip
+_PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
+
+
+def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
+    rules, rule, block = facts.rules, "period", facts.block
+    if not rules.is_active:
+        return _skip(rule, "inactive", "Ignored: the questionnaire is not active")
+    if rules.end_time is not None and now >= rules.end_time:
+        return _skip(rule, "ended", f"Ignored: the pipeline ended on {_zoned(rules.end_time, facts)}")
+    if rules.is_closed:
+        return _skip(rule, "closed", "Ignored: the questionnaire has all the responses it takes")
+    if rules.start_time is not None and now < rules.start_time:
+        text = f"Held: the pipeline starts on {_zoned(rules.start_time, facts)}"
+        return Check(rule, "hold", "not_started", text, rules.start_time)
+    if block is not None:
+        until = block.until
+        words = block.text if until is None else f"{block.text}, tried again at {_zoned(until, facts)}"
+        return Check(rule, "hold", block.reason, f"Held: {words}", until, is_endless=until is None)
+    return _PASSED[rule]
+
+
+def _credits(item: Item, facts: Facts, now: datetime) -> Check:
+    rule = "credits"
+    if facts.rules.has_credits:
+        return _PASSED[rule]
+    until = now + timedelta(minutes=CREDITS_WAIT_MINUTES)
+    if now < item.not_after <= until:  # it may still go, should credits return
+        until = item.not_after - datetime.resolution
+    return Check(rule, "hold", NO_CREDITS, WAITING_CREDITS, until)
+
+
+def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer
+    rule, previous = "previous", facts.previous
+    if previous is None:
+        return _PASSED[rule]
+    if previous.is_open:  # whatever it follows for, it does not overtake
+        until = now + timedelta(minutes=PREVIOUS_WAIT_MINUTES)
+        return Check(rule, "hold", "previous_open", "Held: the message before this one is still under way", until)
+    if not item.is_reminder:
+        return _PASSED[rule]
+    if not previous.is_sent:
+        return _skip(rule, "previous_not_sent", "Ignored: the message before this one was not sent")
+    if previous.is_answered:
+        return _skip(rule, "already_answered", "Ignored: already answered")
+    if previous.is_expired:
+        return _skip(rule, "instance_expired", "Ignored: the questionnaire can no longer be answered")
+    return _PASSED[rule]
+
+
+def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
+    found = facts.suppression
+    if found is None:
+        return _PASSED["suppression"]
+    words = reasons.SUPPRESSED.get(found.reason, found.reason)
+    day = found.created_time.astimezone(zone_of(facts.zone_name)).date().isoformat()
+    return _skip("suppression", found.reason, f"Ignored: {words} on {day}")
+
+
+def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
+    tree = facts.rules.conditions
+    if conditions.matches(tree, facts.metadata):
+        return _PASSED["conditions"]
+    leaf = _unmet(tree, facts.metadata)
+    words = "" if leaf is None else _condition_words(leaf)
+    return _skip("conditions", "conditions", f"Ignored: condition not met{words}")
+
+
+def _frequency_cap(item: Item, facts: Facts, now: datetime) -> Check:
+    rule, rules = "frequency_cap", facts.rules
+    if not rules.cap or item.is_reminder:
+        return _PASSED[rule]
+    asked = [c.time for c in facts.contacts if c.pipeline_id == item.pipeline_id and c.item_id != item.item_id]
+    last = max(asked, default=None)
+    if last is None or last + rules.cap <= now:
+        return _PASSED[rule]
+    again = last + rules.cap
+    text = f"asked on {_local(last, facts)}, possible again from {_zoned(again, facts)}"
+    if rules.if_capped == "wait":
+        return Check(rule, "hold", "frequency_cap", f"Held: {text}", again)
+    return _skip(rule, "frequency_cap", f"Ignored: {text}")
+
+
+def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
+    rule, policy = "contact_policy", facts.rules.policy
+    if policy is None or facts.rules.is_exempt or (item.is_reminder and not policy.counts_reminders):
+        return _PASSED[rule]
+    answered, rest = facts.responded_time, timedelta(days=policy.response_days or 0)
+    if answered is not None and answered + rest > now:
+        text = f"answered on {_local(answered, facts)}, asked again from {_zoned(answered + rest, facts)}"
+        return _exceeded(policy, text, answered + rest)
+    counted = _counted(policy, item, facts, now)
+    if len(counted) >= policy.invitations_max:
+        first, last = counted[len(counted) - policy.invitations_max], counted[-1]
+        title = facts.titles.get(last.pipeline_id)
+        noun = f"{'message' if policy.counts_reminders else 'invitation'}{'' if len(counted) == 1 else 's'}"
+        text = (
+            f"{len(counted)} {noun} since {_zoned(counted[0].time, facts)}, limit {policy.invitations_max} in "
+            f"{policy.days} {'day' if policy.days == 1 else 'days'}{f'; the last from “{title}”' if title else ''}"
+        )
+        return _exceeded(policy, text, first.time + timedelta(days=policy.days))
+    if len(counted) + len(facts.rivals) >= policy.invitations_max:
+        # Nothing is lost yet: who goes first may still be refused, and then this one has the place.
+        text = f"Held: makes way for “{facts.rivals[0]}”, which is due for the same person and goes first"
+        return Check(rule, "hold", rule, text, now + timedelta(minutes=WAY_WAIT_MINUTES))
+    return _PASSED[rule]
+
+
+def _counted(policy: Policy, item: Item, facts: Facts, now: datetime) -> list[Contact]:
+    """What the policy counts against the item, the earliest first."""
+    since = now - timedelta(days=policy.days)
+    return sorted(
+        (
+            contact
+            for contact in (*facts.contacts, *facts.elsewhere)
+            if contact.item_id != item.item_id
+            and contact.time > since
+            and (contact.kind == INVITATION or policy.counts_reminders)
+        ),
+        key=lambda contact: contact.time,
+    )
+
+
+def _exceeded(policy: Policy, text: str, until: datetime) -> Check:
+    rule = "contact_policy"
+    if policy.if_exceeded == "wait":
+        return Check(rule, "hold", rule, f"Held: {text}", until)
+    return _skip(rule, rule, f"Ignored: {text}")
+
+
+_CLOSED: Final[Mapping[windows.Closed, tuple[str, str]]] = {
+    "window": ("outside_window", "outside the dispatch window"),
+    "holiday": ("holiday", "a holiday"),
+    "quiet": ("quiet_hours", "quiet hours"),
+}
+
+
+def _window(item: Item, facts: Facts, now: datetime) -> Check:
+    rule, calendar = "window", facts.calendar
+    closed = windows.closed_by(calendar, now)
+    if closed is None:
+        return _PASSED[rule]
+    until = _opened(calendar, now, item.item_id)
+    reason, words = _CLOSED[closed]
+    if closed == "window" and facts.rules.if_outside == "skip":
+        return _skip(rule, reason, f"Ignored: {words}")
+    text = "Held" if until is None else f"Held until {_zoned(until, facts)}"
+    return Check(rule, "hold", reason, f"{text}: {words}", until)
+
+
+def _expiry(item: Item, facts: Facts, now: datetime) -> Check:
+    if now < item.not_after:
+        return _PASSED["expiry"]
+    return _too_late(item, item.reason or "a backlog", facts)
+
+
+Rule = Callable[[Item, Facts, datetime], Check]
+RULES: Final[tuple[Rule, ...]] = (
+    _period,
+    _credits,
+    _previous,
+    _suppression,
+    _conditions,
+    _frequency_cap,
+    _contact_policy,
+    _window,
+    _expiry,  # the last one: `decide` puts its verdict in the place of a hold that would last too long
+)
+
+
+def _too_late(item: Item, held_by: str, facts: Facts) -> Check:
+    words = reasons.HELD_BY.get(held_by, held_by)
+    text = f"Ignored: not sent before {_zoned(item.not_after, facts)}; held by: {words}"
+    return _skip("expiry", "too_late", text)
+
+
+def _skip(rule: str, reason: str, text: str) -> Check:
+    return Check(rule, "skip", reason, text)
+
+
+def _opened(calendar: Calendar, at: datetime, item_id: str) -> datetime | None:
+    """`at` itself when that is open, else a moment in the next opening; None when there is none."""
+    opening = windows.next_opening(calendar, at)
+    if opening is None:
+        return None
+    return at if opening.start <= at else windows.spread_start(opening, item_id).astimezone(UTC)
+
+
+def _zoned(instant: datetime, facts: Facts) -> str:
+    """A local time, and whose."""
+    return f"{_local(instant, facts)} {facts.zone_name}"
+
+
+def _local(instant: datetime, facts: Facts) -> str:
+    return instant.astimezone(zone_of(facts.zone_name)).strftime("%Y-%m-%d %H:%M")
+
+
+def _document(leaf: conditions.LeafResult) -> dict[str, object]:
+    """What one comparison was, as JSON has it: numbers as numbers, dates as texts."""
+    actual = leaf.actual.isoformat() if isinstance(leaf.actual, date) else leaf.actual
+    actual = float(actual) if isinstance(actual, Decimal) else actual
+    return {
+        "subject": leaf.subject,
+        "operator": leaf.operator,
+        "value": leaf.value,
+        "actual": actual,
+        "matches": leaf.matches,
+    }
+
+
+def _unmet(
+    node: conditions.Node | None, known: conditions.Facts, *, wanted: bool = True
+) -> conditions.LeafResult | None:
+    """The first leaf because of which the condition is not `wanted`; None when it is, or when it has no leaf."""
+    if conditions.matches(node, known) is wanted:
+        return None
+    match node:
+        case conditions.All(nodes) | conditions.AnyOf(nodes):
+            found = (_unmet(child, known, wanted=wanted) for child in nodes)
+            return next((leaf for leaf in found if leaf is not None), None)
+        case conditions.Not(child):
+            return _unmet(child, known, wanted=not wanted)
+        case conditions.Leaf():
+            return conditions.evaluate(node, known)
+        case None:
+            return None
+
+
+def _words_of(value: object) -> str:
+    """As an author wrote it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_words_of(each) for each in value)  # pyright: ignore[reportUnknownVariableType]
+    return str(value)
+
+
+def _condition_words(leaf: conditions.LeafResult) -> str:
+    value = "" if leaf.value is None else f" {_words_of(leaf.value)}"
+    negation = "not " if leaf.matches else ""  # a leaf that is met can only be in the way under a `not`
+    return f": {negation}{leaf.subject.partition(':')[2]} {leaf.operator}{value}"
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= RESULT_CHARACTERS_MAX else f"{text[: RESULT_CHARACTERS_MAX - 1]}…"

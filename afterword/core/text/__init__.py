@@ -1,0 +1,1 @@
+"""Languages and public registers."""

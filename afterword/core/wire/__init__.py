@@ -1,0 +1,1 @@
+"""Formats of the wire and of files: times, lists, exports, imports."""

@@ -1,0 +1,369 @@
+"""Tables of items as CSV: the header and what its columns mean, rows cut into pieces, a row as a request. No I/O.
+
+A file is read once, when it arrives: the pieces keep the cells of the columns that count, so that each can be worked
+off alone, in any process, at any time.
+"""
+
+import csv
+import difflib
+import io
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from afterword import errors
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import GLOBAL, Declared, InvalidMetadata
+from afterword.core.questionnaires.reading import escape
+from afterword.errors import FieldError
+
+ROWS_MAX: Final = 200_000
+RECORD_BYTES_MAX: Final = 65_536
+COLUMNS_MAX: Final = 500
+PIECE_ROWS: Final = 1_000
+PIECE_CHARACTERS: Final = 1_000_000  # beyond, a piece is closed early: rows may be long
+SEPARATORS: Final = (",", ";", "\t", "|")
+COMPRESSION: Final = 1
+HEAD_BYTES: Final = 100
+
+ADDRESS: Final = "responder_channel_identifier"
+REFERENCE: Final = "external_reference"
+FIELDS: Final = (ADDRESS, "locale", "send_time", REFERENCE)
+GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
+OTHER_NAMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("email", "emailaddress", "mail", "recipient", "address", "customer", "customeremail"), ADDRESS),
+    **dict.fromkeys(("phone", "phonenumber", "mobile", "telephone", "identifier", "contact"), ADDRESS),
+    **dict.fromkeys(("language", "lang", "languagecode"), "locale"),
+    **dict.fromkeys(("sendat", "senddate", "date", "when", "time", "datetime"), "send_time"),
+    **dict.fromkeys(("reference", "order", "orderid", "orderno", "ordernumber", "invoice", "key"), REFERENCE),
+}
+BROKEN: Final = "The quotation marks of this row are broken: one within a quoted cell must be doubled."
+NOT_UTF8: Final = "Save it as “CSV UTF-8” and send it again."
+
+_PUNCTUATION: Final = re.compile(r"[\W_]+")
+_MEANING_CUTOFF: Final = 0.75
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTable:
+    """The columns that count: what each of them is, and its place in the file, from 1."""
+
+    columns: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows of a file, compressed; `first_row` counts from 1, after the header."""
+
+    first_row: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A whole file: its header, how many rows it has, and they in pieces; none of a header that is wrong."""
+
+    names: Sequence[str]
+    separator: str
+    mapping: Mapping[str, str]
+    sheet: ImportTable
+    rows_total: int
+    pieces: Sequence[Piece]
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why a row could not be read at all."""
+
+    code: str
+    message: str
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """What a piece holds: cells in the order of the sheet, and the references that stand earlier in the file too."""
+
+    rows: list[list[str] | Fault]
+    repeated: list[str]
+
+
+def decode(content: bytes) -> str:
+    """The text of a file. Raises Malformed, which says what to do, for what is not UTF-8."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in content[:HEAD_BYTES]:
+        raise errors.Malformed(f"The file is UTF-16. {NOT_UTF8}", "malformed_encoding")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        told = f"The file is not UTF-8: line {line:,} has other bytes, as Latin-1 and Windows-1252 write them."
+        raise errors.Malformed(f"{told} {NOT_UTF8}", "malformed_encoding") from None
+
+
+def cut(text: str, *, separator: str, mapping: Mapping[str, str]) -> Cut:
+    """Read the file. `mapping` says what columns of other names are; an empty text leaves one out.
+
+    Raises Invalid for a quotation mark without end, no header or no rows, TooLarge for too many of them. A row that is
+    wrong in itself is kept as a Fault; what is wrong with the header says `check`.
+    """
+    records = _records(text, separator)
+    header = next(records, None)
+    if header is None or isinstance(header, Fault):
+        if header is None:
+            _refuse("too_few", "The file has no header.", "")
+        _refuse(header.code, f"The file's header cannot be read. {header.message}", "")
+    names = [name.strip() for name in header]
+    while names and not names[-1]:
+        names.pop()
+    sheet, wrong = _sheet(names, separator=separator, mapping=mapping, declared=GLOBAL, strict=False)
+    if wrong:
+        return Cut(names, separator, mapping, sheet, 0, ())
+    pieces, rows_total = _pieces(records, sheet, width=len(names))
+    if not rows_total:
+        _refuse("too_few", "The file has a header and no rows.", "")
+    return Cut(names, separator, mapping, sheet, rows_total, pieces)
+
+
+def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
+    """Raise Invalid for what is wrong with a file's header, by the names that are declared."""
+    _, wrong = _sheet(found.names, separator=found.separator, mapping=found.mapping, declared=declared, strict=strict)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+def read_piece(content: bytes) -> Rows:
+    """The rows of a piece."""
+    return msgspec.json.decode(zlib.decompress(content), type=Rows)
+
+
+def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
+    """A row as the request that it means; an empty cell is as if absent."""
+    found: dict[str, Any] = {}
+    groups: dict[str, dict[str, str]] = {}
+    for column, cell in zip(columns, cells, strict=True):
+        if column in FIELDS:
+            if text := cell.strip():
+                found[column] = text
+        elif cell:
+            kind, name = group_of(column)
+            groups.setdefault(kind, {})[name] = cell
+    return {**found, "metadata": groups} if groups else found
+
+
+def pointers_of(columns: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+    """Which column of the file the parts of a row's request come from, by JSON Pointer."""
+    return {
+        f"/{column}" if column in FIELDS else f"/metadata/{escape(kind)}/{escape(name)}": place
+        for column, place in zip(columns, places, strict=True)
+        for kind, name in [("", "") if column in FIELDS else group_of(column)]
+    }
+
+
+def group_of(column: str) -> tuple[str, str]:
+    """Whose value a column of metadata is, and its name."""
+    prefix = next(prefix for prefix in GROUPS if column.startswith(prefix))
+    return GROUPS[prefix], column.removeprefix(prefix)
+
+
+# The header ----------------------------------------------------------------------------------------------------------
+
+
+def _sheet(
+    names: Sequence[str], *, separator: str, mapping: Mapping[str, str], declared: Declared, strict: bool
+) -> tuple[ImportTable, list[FieldError]]:
+    """The columns that count, and what is wrong with the header."""
+    if len(names) > COLUMNS_MAX:
+        _refuse("too_many", f"A file has at most {COLUMNS_MAX} columns.", "")
+    wrong = [
+        FieldError("unknown_column", "The file's header has no such column.", parameter=f"map[{name}]")
+        for name in mapping
+        if name not in names
+    ]
+    columns: list[str] = []
+    places: list[int] = []
+    for place, name in enumerate(names, start=1):
+        column = mapping.get(name, name)
+        if not column and name:
+            continue
+        error = _column_error(name, column, is_mapped=name in mapping, declared=declared, strict=strict)
+        if error is None and column in columns:
+            error = FieldError("exclusive", "Two columns say the same.", pointer=f"/{escape(name)}")
+        if error is not None:
+            wrong.append(error)
+        columns.append(column)
+        places.append(place)
+    wrong += _missing(columns, separator=separator, names=names) + _too_many(columns)
+    return ImportTable(tuple(columns), tuple(places)), wrong
+
+
+def _column_error(name: str, column: str, *, is_mapped: bool, declared: Declared, strict: bool) -> FieldError | None:
+    place: dict[str, Any] = {"parameter": f"map[{name}]"} if is_mapped else {"pointer": f"/{escape(name)}"}
+    if not name:
+        return FieldError("required", "A column between others has no name.", **place)
+    if column in FIELDS:
+        return None
+    if not column.startswith(tuple(GROUPS)):
+        return FieldError("unknown_column", _advice(column, declared, is_mapped=is_mapped), **place)
+    kind, known = group_of(column)
+    try:
+        metadata.read_value(known, None)
+    except InvalidMetadata as error:
+        return FieldError(error.code, str(error), **place)
+    if strict and declared.get("questionnaire" if kind == "questionnaire" else "responder", known) is None:
+        return FieldError("unknown_metadata", "This name is not declared.", **place)
+    return None
+
+
+def _advice(name: str, declared: Declared, *, is_mapped: bool) -> str:
+    """What an unknown column probably is, in words that repeat nothing of the file."""
+    known = {
+        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.responder.values()},
+        **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.questionnaire.values()},
+        **OTHER_NAMES,
+        **{_plain(one): one for one in FIELDS},
+    }
+    close = difflib.get_close_matches(_plain(name), known, n=1, cutoff=_MEANING_CUTOFF)
+    meant = f"did you mean {known[close[0]]}?" if close else "it can be metadata.questionnaire.NAME, for example."
+    if is_mapped:
+        return f"There is no such column to map to; {meant}"
+    return f"There is no column of this name; {meant} Map it to that, or to nothing to leave it out."
+
+
+def _plain(name: str) -> str:
+    for prefix in ("metadata.", "questionnaire.", "responder."):
+        name = name.removeprefix(prefix)
+    return _PUNCTUATION.sub("", name).casefold()
+
+
+def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) -> list[FieldError]:
+    if ADDRESS in columns:
+        return []
+    other = [one for one in SEPARATORS if one != separator and len(names) == 1 and one in names[0]]
+    hint = " Its columns seem to have another separator." if other else ""
+    return [FieldError("required", f"No column says who is written to.{hint}", pointer=f"/{ADDRESS}")]
+
+
+def _too_many(columns: Sequence[str]) -> list[FieldError]:
+    return [
+        FieldError("too_many", f"A metadata map has at most {metadata.NAMES_MAX} names.", pointer=f"/metadata/{kind}")
+        for prefix, kind in GROUPS.items()
+        if sum(column.startswith(prefix) for column in columns) > metadata.NAMES_MAX
+    ]
+
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a text for the reader of records; `taken` are those of the record that it is reading."""
+
+    lines: Iterator[str]
+    taken: list[str] = field(default_factory=list[str])
+    characters: int = 0
+    has_ended: bool = False
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        try:
+            line = next(self.lines)
+        except StopIteration:
+            self.has_ended = True
+            raise
+        self.taken.append(line)
+        self.characters += len(line)
+        return line
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the record, which the reader gave up, goes on behind these lines, or would at the end of the file."""
+        is_given_up = self.characters > csv.field_size_limit()
+        return self.has_ended or (is_given_up and sum(line.count('"') for line in self.taken) % 2 == 1)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the record has more bytes than one may have."""
+        if self.characters <= RECORD_BYTES_MAX // 4:
+            return False
+        return sum(len(line.encode()) for line in self.taken) > RECORD_BYTES_MAX
+
+
+def _records(text: str, separator: str) -> Iterator[list[str] | Fault]:
+    """The records of a text, without those that are blank. Raises Invalid where a quotation mark has no end."""
+    lines = _Lines(iter(io.StringIO(text, newline="")))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    number = 0
+    while True:
+        lines.taken.clear()
+        lines.characters = 0
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            # At the end of the file, or so far on that no row is meant: what follows the mark cannot be told apart.
+            if lines.is_open:
+                where = f"row {number:,}" if number else "the header"
+                until = "never closed" if lines.has_ended else f"not closed within {RECORD_BYTES_MAX:,} bytes"
+                _refuse("invalid_format", f"A quotation mark is opened in {where} and {until}.", "")
+            cells = None
+        if cells is not None and not any(map(str.strip, cells)):
+            continue
+        number += 1
+        if cells is None and not lines.is_too_long:
+            yield Fault("invalid_format", BROKEN)
+        elif cells is None or lines.is_too_long:
+            yield Fault("too_long", f"A row may have {RECORD_BYTES_MAX:,} bytes.")
+        elif any("\x00" in line for line in lines.taken):
+            yield Fault("invalid_format", "The character NUL is not allowed.")
+        else:
+            yield cells
+
+
+def _pieces(records: Iterator[list[str] | Fault], sheet: ImportTable, *, width: int) -> tuple[list[Piece], int]:
+    """The rows in pieces, and how many they are."""
+    reference = sheet.columns.index(REFERENCE) if REFERENCE in sheet.columns else None
+    pieces: list[Piece] = []
+    rows: list[list[str] | Fault] = []
+    repeated: list[str] = []
+    seen: set[str] = set()
+    size = total = 0
+    for total, record in enumerate(records, start=1):
+        if total > ROWS_MAX:
+            raise errors.TooLarge(f"A file may have {ROWS_MAX:,} rows; send it in parts.")
+        row = _row(record, sheet, width=width)
+        rows.append(row)
+        if not isinstance(row, Fault):
+            size += sum(map(len, row))
+            key = row[reference].strip() if reference is not None else ""
+            if key in seen:
+                repeated.append(key)
+            elif key:
+                seen.add(key)
+        if len(rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
+            pieces.append(_piece(total - len(rows) + 1, rows, repeated))
+            rows, repeated, size = [], [], 0
+    if rows:
+        pieces.append(_piece(total - len(rows) + 1, rows, repeated))
+    return pieces, total
+
+
+def _row(record: list[str] | Fault, sheet: ImportTable, *, width: int) -> list[str] | Fault:
+    if isinstance(record, Fault):
+        return record
+    if len(record) < width or any(map(str.strip, record[width:])):
+        return Fault("invalid_format", f"This row has {len(record):,} cells, and the header {width:,}.")
+    return [record[place - 1] for place in sheet.places]
+
+
+def _piece(first_row: int, rows: list[list[str] | Fault], repeated: list[str]) -> Piece:
+    return Piece(first_row, zlib.compress(_encode(Rows(rows, repeated)), COMPRESSION))
+
+
+def _refuse(code: str, message: str, pointer: str) -> NoReturn:
+    raise errors.Invalid.of(FieldError(code, message, pointer=pointer))

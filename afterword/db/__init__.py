@@ -1,0 +1,449 @@
+"""The one gateway to PostgreSQL: pool, transactions, the database's clock, violations turned into refusals.
+
+Queries are literals (`LiteralString`): the type checker refuses one that was put together at run time. The dynamic
+parts of lists (filters, orders) are composed here, from a whitelist of columns, and nowhere else.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, LiteralString, Self
+
+import asyncpg
+
+from afterword import errors
+from afterword.core.wire import times
+from afterword.core.wire.lists import Page, Rows
+from afterword.db import list_queries
+from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize
+from afterword.db.semaphore import FifoSemaphore, TooManyWait
+
+STATEMENT_TIMEOUT_SECONDS = 5
+LOCK_TIMEOUT_SECONDS = 1
+IDLE_TRANSACTION_TIMEOUT_SECONDS = 10
+ACQUIRE_TIMEOUT_SECONDS = 5
+RELEASE_TIMEOUT_SECONDS = 1
+CLOCK_TIMEOUT_SECONDS = 1
+COMMAND_TIMEOUT_SECONDS = 6  # beyond the statement's own: then the server is stuck, not the statement slow
+CLOCK_AGE_SECONDS_MAX = 10
+STATEMENT_SECONDS_MAX = 300
+RETRY_AFTER_SECONDS = 2
+POOL_SIZE_DEFAULT = 10
+WAITING_MAX_DEFAULT = 10_000
+
+assert COMMAND_TIMEOUT_SECONDS > STATEMENT_TIMEOUT_SECONDS  # noqa: S101
+
+Row = asyncpg.Record
+
+
+class Taken(errors.Conflict):
+    """A unique key holds this value already; `constraint` names the key."""
+
+    constraint: str = ""
+
+
+class Dangling(errors.Conflict):
+    """A foreign key points at nothing, or something still points at what goes; `constraint` names the key."""
+
+    code_default = "in_use"
+    constraint: str = ""
+
+
+class LockTimeout(errors.Unavailable):
+    """Another transaction held a lock for longer than this one may wait."""
+
+
+class Clock:
+    """The database's clock, read without a round trip: its last answer plus what the monotonic clock counted since.
+
+    The wall clocks of processes take no part in any decision; this one differs from the database's by the length of
+    one round trip and the drift of `CLOCK_AGE_SECONDS_MAX`.
+    """
+
+    def __init__(self) -> None:
+        self._database: datetime | None = None
+        self._monotonic = 0.0
+
+    def set(self, database_now: datetime, *, monotonic: float) -> None:
+        """Take `database_now` as the time at the moment `monotonic` (seconds of `time.monotonic`)."""
+        self._database, self._monotonic = database_now, monotonic
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the database should be asked again."""
+        return self._database is None or time.monotonic() - self._monotonic > CLOCK_AGE_SECONDS_MAX
+
+    def now(self) -> datetime:
+        """The database's time, aware, in UTC."""
+        if self._database is None:
+            raise errors.Unavailable("The database's clock is not known yet.", headers=_retry_after())
+        return self._database + timedelta(seconds=time.monotonic() - self._monotonic)
+
+
+class Database:
+    """A connection, in a transaction or not. All queries of the product pass through these four functions."""
+
+    def __init__(self, connection: Any, clock: Clock) -> None:
+        self._connection = connection
+        self.clock = clock
+        self.due_time: datetime | None = None
+
+    def announce(self, due_time: datetime) -> None:
+        """What this transaction writes is due then: the pool's listeners are told after the commit, if there is one."""
+        self.due_time = due_time if self.due_time is None else min(self.due_time, due_time)
+
+    async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
+        """All rows."""
+        with refusals():
+            return await self._connection.fetch(query, *values)
+
+    async def fetch_row(self, query: LiteralString, *values: object) -> Row | None:
+        """The first row, or None."""
+        with refusals():
+            return await self._connection.fetchrow(query, *values)
+
+    async def fetch_value(self, query: LiteralString, *values: object) -> Any:
+        """The first column of the first row, or None."""
+        with refusals():
+            return await self._connection.fetchval(query, *values)
+
+    async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
+        """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
+        longer = {} if seconds is None else {"timeout": seconds}
+        with refusals():
+            tag: str = await self._connection.execute(query, *values, **longer)
+        count = tag.rpartition(" ")[2]
+        return int(count) if count.isdigit() else 0
+
+    async def fetch_list(self, base: LiteralString, *values: object, page: Page) -> Rows[Row]:
+        """The page that a client asked for of the rows of `base`, a select without order and limit.
+
+        `base` names its output columns as the page's Listing does; PostgreSQL flattens the outer select, so indexes on
+        (…, created_time desc, id) serve the order. In the store: `rows = await db.fetch_list("select … from queue_item
+        where organization_id = $1", organization_id, page=page); return rows.map(_item)`.
+        """
+        parameters = list(values)
+        chosen = list_queries.where(page.criteria, parameters)
+        total: int | None = None
+        with refusals():
+            if page.with_total:
+                count = f"select count(*) from ({base}) listed{chosen}"
+                total = await self._connection.fetchval(count, *parameters)
+            if not page.with_results or (total is not None and page.offset >= total):
+                return Rows([], total)
+            after = await self._key(base, values, page)
+            window = list_queries.window(page, after, chosen, parameters)
+            query = f"select {list_queries.output(page.listing)} from ({base}) listed{window}"
+            rows: list[Row] = await self._connection.fetch(query, *parameters)
+        has_more = len(rows) > page.limit
+        items = rows[: page.limit]
+        return Rows(items, total, _key_of(items[-1], page) if has_more else None, has_more)
+
+    async def _key(self, base: LiteralString, values: Sequence[object], page: Page) -> tuple[object, ...] | None:
+        """The key that the page starts behind; one that was too long for a cursor is read again, from the id alone."""
+        after = page.after
+        if after is None or len(after) == len(page.order) + 1:
+            return after
+        parameters = list(values)
+        where = list_queries.identity(page.listing, after[-1], parameters)
+        row: Row | None = await self._connection.fetchrow(f"select * from ({base}) listed{where}", *parameters)
+        if row is None:
+            message = "The row that this cursor stood on is gone; start again."
+            raise errors.Invalid.of(errors.FieldError("invalid_cursor", message, parameter="cursor"))
+        return (*(row[step.column.name] for step in page.order), after[-1])
+
+
+@dataclass(slots=True)
+class Pool:
+    """Connections of one process, and the clock that they share."""
+
+    raw: Any
+    clock: Clock
+    turns: FifoSemaphore  # one a connection: the driver's own queue lets some starve
+    is_behind_pooler: bool = False  # which may run each statement outside of a transaction on another server
+    acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
+    told: list[Callable[[datetime], None]] = field(default_factory=list[Callable[[datetime], None]])  # of what is due
+    idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
+    is_closing: bool = False  # then all go back to the driver's pool, which waits for them
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a connection."""
+        return self.turns.waiting
+
+    async def close(self) -> None:
+        """Wait for the connections in use, then close all."""
+        self.is_closing = True
+        while self.idle:
+            await self.raw.release(self.idle.pop())
+        await self.raw.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+async def open_pool(
+    url: str,
+    *,
+    size_max: int = POOL_SIZE_DEFAULT,
+    application_name: str = "afterword",
+    server_settings: Mapping[str, str] | None = None,
+    statement_cache_size: int = 100,
+    statement_seconds_max: int = STATEMENT_SECONDS_MAX,
+    acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
+    waiting_max: int = WAITING_MAX_DEFAULT,
+) -> Pool:
+    """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
+
+    `statement_cache_size` 0: a transaction pooler may stand between, so even reads are transactions.
+    `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
+    `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable;
+    `waiting_max`: how many may wait for that, before the next one is Unavailable at once.
+    """
+    settings = {
+        "application_name": application_name,
+        "timezone": "UTC",
+        "statement_timeout": f"{STATEMENT_TIMEOUT_SECONDS}s",
+        "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{IDLE_TRANSACTION_TIMEOUT_SECONDS}s",
+        "tcp_user_timeout": "10000",
+        "tcp_keepalives_idle": "30",
+        "jit": "off",
+        **(server_settings or {}),
+    }
+    hosts = Hosts(url)
+    with refusals():
+        raw = await asyncpg.create_pool(
+            url,
+            connect=hosts.connect,
+            min_size=0,  # a process starts, and says that it is not ready, while the database is away
+            max_size=size_max,
+            timeout=CONNECT_TIMEOUT_SECONDS,
+            command_timeout=COMMAND_TIMEOUT_SECONDS,
+            statement_cache_size=statement_cache_size,
+            max_cached_statement_lifetime=statement_seconds_max,
+            server_settings=settings,
+            connection_class=Connection,
+            init=initialize,
+        )
+    is_behind_pooler = statement_cache_size == 0
+    turns = FifoSemaphore(size_max, waiting_max=waiting_max, seconds=acquire_seconds)
+    return Pool(raw, Clock(), turns, is_behind_pooler, acquire_seconds)
+
+
+def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
+    """A connection without a transaction, for reads: each statement sees its own moment."""
+    return transaction(pool) if pool.is_behind_pooler else _Loan(pool)
+
+
+class _Loan:
+    """A connection of the pool for as long as it is used; a class, as every request takes one."""
+
+    __slots__ = ("_pool", "_raw")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> Database:
+        pool = self._pool
+        raw = self._raw = _at_once(pool) or await _acquired(pool)
+        clock = pool.clock
+        if clock.is_stale:
+            try:
+                await _read_clock(raw, pool)
+            except BaseException:
+                await _discard(pool, raw)
+                raise
+        return Database(raw, clock)
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        pool, raw = self._pool, self._raw
+        if kind is None and not pool.is_closing and not _is_gone(raw) and not raw.is_in_transaction():
+            pool.idle.append(raw)
+            pool.turns.give_back()
+        else:
+            await _discard(pool, raw)
+
+
+def _at_once(pool: Pool) -> Any:
+    """A connection, if one lies there and nobody waits."""
+    if not pool.idle or not pool.turns.take_at_once():
+        return None
+    raw = pool.idle.pop()
+    if not _is_gone(raw):
+        return raw
+    pool.idle.append(raw)  # whoever may wait sees to it
+    pool.turns.give_back()
+    return None
+
+
+def _is_gone(raw: Any) -> bool:
+    """Whether it is closed; of one that broke while it lay here the driver's pool has taken back even its name."""
+    try:
+        return bool(raw.is_closed())
+    except asyncpg.InterfaceError:
+        return True
+
+
+async def _acquired(pool: Pool) -> Any:
+    until = asyncio.get_running_loop().time() + pool.acquire_seconds
+    try:
+        with refusals():
+            await pool.turns.take()
+            try:
+                while pool.idle:
+                    raw = pool.idle.pop()
+                    if not _is_gone(raw):
+                        return raw
+                    await pool.raw.release(raw)  # the driver's pool forgets it, and opens another when it needs one
+                async with asyncio.timeout_at(until):
+                    return await pool.raw.acquire()
+            except BaseException:
+                pool.turns.give_back()
+                raise
+    except TooManyWait:
+        raise errors.Unavailable("Too many requests wait for the database.", headers=_retry_after()) from None
+    except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
+        raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
+
+
+async def _discard(pool: Pool, raw: Any) -> None:
+    """Give one back that something went wrong on: through the driver's hands, which end what is left open."""
+    try:
+        # A server that hangs: whoever asked it has been told, and the driver ends the connection.
+        with suppress(*AWAY):
+            await pool.raw.release(raw, timeout=RELEASE_TIMEOUT_SECONDS)
+    finally:
+        pool.turns.give_back()
+
+
+def on_demand(pool: Pool) -> Database:
+    """A database for those who mostly need none: each query takes a connection for itself and gives it back."""
+    return Database(_OnDemand(pool), pool.clock)
+
+
+@asynccontextmanager
+async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
+    """The one place that commits: on leaving, unless something was raised, which rolls back."""
+    async with _Loan(pool) as database:
+        with refusals():
+            async with _driver(database).transaction():
+                yield database
+    if database.due_time is not None:
+        for tell in pool.told:
+            tell(database.due_time)
+
+
+@asynccontextmanager
+async def savepoint(database: Database) -> AsyncGenerator[None, None]:
+    """A part of a transaction that may fail alone: what is raised in it takes back this part, and is raised on."""
+    with refusals():
+        async with _driver(database).transaction():
+            yield
+
+
+def refusals() -> AbstractContextManager[None]:
+    """Turn what the driver raises into refusals: taken and dangling keys, a database that is away."""
+    return _REFUSALS
+
+
+class _Refusals:
+    """One for all queries: it keeps nothing, and a generator for each would cost more than all its checks."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, errors.Refusal):
+            return
+        refusal = _refusal_of(error)
+        if refusal is not None:
+            raise refusal from error
+
+
+_REFUSALS = _Refusals()
+
+
+def _refusal_of(error: BaseException) -> errors.Refusal | None:
+    match error:
+        case asyncpg.UniqueViolationError():
+            taken = Taken("There is one with this key already.")
+            taken.constraint = _constraint(error)
+            return taken
+        case asyncpg.ForeignKeyViolationError() | asyncpg.RestrictViolationError():
+            dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
+            dangling.constraint = _constraint(error)
+            return dangling
+        case asyncpg.LockNotAvailableError():
+            return LockTimeout("Somebody else is changing the same thing.", headers=_retry_after())
+        case asyncpg.InvalidCachedStatementError() | asyncpg.OutdatedSchemaCacheError():
+            # A migration changed a column that the statement gives. The driver prepares it anew for the next try.
+            return errors.Unavailable("The database was changed at this moment.", headers=_retry_after())
+        case _ if isinstance(error, AWAY):
+            return errors.Unavailable("The database is not available at the moment.", headers=_retry_after())
+        case _:
+            return None
+
+
+def _driver(database: Database) -> Any:
+    """The driver's connection, which only this module may touch."""
+    return database._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the same module
+
+
+class _OnDemand:
+    """The four methods of a connection, each on a connection of the pool."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def fetch(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await _driver(database).fetch(query, *values)
+
+    async def fetchrow(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await _driver(database).fetchrow(query, *values)
+
+    async def fetchval(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await _driver(database).fetchval(query, *values)
+
+    async def execute(self, query: str, *values: object) -> Any:
+        async with connection(self._pool) as database:
+            return await _driver(database).execute(query, *values)
+
+
+def _key_of(row: Row, page: Page) -> tuple[object, ...]:
+    """The row's place in the order, for a cursor."""
+    values = [row[step.column.name] for step in page.order]
+    if page.listing.more is not None:
+        values = [
+            times.datetime_of(value) if step.column.kind == "time" and value is not None else value
+            for step, value in zip(page.order, values, strict=True)
+        ]
+    return (*values, row[page.listing.id])
+
+
+async def _read_clock(raw: Any, pool: Pool) -> None:
+    with refusals():
+        async with raw.transaction() if pool.is_behind_pooler else nullcontext():
+            before = time.monotonic()
+            database_now = await raw.fetchval("select clock_timestamp()", timeout=CLOCK_TIMEOUT_SECONDS)
+            after = time.monotonic()
+    pool.clock.set(database_now, monotonic=(before + after) / 2)
+
+
+def _constraint(error: BaseException) -> str:
+    return str(getattr(error, "constraint_name", ""))
+
+
+def _retry_after() -> dict[str, str]:
+    return {"Retry-After": str(RETRY_AFTER_SECONDS)}

@@ -1,0 +1,202 @@
+"""The HTTP door of exports: ask for one, watch it, fetch its file."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Literal, cast
+
+from msgspec import Meta
+
+from afterword.core.wire import times
+from afterword.core.wire.exports import cursor_of
+from afterword.db import Database
+from afterword.exports import service, store
+from afterword.exports.writers import MEDIA_TYPES
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Download, Routes
+
+routes = Routes(tag="Questionnaire Exports")
+EXPORTS = "/q/questionnaire/{questionnaire_id}/export"
+
+
+class ExportRequest(fields.Request):
+    """What the file shall hold. A response is in it when its time of `date_basis` is set, and lies in the span."""
+
+    format: Literal["csv", "xlsx", "jsonl"]
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    date_basis: Literal["submitted", "completed", "sent"] = "submitted"
+    filter: dict[str, Any] | None = None
+    locale: fields.LocaleNormal | None = None
+    values: Literal["labels", "codes", "both"] = "both"
+    include_metadata: bool = True
+    include_incomplete: bool = True
+    since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
+
+
+class Export(fields.Answer):
+    """An export, and how far it has come."""
+
+    export_id: fields.Id
+    questionnaire_id: fields.Id
+    format: Literal["csv", "xlsx", "jsonl"]
+    from_time: fields.DateTime | None
+    to_time: fields.DateTime | None
+    date_basis: Literal["submitted", "completed", "sent"]
+    filter: dict[str, Any] | None
+    locale: str | None
+    values: Literal["labels", "codes", "both"]
+    include_metadata: bool
+    include_incomplete: bool
+    since_cursor: str | None
+    state: Literal["queued", "running", "done", "expired", "failed", "cancelled"]
+    progress: int
+    row_count: int | None
+    bytes: int | None
+    checksum: str | None
+    file_name: str | None
+    error: str | None
+    next_cursor: str | None
+    created_time: fields.DateTime
+    finished_time: fields.DateTime | None
+    expires_time: fields.DateTime | None
+    created_by: fields.Id | None
+
+    @classmethod
+    def of(cls, export: store.Export, zone: tzinfo) -> "Export":
+        """The record as the wire shows it, its times in the organization's zone."""
+        is_done = export.state == "done"
+        started = export.started_time
+        return cls(
+            export_id=export.export_id,
+            questionnaire_id=export.questionnaire_id,
+            format=export.format,
+            from_time=times.format_optional(export.from_time, zone=zone),
+            to_time=times.format_optional(export.to_time, zone=zone),
+            date_basis=cast("Any", export.date_basis),
+            filter=export.filter,
+            locale=export.locale,
+            values=export.values_as,
+            include_metadata=export.include_metadata,
+            include_incomplete=export.include_incomplete,
+            since_cursor=export.since_cursor,
+            state=cast("Any", export.state),
+            progress=export.progress,
+            row_count=export.row_count,
+            bytes=export.bytes,
+            checksum=export.checksum,
+            file_name=export.file_name,
+            error=export.error,
+            next_cursor=cursor_of(started) if is_done and started else None,
+            created_time=times.format_time(export.created_time, zone=zone),
+            finished_time=times.format_optional(export.finished_time, zone=zone),
+            expires_time=times.format_optional(export.expires_time, zone=zone),
+            created_by=export.created_by,
+        )
+
+
+@routes.get(
+    EXPORTS,
+    scope="Questionnaire Export.Read",
+    answer=Export,
+    shape="envelope",
+    listing=store.EXPORTS,
+    summary="Get Questionnaire Export List",
+)
+async def list_exports(call: Call[None], db: Database) -> Answer:
+    questionnaire = await _questionnaire(call, db)
+    rows = await store.list_exports(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        test_only=call.caller.test,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda export: Export.of(export, zone)))
+
+
+@routes.post(
+    EXPORTS,
+    scope="Questionnaire Export.Create",
+    more_scopes=("Questionnaire Instance.Read",),
+    body=ExportRequest,
+    answer=Export,
+    summary="Create Questionnaire Export",
+    description="A worker writes the file. Values of metadata need Questionnaire Value.Read and Responder Value.Read, "
+    "else they are left out.",
+)
+async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
+    questionnaire = await _questionnaire(call, db)
+    export = await service.create(
+        db, caller=call.caller, questionnaire=questionnaire, wish=_wish(call.body), now=call.now
+    )
+    return Answer(Export.of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
+
+
+@routes.get(
+    "/q/export/{export_id}", scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export"
+)
+async def get_export(call: Call[None], db: Database) -> Answer:
+    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    return Answer(Export.of(export, call.zone), version=export.version)
+
+
+@routes.delete(
+    "/q/export/{export_id}",
+    scope="Questionnaire Export.Delete",
+    summary="Delete Questionnaire Export",
+    description="Cancels an export that is waiting or being written; one that has ended is removed with its file.",
+)
+async def delete_export(call: Call[None], db: Database) -> Answer:
+    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    call.check_version(export.version)
+    await service.delete(db, export=export, now=call.now)
+    return Answer()
+
+
+@routes.get(
+    "/q/export/{export_id}/file",
+    scope="Questionnaire Export.Read",
+    more_scopes=("Questionnaire Instance.Read",),
+    answer=None,
+    media_types=tuple(MEDIA_TYPES.values()),
+    summary="Get Questionnaire Export File",
+    description="Needs the scopes of the values that it holds too. 409 before it is done, 410 after its retention.",
+    refusals=("not_ready", "gone"),
+)
+async def get_export_file(call: Call[None], db: Database) -> Answer:
+    export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
+    service.require_file(export, caller=call.caller)
+    return Answer(
+        download=Download(
+            media_type=MEDIA_TYPES[export.format],
+            file_name=export.file_name or export.export_id,
+            length=export.bytes,
+            chunks=service.read_file(db, export=export),
+        )
+    )
+
+
+async def _questionnaire(call: Call[Any], db: Database) -> Questionnaire:
+    return await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+
+
+def _wish(body: ExportRequest) -> service.ExportInput:
+    return service.ExportInput(
+        format=body.format,
+        from_time=body.from_time and body.from_time.instant,
+        to_time=body.to_time and body.to_time.instant,
+        date_basis=body.date_basis,
+        filter=body.filter,
+        locale=body.locale,
+        values=body.values,
+        include_metadata=body.include_metadata,
+        include_incomplete=body.include_incomplete,
+        since_cursor=body.since_cursor,
+    )

@@ -1,0 +1,431 @@
+"""Exports: asked for by people, written by workers: claim, read, write, settle, each in a short transaction of its own.
+
+A worker holds an export by a lease. What it has settled is kept: after a crash another goes on behind the last piece
+(CSV, JSON Lines) or begins again (XLSX, which comes out as a whole).
+"""
+
+import hashlib
+import zlib
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, NoReturn
+from uuid import UUID
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.reading import Findings
+from afterword.core.wire.exports import OVERLAP, ExportTable, Response, progress, read_cursor
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.exports import store
+from afterword.exports.store import Export, Scanned, Selection
+from afterword.exports.writers import Writer, writer_of
+from afterword.instances import facts
+from afterword.organizations import store as accounts_store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
+from afterword.questionnaires.store import Questionnaire
+
+BATCH_ROWS: Final = 5_000  # a quarter of them after each attempt that led no further: less than a statement's time
+OPEN_MAX: Final = 20
+LEASE_SECONDS: Final = 60
+ATTEMPTS_MAX: Final = 5  # in a row that led no further
+KEEP_DAYS: Final = 7
+FORGET_DAYS: Final = 90
+WAIT_SECONDS: Final = 60
+COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
+FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
+VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
+_UNTOLD: Final = frozenset({"owner", "lease_until", "scopes"})
+_TOLD: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNTOLD)  # what an event keeps
+
+
+class NotReady(errors.Conflict):
+    """The file is not there yet, or never will be."""
+
+    code_default = "not_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportInput:
+    """What an export is asked to hold; `filter` is the condition as JSON."""
+
+    format: str
+    from_time: datetime | None = None
+    to_time: datetime | None = None
+    date_basis: str = "submitted"
+    filter: dict[str, Any] | None = None
+    locale: str | None = None
+    values: str = "both"
+    include_metadata: bool = True
+    include_incomplete: bool = True
+    since_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the file: its size, its compressed bytes, how many rows it holds."""
+
+    size: int
+    content: bytes
+    row_count: int
+
+
+@dataclass(slots=True)
+class Work:
+    """An export in a worker's hands. `after`: where its scan stands; `pieces`: how many are settled."""
+
+    export: Export
+    owner: UUID
+    selection: Selection
+    sheet: ExportTable
+    writer: Writer
+    time_zone: str
+    node: Node | None
+    oldest: datetime | None
+    after: tuple[datetime, str] | None = None
+    pieces: int = 0
+    row_count: int = 0
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    @property
+    def progress(self) -> int:
+        """In percent, below 100."""
+        if self.after is None:
+            return 0
+        return progress(started=self.selection.until, oldest=self.oldest, reached=self.after[0])
+
+
+async def create(
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, wish: ExportInput, now: datetime
+) -> Export:
+    """Ask for an export. Raises Invalid (the filter, the cursor, the times), TooMany while many are waiting.
+
+    It holds metadata values only as far as the caller may read them.
+    """
+    _check(wish)
+    await _read_filter(db, questionnaire=questionnaire, document=wish.filter)
+    if await store.count_open_exports(db, organization_id=caller.organization_id) >= OPEN_MAX:
+        message = f"{OPEN_MAX} exports are waiting or being written; ask again when one has ended."
+        raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
+    return await store.insert_export(
+        db,
+        organization_id=caller.organization_id,
+        wish={
+            "export_id": ids.ordered(now),
+            "questionnaire_id": questionnaire.questionnaire_id,
+            "test": caller.test,
+            "format": wish.format,
+            "from_time": wish.from_time,
+            "to_time": wish.to_time,
+            "date_basis": wish.date_basis,
+            "filter": wish.filter,
+            "locale": wish.locale,
+            "values_as": wish.values,
+            "include_metadata": wish.include_metadata,
+            "include_incomplete": wish.include_incomplete,
+            "scopes": [scope for scope in VALUE_SCOPES if wish.include_metadata and scope in caller.scopes],
+            "since_cursor": wish.since_cursor,
+            "since_time": read_cursor(wish.since_cursor) if wish.since_cursor else None,
+            "created_time": now,
+            "created_by": caller.actor_id,
+        },
+    )
+
+
+async def get(db: Database, *, caller: Caller, export_id: str) -> Export:
+    """An export that the caller may see. Raises NotFound."""
+    export = await store.get_export(
+        db, organization_id=caller.organization_id, export_id=export_id, application_ids=caller.application_ids
+    )
+    if export is None or (caller.test and not export.test):
+        _refuse_unknown()
+    return export
+
+
+def require_file(export: Export, *, caller: Caller) -> None:
+    """Raise why the caller cannot have the file: Gone, NotReady, or InsufficientScope for values in it."""
+    if export.state == "expired":
+        raise errors.Gone(f"The file was kept for {KEEP_DAYS} days; ask for a new export.")
+    if export.state != "done":
+        raise NotReady(export.error or f"The export is {export.state}.")
+    for scope in export.scopes:
+        caller.require(scope)
+
+
+async def read_file(db: Database, *, export: Export) -> AsyncGenerator[bytes, None]:
+    """The file, piece by piece."""
+    async for piece in store.list_pieces(
+        db, organization_id=export.organization_id, export_id=export.export_id, count=export.pieces
+    ):
+        yield zlib.decompress(piece)
+
+
+async def delete(db: Database, *, export: Export, now: datetime) -> None:
+    """Cancel what is waiting or being written; remove what has ended, with its file."""
+    key = {"organization_id": export.organization_id, "export_id": export.export_id}
+    if await store.update_to_cancelled(db, **key, now=now, expires=now + timedelta(days=KEEP_DAYS)):
+        await store.delete_pieces(db, **key)
+    else:
+        await store.delete_export(db, **key)
+
+
+# What workers do ------------------------------------------------------------------------------------------------------
+
+
+async def claim(db: Database, *, owner: UUID, now: datetime) -> Export | None:
+    """Take an export that nobody writes; one that was tried too often fails here. None: there is nothing to do."""
+    export = await store.claim_export(db, owner=owner, now=now, until=now + timedelta(seconds=LEASE_SECONDS))
+    if export is not None and export.attempts > ATTEMPTS_MAX:
+        await fail(db, export=export, owner=owner, error=FAILED, now=now)
+        return None
+    return export
+
+
+async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
+    """Everything that its writing needs; an export that cannot be resumed loses its pieces."""
+    organization_id, questionnaire_id = export.organization_id, export.questionnaire_id
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id
+    )
+    organization = await accounts_store.get_organization(db, organization_id=organization_id)
+    declared = await metadata.declared(
+        db, organization_id=organization_id, application_id=questionnaire.owner_application_id
+    )
+    sheet = ExportTable(
+        definitions=await _definitions(db, questionnaire),
+        locale=export.locale or questionnaire.default_locale,
+        values=export.values_as,
+        questionnaire_names=sorted(declared.questionnaire),
+        responder_names=sorted(declared.responder),
+        has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
+        has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
+    )
+    work = Work(
+        export=export,
+        owner=owner,
+        selection=_selection(export),
+        sheet=sheet,
+        writer=writer_of(export.format, sheet),
+        time_zone=organization.time_zone if organization else "UTC",
+        node=await _read_filter(db, questionnaire=questionnaire, document=export.filter),
+        oldest=await store.get_oldest_time(db, organization_id=organization_id, questionnaire_id=questionnaire_id),
+    )
+    if work.writer.is_resumable and export.scan_time is not None and export.scan_id is not None:
+        work.after, work.pieces = (export.scan_time, export.scan_id), export.pieces
+        work.row_count = export.row_count or 0
+        async for content in read_file(db, export=export):
+            work.digest.update(content)
+    elif export.pieces:
+        await store.update_to_empty(db, organization_id=organization_id, export_id=export.export_id, owner=owner)
+    return work
+
+
+async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
+    """The responses of an export behind `after`, those that its filter keeps, in a transaction of the caller's."""
+    scanned = await store.list_responses(
+        db,
+        organization_id=work.export.organization_id,
+        selection=work.selection,
+        time_zone=work.time_zone,
+        after=after,
+        limit=max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1)),
+    )
+    if scanned is None or work.node is None or not scanned.responses:
+        return scanned
+    known = await facts.list_facts(
+        db,
+        organization_id=work.export.organization_id,
+        instance_ids=[response.instance_id for response in scanned.responses],
+    )
+    kept = [each for each in scanned.responses if conditions.matches(work.node, known.get(each.instance_id, {}))]
+    return Scanned(kept, scanned.last)
+
+
+def pack(work: Work, responses: Sequence[Response], *, is_first: bool = False) -> Piece:
+    """The bytes of these rows, for a thread of its own: nothing here waits. Raises TooManyRows."""
+    content = (work.writer.begin() if is_first else b"") + work.writer.write(responses)
+    return _piece(work, content, row_count=len(responses))
+
+
+def pack_rest(work: Work) -> Iterator[Piece]:
+    """What comes out when all rows are in."""
+    for chunk in work.writer.end():
+        yield _piece(work, chunk, row_count=0)
+
+
+async def keep(db: Database, *, work: Work, piece: Piece, now: datetime) -> bool:
+    """Settle a piece and where the scan stands; False: the export is not this worker's any more."""
+    key = {"organization_id": work.export.organization_id, "export_id": work.export.export_id}
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    scanned = work.after if work.writer.is_resumable else None
+    work.row_count += piece.row_count
+    if not piece.size:
+        return await store.settle_scan(
+            db, **key, owner=work.owner, until=until, scanned=scanned, progress=work.progress
+        )
+    number, work.pieces = work.pieces, work.pieces + 1
+    return await store.settle_piece(
+        db,
+        **key,
+        owner=work.owner,
+        until=until,
+        number=number,
+        size=piece.size,
+        content=piece.content,
+        row_count=piece.row_count,
+        scanned=scanned,
+        progress=work.progress,
+    )
+
+
+async def renew(db: Database, *, export: Export, owner: UUID, now: datetime) -> None:
+    """Prolong the lease, if it is still this worker's."""
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    await store.update_lease(
+        db, organization_id=export.organization_id, export_id=export.export_id, owner=owner, until=until
+    )
+
+
+async def finish(db: Database, *, work: Work, now: datetime) -> None:
+    """The whole file is there."""
+    export = work.export
+    await _settle(
+        db,
+        export=export,
+        owner=work.owner,
+        state="done",
+        now=now,
+        checksum=f"sha256:{work.digest.hexdigest()}",
+        file_name=f"responses-{now:%Y-%m-%d}-{export.export_id}.{export.format}",
+        row_count=work.row_count,
+    )
+
+
+async def fail(db: Database, *, export: Export, owner: UUID, error: str, now: datetime) -> None:
+    """There will be no file, if the export is still this worker's."""
+    if await _settle(db, export=export, owner=owner, state="failed", now=now, error=error):
+        await store.delete_pieces(db, organization_id=export.organization_id, export_id=export.export_id)
+
+
+async def hand_back(db: Database, *, export: Export, owner: UUID, is_tried: bool) -> None:
+    """Let another worker go on. `is_tried`: something went wrong, which counts; a worker that stops is no attempt."""
+    key = {"organization_id": export.organization_id, "export_id": export.export_id}
+    await store.update_to_queued(db, **key, owner=owner, counted=int(is_tried))
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove files whose time is over, in parts, and forget exports that ended long ago; how many of both."""
+    await store.update_to_expired(db, now=now, limit=limit)
+    count = await store.prune_pieces(db, limit=limit)
+    return count + await store.prune_exports(db, before=now - timedelta(days=FORGET_DAYS), limit=limit)
+
+
+async def _settle(db: Database, *, export: Export, owner: UUID, state: str, now: datetime, **found: Any) -> bool:
+    """End the export and tell; whether it was this worker's."""
+    expires = now + timedelta(days=KEEP_DAYS)
+    ended = await store.settle_export(
+        db,
+        organization_id=export.organization_id,
+        export_id=export.export_id,
+        owner=owner,
+        state=state,
+        now=now,
+        expires=expires,
+        **found,
+    )
+    if ended is None:
+        return False
+    event = NewEvent(
+        organization_id=ended.organization_id,
+        event_id=ids.ordered(now),
+        type="export.finished" if state == "done" else "export.failed",
+        subject_id=ended.export_id,
+        subject_version=ended.version,
+        questionnaire_id=ended.questionnaire_id,
+        actor_kind="worker",
+        actor_id=None,
+        data={name: getattr(ended, name) for name in _TOLD},
+        test=ended.test,
+    )
+    await events.record(db, events=[event])
+    return True
+
+
+def _selection(export: Export) -> Selection:
+    until = export.started_time or export.created_time
+    if export.to_time is not None and export.date_basis != "sent":  # nothing is answered before it is made
+        until = min(until, export.to_time + OVERLAP)
+    return Selection(
+        questionnaire_id=export.questionnaire_id,
+        until=until,
+        test=export.test,
+        date_basis=export.date_basis,
+        from_time=export.from_time,
+        to_time=export.to_time,
+        since_time=export.since_time,
+        include_incomplete=export.include_incomplete,
+        has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
+        has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
+    )
+
+
+def _piece(work: Work, content: bytes, *, row_count: int) -> Piece:
+    work.digest.update(content)
+    return Piece(len(content), zlib.compress(content, COMPRESSION), row_count)
+
+
+async def _definitions(db: Database, questionnaire: Questionnaire) -> list[Definition]:
+    version_ids = await store.list_version_ids(
+        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    )
+    found: list[Definition] = []
+    for version_id in version_ids:
+        version = await questionnaires_store.get_version(
+            db, organization_id=questionnaire.organization_id, version_id=version_id
+        )
+        found.append(version.definition)
+    return found
+
+
+async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: object) -> Node | None:
+    """The condition, over the questions of all versions. Raises Invalid."""
+    if document is None:
+        return None
+    findings = Findings()
+    scope = conditions.Scope(
+        questions={
+            subject: kind
+            for definition in reversed(await _definitions(db, questionnaire))
+            for question in definition.questions()
+            for subject, kind in question.kinds.items()
+        },
+        tags=True,
+    )
+    node = conditions.read(document, "/filter", findings, scope)
+    if findings.errors:
+        raise errors.Invalid.of(*(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors))
+    return node
+
+
+def _check(wish: ExportInput) -> None:
+    wrong: list[FieldError] = []
+    if wish.from_time is not None and wish.to_time is not None and wish.from_time >= wish.to_time:
+        wrong.append(FieldError("out_of_range", "The end must lie after the beginning.", pointer="/to_time"))
+    if wish.since_cursor is not None:
+        try:
+            read_cursor(wish.since_cursor)
+        except ValueError as error:
+            wrong.append(FieldError("invalid_cursor", str(error), pointer="/since_cursor"))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such export.")

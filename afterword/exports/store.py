@@ -1,0 +1,455 @@
+"""SQL of exports: the jobs, the responses that they read, the pieces of their files."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from afterword.core.wire.exports import Response
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.db.columns import qualified
+from afterword.exports.records import EXPORT_COLUMNS, Export
+
+_EXPORT_COLUMNS_E: Final = qualified(EXPORT_COLUMNS, "e")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which responses an export holds, and what of them; `until`: when its writing began."""
+
+    questionnaire_id: str
+    until: datetime
+    test: bool
+    date_basis: str
+    from_time: datetime | None
+    to_time: datetime | None
+    since_time: datetime | None
+    include_incomplete: bool
+    has_questionnaire_metadata: bool
+    has_responder_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Responses in the order of the export; `last` is where the scan stands."""
+
+    responses: list[Response]
+    last: tuple[datetime, str]
+
+
+EXPORTS: Final = Listing(
+    columns={
+        "export_id": Column("export_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "format": Column("format"),
+        "from_time": Column("from_time", "time", nullable=True),
+        "to_time": Column("to_time", "time", nullable=True),
+        "date_basis": Column("date_basis"),
+        "locale": Column("locale", nullable=True),
+        "values": Column("values_as"),
+        "include_metadata": Column("include_metadata", "boolean"),
+        "include_incomplete": Column("include_incomplete", "boolean"),
+        "state": Column("state"),
+        "progress": Column("progress", "integer"),
+        "row_count": Column("row_count", "integer", nullable=True),
+        "bytes": Column("bytes", "integer", nullable=True),
+        "checksum": Column("checksum", nullable=True),
+        "file_name": Column("file_name", nullable=True),
+        "error": Column("error", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "finished_time": Column("finished_time", "time", nullable=True),
+        "expires_time": Column("expires_time", "time", nullable=True),
+        "created_by": Column("created_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="export_id",
+)
+
+
+async def get_export(
+    db: Database, *, organization_id: str, export_id: str, application_ids: Sequence[str] = ()
+) -> Export | None:
+    """The export, unless its questionnaire belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_EXPORT_COLUMNS_E} from export e
+           join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+           where e.organization_id = $1 and e.export_id = $2
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+        organization_id,
+        export_id,
+        list(application_ids),
+    )
+    return None if row is None else _export(row)
+
+
+async def list_exports(
+    db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
+) -> Rows[Export]:
+    """Those of a questionnaire, for test tokens the ones of test responses."""
+    rows = await db.fetch_list(
+        f"""select {EXPORT_COLUMNS} from export
+           where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
+        organization_id,
+        questionnaire_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_export)
+
+
+async def count_open_exports(db: Database, *, organization_id: str) -> int:
+    """How many are queued or running."""
+    count: int = await db.fetch_value(
+        "select count(*) from export where organization_id = $1 and state in ('queued', 'running')", organization_id
+    )
+    return count
+
+
+async def insert_export(db: Database, *, organization_id: str, wish: dict[str, Any]) -> Export:
+    """Queue an export; `wish` has the columns that were asked for."""
+    row = await db.fetch_row(
+        f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
+             date_basis, filter, locale, values_as, include_metadata, include_incomplete, scopes, since_cursor,
+             since_time, created_time, created_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+           returning {EXPORT_COLUMNS}""",
+        organization_id,
+        *(wish[name] for name in (
+            "export_id", "questionnaire_id", "test", "format", "from_time", "to_time", "date_basis", "filter",
+            "locale", "values_as", "include_metadata", "include_incomplete", "scopes", "since_cursor", "since_time",
+            "created_time", "created_by",
+        )),
+    )  # fmt: skip
+    assert row is not None, "an insert returns its row"  # noqa: S101
+    return _export(row)
+
+
+async def claim_export(db: Database, *, owner: UUID, now: datetime, until: datetime) -> Export | None:
+    # any tenant: a worker serves all of them
+    """Take the oldest export that nobody writes, at most one of an organization at a time."""
+    row = await db.fetch_row(
+        f"""update export e set state = 'running', owner = $1, lease_until = $3, attempts = attempts + 1,
+             started_time = coalesce(started_time, $2), version = version + 1
+           from (
+             select organization_id, export_id from export o
+             where o.state in ('queued', 'running') and (o.lease_until is null or o.lease_until < $2)
+               and not exists (
+                 select from export other
+                 where other.organization_id = o.organization_id and other.export_id <> o.export_id
+                   and other.state = 'running' and other.lease_until >= $2)
+             order by created_time limit 1 for update skip locked
+           ) next
+           where e.organization_id = next.organization_id and e.export_id = next.export_id
+           returning {_EXPORT_COLUMNS_E}""",
+        owner,
+        now,
+        until,
+    )
+    return None if row is None else _export(row)
+
+
+async def list_responses(
+    db: Database,
+    *,
+    organization_id: str,
+    selection: Selection,
+    time_zone: str,
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> Scanned | None:
+    """The next responses, newest first, None when there is nothing behind; times are texts in the zone.
+
+    `limit` instances are looked at; where few of them match, the scan still stands behind the last of them. Those that
+    were made while the export ran are left out, so that its rows do not move under it.
+    """
+    await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
+    time, instance_id = after or (selection.until, "")
+    rows = await db.fetch(
+        """select s.created_time, s.is_wanted, s.instance_id, s.version_id, s.responder_id, s.locale, s.finalized,
+             to_char(s.created_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as created_text,
+             to_char(s.sent_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as sent_text,
+             to_char(s.delivered_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as delivered_text,
+             to_char(s.viewed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as viewed_text,
+             to_char(s.submitted_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as submitted_text,
+             to_char(s.completed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as completed_text,
+             case when s.is_wanted then (
+               select json_object_agg(a.question_id, json_build_array(a.value, a.other_text)) from answer a
+               where a.organization_id = $1 and a.instance_id = s.instance_id and not a.provisional) end as answers,
+             case when s.is_wanted and $8 then s.metadata end as metadata,
+             case when s.is_wanted and $9 then (
+               select r.metadata from responder r
+               where r.organization_id = $1 and r.responder_id = s.responder_id) end as responder_metadata
+           from ( -- in the order of its index from the first to the last: nothing is sorted
+             select i.created_time, i.instance_id, i.version_id, i.responder_id, i.locale, i.finalized, i.sent_time,
+               i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.metadata,
+               i.deleted_time is null and i.test = $7 and b.basis_time is not null
+               and ($10::timestamptz is null or b.basis_time >= $10)
+               and ($11::timestamptz is null or b.basis_time < $11)
+               and ($12 or i.finalized) and ($13::timestamptz is null or i.updated_time >= $13) as is_wanted
+             from questionnaire_instance i
+             cross join lateral (
+               select case $6 when 'sent' then i.sent_time when 'completed' then i.completed_time
+                      else i.submitted_time end as basis_time) b
+             where i.organization_id = $1 and i.questionnaire_id = $2 and i.created_time <= $3
+               and (i.created_time < $3 or i.instance_id > $4)
+             order by i.created_time desc, i.instance_id limit $5) s
+           order by s.created_time desc, s.instance_id""",
+        organization_id,
+        selection.questionnaire_id,
+        time,
+        instance_id,
+        limit,
+        selection.date_basis,
+        selection.test,
+        selection.has_questionnaire_metadata,
+        selection.has_responder_metadata,
+        selection.from_time,
+        selection.to_time,
+        selection.include_incomplete,
+        selection.since_time,
+    )
+    if not rows:
+        return None
+    last = (rows[-1]["created_time"], rows[-1]["instance_id"])
+    return Scanned([_response(row) for row in rows if row["is_wanted"]], last)
+
+
+async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:
+    """When the first instance of the questionnaire was made."""
+    time: datetime | None = await db.fetch_value(
+        """select created_time from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
+               order by created_time, instance_id desc limit 1""",
+        organization_id,
+        questionnaire_id,
+    )
+    return time
+
+
+async def list_version_ids(db: Database, *, organization_id: str, questionnaire_id: str) -> list[str]:
+    """The ids of all versions, the newest first."""
+    return [
+        row["version_id"]
+        for row in await db.fetch(
+            """select version_id from questionnaire_version where organization_id = $1 and questionnaire_id = $2
+               order by number desc""",
+            organization_id,
+            questionnaire_id,
+        )
+    ]
+
+
+async def settle_piece(
+    db: Database,
+    *,
+    organization_id: str,
+    export_id: str,
+    owner: UUID,
+    until: datetime,
+    number: int,
+    size: int,
+    content: bytes,
+    row_count: int,
+    scanned: tuple[datetime, str] | None,
+    progress: int,
+) -> bool:
+    """Keep a piece and where the scan stands; False: it is another worker's now, cancelled or gone."""
+    count = await db.execute(
+        """with held as (
+             update export set pieces = $4 + 1, row_count = coalesce(row_count, 0) + $7,
+               bytes = coalesce(bytes, 0) + $5,
+               scan_time = $8, scan_id = $9, progress = $10, lease_until = $11, version = version + 1,
+               attempts = case when $8::timestamptz is null then attempts else 1 end
+             where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running' and pieces = $4
+             returning organization_id, export_id
+           )
+           insert into export_piece (organization_id, export_id, number, bytes, content)
+           select organization_id, export_id, $4, $5, $6 from held""",
+        organization_id,
+        export_id,
+        owner,
+        number,
+        size,
+        content,
+        row_count,
+        scanned[0] if scanned else None,
+        scanned[1] if scanned else None,
+        progress,
+        until,
+    )
+    return count == 1
+
+
+async def settle_scan(
+    db: Database,
+    *,
+    organization_id: str,
+    export_id: str,
+    owner: UUID,
+    until: datetime,
+    scanned: tuple[datetime, str] | None,
+    progress: int,
+) -> bool:
+    """Keep where the scan stands, though nothing came of it; False: it is another worker's now, cancelled or gone."""
+    query = """update export set lease_until = $4, scan_time = $5, scan_id = $6, progress = $7, version = version + 1,
+                 attempts = case when $5::timestamptz is null then attempts else 1 end
+               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
+    time, instance_id = scanned or (None, None)
+    return await db.execute(query, organization_id, export_id, owner, until, time, instance_id, progress) == 1
+
+
+async def settle_export(
+    db: Database,
+    *,
+    organization_id: str,
+    export_id: str,
+    owner: UUID,
+    state: str,
+    now: datetime,
+    expires: datetime,
+    checksum: str | None = None,
+    file_name: str | None = None,
+    row_count: int | None = None,
+    error: str | None = None,
+) -> Export | None:
+    """End it as `done` or `failed`; None: it is not this worker's any more."""
+    row = await db.fetch_row(
+        f"""update export set state = $4, progress = case $4 when 'done' then 100 else progress end,
+             checksum = $5, file_name = $6, row_count = $7, error = $8,
+             bytes = case $4 when 'done' then coalesce(bytes, 0) end,
+             finished_time = $9, expires_time = $10, owner = null, lease_until = null, version = version + 1
+           where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'
+           returning {EXPORT_COLUMNS}""",
+        organization_id,
+        export_id,
+        owner,
+        state,
+        checksum,
+        file_name,
+        row_count,
+        error,
+        now,
+        expires,
+    )
+    return None if row is None else _export(row)
+
+
+async def update_lease(db: Database, *, organization_id: str, export_id: str, owner: UUID, until: datetime) -> None:
+    """Prolong the lease, which no client notices."""
+    query = """update export set lease_until = greatest(lease_until, $4)
+               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
+    await db.execute(query, organization_id, export_id, owner, until)
+
+
+async def update_to_queued(db: Database, *, organization_id: str, export_id: str, owner: UUID, counted: int) -> None:
+    """Hand back what this worker was writing; another goes on. `counted` 0 gives the attempt back."""
+    query = """update export set state = 'queued', owner = null, lease_until = null, attempts = attempts - 1 + $4,
+                 version = version + 1
+               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
+    await db.execute(query, organization_id, export_id, owner, counted)
+
+
+async def update_to_cancelled(
+    db: Database, *, organization_id: str, export_id: str, now: datetime, expires: datetime
+) -> bool:
+    """Cancel it, if it has not ended."""
+    return (
+        await db.execute(
+            """update export set state = 'cancelled', finished_time = $3, expires_time = $4, owner = null,
+                 lease_until = null, row_count = null, bytes = null, version = version + 1
+               where organization_id = $1 and export_id = $2 and state in ('queued', 'running')""",
+            organization_id,
+            export_id,
+            now,
+            expires,
+        )
+        == 1
+    )
+
+
+async def update_to_empty(db: Database, *, organization_id: str, export_id: str, owner: UUID) -> None:
+    """Begin the file again."""
+    if await db.execute(
+        """update export set pieces = 0, row_count = null, bytes = null, scan_time = null, scan_id = null
+               where organization_id = $1 and export_id = $2 and owner = $3""",
+        organization_id,
+        export_id,
+        owner,
+    ):
+        await delete_pieces(db, organization_id=organization_id, export_id=export_id)
+
+
+async def delete_pieces(db: Database, *, organization_id: str, export_id: str) -> None:
+    """Remove the file."""
+    await db.execute(
+        "delete from export_piece where organization_id = $1 and export_id = $2", organization_id, export_id
+    )
+
+
+async def delete_export(db: Database, *, organization_id: str, export_id: str) -> None:
+    """Remove it with its file."""
+    await db.execute("delete from export where organization_id = $1 and export_id = $2", organization_id, export_id)
+
+
+async def update_to_expired(  # any tenant: a worker serves all of them
+    db: Database, *, now: datetime, limit: int
+) -> None:
+    """End the time of files that were kept long enough."""
+    query = """update export e set state = 'expired', version = version + 1
+               from (
+                 select organization_id, export_id from export
+                 where state = 'done' and expires_time <= $1 order by expires_time limit $2 for update skip locked
+               ) over where e.organization_id = over.organization_id and e.export_id = over.export_id"""
+    await db.execute(query, now, limit)
+
+
+async def prune_pieces(db: Database, *, limit: int) -> int:
+    """Remove the files of what has expired, at most `limit` pieces at once, since one file alone may be gigabytes."""
+    return await db.execute(
+        """delete from export_piece where (organization_id, export_id, number) in (
+             select p.organization_id, p.export_id, p.number
+             from export e
+             cross join lateral (
+               select organization_id, export_id, number from export_piece
+               where organization_id = e.organization_id and export_id = e.export_id limit $1) p
+             where e.state = 'expired' and e.expires_time is not null
+             limit $1)""",
+        limit,
+    )
+
+
+async def prune_exports(db: Database, *, before: datetime, limit: int) -> int:
+    """Forget exports that ended long ago."""
+    return await db.execute(
+        """delete from export e using (
+             select organization_id, export_id from export
+             where expires_time < $1 and state in ('expired', 'failed', 'cancelled')
+             order by expires_time limit $2 for update skip locked
+           ) old where e.organization_id = old.organization_id and e.export_id = old.export_id""",
+        before,
+        limit,
+    )
+
+
+async def list_pieces(db: Database, *, organization_id: str, export_id: str, count: int) -> AsyncGenerator[bytes, None]:
+    """The pieces of the file in order, compressed, one in memory at a time; it ends early when they were removed."""
+    for number in range(count):
+        content: bytes | None = await db.fetch_value(
+            "select content from export_piece where organization_id = $1 and export_id = $2 and number = $3",
+            organization_id,
+            export_id,
+            number,
+        )
+        if content is None:
+            return
+        yield content
+
+
+def _export(row: Row) -> Export:
+    return Export(**dict(row))
+
+
+def _response(row: Row) -> Response:
+    """`created_time, is_wanted`, the columns of FIXED, the three maps: the order of the select."""
+    return Response(row[2:-3], row[-3] or {}, row[-2] or {}, row[-1] or {})

@@ -1,0 +1,196 @@
+"""The formats of an export's file: rows in, bytes out, never the whole file in memory."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol
+
+import msgspec
+import xlsxwriter
+
+from afterword.core.wire.exports import (
+    CELL_CHARACTERS_MAX,
+    SUSPECT,
+    XLSX_ROWS_MAX,
+    Cell,
+    ExportTable,
+    Format,
+    Response,
+    guarded,
+)
+
+CHUNK_BYTES: Final = 1 << 20
+MEDIA_TYPES: Final[dict[Format, str]] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "jsonl": "application/x-ndjson",
+}
+_XLSX_OPTIONS: Final = {
+    "constant_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "in_memory": False,
+}
+
+
+class TooManyRows(Exception):
+    """The format has no room for so many rows."""
+
+
+class Writer(Protocol):
+    """Writes one file. A resumable one may be a new one for every piece, as long as only the first begins the file."""
+
+    is_resumable: bool
+
+    def begin(self) -> bytes:
+        """What the file starts with."""
+        ...
+
+    def write(self, responses: Sequence[Response]) -> bytes:
+        """The bytes that these rows make; nothing from formats that come out at the end."""
+        ...
+
+    def end(self) -> Iterator[bytes]:
+        """What is still to come, in chunks."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what was begun; may be called at any time, and again."""
+        ...
+
+
+class Csv:
+    """RFC 4180 in UTF-8: a comma, CRLF, quotes where needed; booleans as `true` and `false`, nothing for null."""
+
+    is_resumable = True
+
+    def __init__(self, sheet: ExportTable) -> None:
+        self._sheet = sheet
+
+    def begin(self) -> bytes:
+        """The header."""
+        return self._lines([[guarded(header) for header in self._sheet.headers]])
+
+    def write(self, responses: Sequence[Response]) -> bytes:
+        """A line for each row."""
+        cells = self._sheet.cells
+        return self._lines([_safe(cells(response)) for response in responses])
+
+    def end(self) -> Iterator[bytes]:
+        """Nothing is left."""
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    @staticmethod
+    def _lines(rows: Sequence[Sequence[Cell]]) -> bytes:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\r\n").writerows(rows)
+        return text.getvalue().encode()
+
+
+class JsonLines:
+    """One JSON object a line."""
+
+    is_resumable = True
+
+    def __init__(self, sheet: ExportTable) -> None:
+        self._sheet = sheet
+        self._encode = msgspec.json.Encoder().encode_lines
+
+    def begin(self) -> bytes:
+        """Nothing: every line says its names."""
+        return b""
+
+    def write(self, responses: Sequence[Response]) -> bytes:
+        """A line for each row."""
+        document = self._sheet.document
+        return self._encode([document(response) for response in responses])
+
+    def end(self) -> Iterator[bytes]:
+        """Nothing is left."""
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Xlsx:
+    """One worksheet with a frozen header. Rows go to a temporary file; the workbook is there when all are written."""
+
+    is_resumable = False
+
+    def __init__(self, sheet: ExportTable) -> None:
+        self._sheet = sheet
+        self._folder = tempfile.TemporaryDirectory(prefix="afterword-export-")
+        self._path = f"{self._folder.name}/export.xlsx"
+        self._book: Any = xlsxwriter.Workbook(self._path, {**_XLSX_OPTIONS, "tmpdir": self._folder.name})
+        self._page: Any = self._book.add_worksheet()
+        self._page.freeze_panes(1, 0)
+        self._row = 0
+        self._is_whole = False
+
+    def begin(self) -> bytes:
+        """Put the header down."""
+        self._append(self._sheet.headers)
+        return b""
+
+    def write(self, responses: Sequence[Response]) -> bytes:
+        """Put the rows down; the bytes come at the end."""
+        if self._row + len(responses) > XLSX_ROWS_MAX + 1:
+            raise TooManyRows(f"A worksheet has room for {XLSX_ROWS_MAX:,} responses; export CSV or JSON Lines.")
+        for response in responses:
+            self._append(self._sheet.cells(response))
+        return b""
+
+    def end(self) -> Iterator[bytes]:
+        """The workbook, in chunks."""
+        self._book.close()
+        self._is_whole = True
+        with open(self._path, "rb") as file:  # noqa: PTH123  read in chunks
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
+
+    def close(self) -> None:
+        """Remove what was put down."""
+        if not self._is_whole:  # the library would write the whole workbook first
+            self._page.row_data_fh.close()
+        self._folder.cleanup()
+
+    def _append(self, cells: Sequence[Cell]) -> None:
+        page, row = self._page, self._row
+        for column, cell in enumerate(cells):
+            match cell:
+                case None | "":
+                    pass
+                case bool():
+                    page.write_boolean(row, column, cell)
+                case int() | float():
+                    page.write_number(row, column, cell)
+                case _:
+                    page.write_string(row, column, cell[:CELL_CHARACTERS_MAX])
+        self._row += 1
+
+
+def writer_of(name: Format, sheet: ExportTable) -> Writer:
+    """The writer of a format."""
+    writers: dict[Format, type[Csv | JsonLines | Xlsx]] = {"csv": Csv, "jsonl": JsonLines, "xlsx": Xlsx}
+    return writers[name](sheet)
+
+
+def _safe(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells as CSV has them. Most are empty, or harmless at first sight."""
+    return [
+        cell if cell is None or (isinstance(cell, str) and cell[:1] not in SUSPECT) else _written(cell)
+        for cell in cells
+    ]
+
+
+def _written(cell: Cell) -> Cell:
+    """Numbers stay what they are."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return guarded(cell) if isinstance(cell, str) else cell

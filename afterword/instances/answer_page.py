@@ -1,0 +1,406 @@
+"""What the public pages of a questionnaire say: questions, thanks, expired, closed, not here. Drawn from records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypedDict
+from urllib.parse import urlencode
+
+from litestar import Response
+
+from afterword import errors, ids
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers.progress import Given, Layout
+from afterword.core.questionnaires import directions
+from afterword.core.questionnaires.definition import Definition, Group, localized
+from afterword.core.questionnaires.questions import Question
+from afterword.core.questionnaires.visuals import Theme
+from afterword.core.text.locales import direction
+from afterword.db import Database
+from afterword.instances import forms, service, store, views
+from afterword.instances import theme as looks
+from afterword.instances.answers import store as answers_store
+from afterword.instances.forms import Posted, Wrong
+from afterword.instances.page_sequence import PageSequence
+from afterword.instances.store import Instance
+from afterword.instances.views import QuestionView, Section
+from afterword.organizations import store as accounts_store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Questionnaire
+from afterword.texts import Texts, texts
+from afterword.web import public
+
+
+class Frame(TypedDict):
+    """What every page of a questionnaire hands to its template."""
+
+    words: Texts
+    language: str
+    direction: Literal["ltr", "rtl"]
+    brand: str
+    theme_url: str
+    logo_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What surrounds the questions: who asks, about what, in which language. `definition` is the one to be shown."""
+
+    brand: str
+    time_zone: str
+    questionnaire: Questionnaire
+    definition: Definition
+    locale: str
+    theme: Theme
+
+    @property
+    def texts(self) -> Texts:
+        """The interface's words for this reader."""
+        return texts(public.DOMAIN, self.locale)
+
+    @property
+    def title(self) -> str:
+        """What the questionnaire is called to responders."""
+        own = self._in_default_locale(self.questionnaire.title or self.questionnaire.display_name)
+        return self.definition.title(self.locale, own) or own
+
+    @property
+    def description(self) -> str | None:
+        """What stands below the title."""
+        own = self.questionnaire.description
+        return self.definition.description(self.locale, own and self._in_default_locale(own))
+
+    @property
+    def frame(self) -> "Frame":
+        """What every page has: its language, and how it looks."""
+        return Frame(
+            words=self.texts,
+            language=self.locale,
+            direction=direction(self.locale),
+            brand=self.brand,
+            theme_url=looks.style_url(self.theme),
+            logo_url=looks.logo_url(self.theme, self.questionnaire.questionnaire_id),
+        )
+
+    def _in_default_locale(self, text: str) -> str:
+        """A text in the default locale, as it can be read here."""
+        return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """An answer that a link in a message marks; it is stored when the page is posted, not before."""
+
+    question_id: str
+    given: Given
+
+
+@dataclass(frozen=True)
+class AnswerPage:
+    """All that the pages of one instance are drawn from. `seed` shuffles choices; it is the instance's id."""
+
+    head: Head
+    walk: PageSequence
+    seed: str
+    instance: Instance | None = None
+
+    @property
+    def issued(self) -> Instance:
+        """The instance, where there must be one: everywhere but before the start on a public link."""
+        assert self.instance is not None  # noqa: S101
+        return self.instance
+
+    @cached_property
+    def hides_answers(self) -> bool:
+        """Whoever knows a reference goes on with its instance, but is not shown what was answered before."""
+        return self.instance is not None and self.instance.reference_id is not None
+
+    @property
+    def texts(self) -> Texts:
+        """The interface's words for this reader."""
+        return self.head.texts
+
+    def arranged(self, layout: Layout | None) -> "AnswerPage":
+        """The sheet as the form was drawn, should the visual have another layout since."""
+        return self if layout is None else replace(self, walk=replace(self.walk, arranged=layout))
+
+    def answered(self, given: Mapping[str, Given | None]) -> "AnswerPage":
+        """The sheet after a page was posted."""
+        return replace(self, walk=self.walk.answered(given))
+
+    def marked(self, question_id: str | None, value: str | None) -> Marked | None:
+        """The answer that the query of a link marks, if it fits a question that is asked here."""
+        question = self.walk.definition.question(question_id or "")
+        if question is None or value is None or question.question_id not in self.walk.dealt:
+            return None
+        given = forms.preselected(question, value)
+        return None if given is None else Marked(question.question_id, given)
+
+    def first_open(self) -> int:
+        """Where to go on: the first page on the way that asks and has no answer yet; the last one if none is left."""
+        way, answers = self.walk.way, self.walk.answers
+        for number, page in way.items():
+            asks = not answers or any(question.is_answered for question in page.questions)
+            if asks and not any(question.question_id in answers for question in page.questions):
+                return number
+        return max(way, default=self.walk.end)
+
+    def missing_on(self, number: int) -> dict[str, Wrong]:
+        """The required questions of a page that have no answer, each with its sentence."""
+        page = self.walk.way.get(number)
+        if page is None:
+            return {}
+        missing = self.walk.missing(number)
+        return {
+            question.question_id: forms.missing(question, texts=self.texts)
+            for question in page.questions
+            if question.question_id in missing
+        }
+
+
+async def read(db: Database, *, instance_id: str) -> AnswerPage:
+    """The sheet of an instance; raises NotFound."""
+    instance = await store.get_public_instance(db, instance_id=instance_id) if ids.is_id(instance_id) else None
+    if instance is None:
+        raise errors.NotFound("There is no such page.")
+    return await of_instance(db, instance=instance)
+
+
+async def of_instance(db: Database, *, instance: Instance) -> AnswerPage:
+    """The sheet of a record at hand."""
+    organization_id = instance.organization_id
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=organization_id, questionnaire_id=instance.questionnaire_id
+    )
+    version = await questionnaires_store.get_version(
+        db, organization_id=organization_id, version_id=instance.version_id
+    )
+    rows = await answers_store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
+    answers = {row.question_id: Given(row.value, row.other_text) for row in rows}
+    facts = await service.facts(db, instance=instance)
+    head = await head_of(db, questionnaire=questionnaire, definition=version.definition, locale=instance.locale)
+    walk = PageSequence(version.definition, frozenset(instance.question_ids), answers, facts, head.theme.layout)
+    return AnswerPage(head, walk, instance.instance_id, instance)
+
+
+async def head_of(db: Database, *, questionnaire: Questionnaire, definition: Definition, locale: str) -> Head:
+    """What surrounds the questions of a questionnaire in one of its languages."""
+    organization = await accounts_store.get_organization(db, organization_id=questionnaire.organization_id)
+    assert organization is not None  # noqa: S101  a foreign key holds it
+    theme = await looks.read_theme(
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+    )
+    return Head(
+        brand=organization.display_name,
+        time_zone=organization.time_zone,
+        questionnaire=questionnaire,
+        definition=directions.readable(definition, locale),
+        locale=locale,
+        theme=theme,
+    )
+
+
+def address(instance_id: str, **query: object) -> str:
+    """The answer page, within this site."""
+    wanted = {name: value for name, value in query.items() if value is not None}
+    return f"/a/{instance_id}" + (f"?{urlencode(wanted)}" if wanted else "")
+
+
+def question_page(
+    sheet: AnswerPage,
+    number: int,
+    *,
+    action: str,
+    token: str,
+    view: tuple[str, str] | None = None,
+    start: str = "",
+    marked: Marked | None = None,
+    posted: Posted | None = None,
+    wrong: Mapping[str, Wrong],
+    notice: str = "",
+    status: int = 200,
+) -> Response[str]:
+    """A page of questions; after the last one (`walk.end`) a page that only asks to send.
+
+    `posted`: what was typed, right or wrong, is shown in place of what is stored. `wrong`: sentences by question.
+    `view`: where the script tells that a person saw the page, and the token for it.
+    """
+    head, walk, t = sheet.head, sheet.walk, sheet.texts
+    questions = _questions(sheet, number, marked=marked, posted=posted, wrong=wrong)
+    is_finalized = sheet.instance is not None and sheet.instance.finalized
+    is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
+    heading, lead = _heading(sheet, number)
+    return public.page(
+        "answer.html",
+        **head.frame,
+        status=status,
+        title=head.title,
+        files=looks.files_of({question.kind for question in questions}),
+        show_progress=head.theme.show_progress,
+        layout=walk.arranged,
+        page=min(number, walk.total),
+        number=number,
+        pages=walk.total,
+        has_back=walk.before(number) is not None,
+        is_last=number == walk.end or walk.is_last(number),
+        problems=[one for one in questions if one.error],
+        notice=notice,
+        heading=heading,
+        group=_section(sheet, number) if is_first else None,
+        lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
+        note=t("We have marked your answer. It is saved when you go on.") if marked else "",
+        action=action,
+        token=token,
+        view=view,
+        start=start,
+        questions=questions,
+        send_label=t("Save my changes") if is_finalized else t("Send my answers"),
+        foot=_foot(sheet),
+    )
+
+
+def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response[str]:
+    """After the end: what happens with the answers, when they were sent, how to change them while that is possible."""
+    head, t, instance = sheet.head, sheet.texts, sheet.issued
+    authored = head.definition.page_texts(head.locale).thank_you
+    facts: list[str] = []
+    if instance.completed_time is not None:
+        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.time_zone)))
+    link = None
+    if can_change:
+        end = core_instances.expires_time(instance)
+        facts.append(
+            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.time_zone))
+            if end
+            else t("You can change your answers at any time.")
+        )
+        link = public.Link(address(instance.instance_id, page=1), t("Change my answers"))
+    else:
+        facts.append(t("You can close this page."))
+    return _message(
+        head,
+        title=t("Thank you"),
+        text=authored or t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand),
+        facts=facts,
+        link=link,
+    )
+
+
+def expired_page(sheet: AnswerPage) -> Response[str]:
+    """Its time is over: 410."""
+    head, t = sheet.head, sheet.texts
+    end = core_instances.expires_time(sheet.issued)
+    text = t("It takes no more answers. Thank you for wanting to help.")
+    if end is not None:
+        text = t(
+            "This questionnaire could be answered until {date}. Thank you for wanting to help.",
+            date=t.date(end, time_zone=head.time_zone),
+        )
+    kept = t("Answers that you gave before then have been kept.") if sheet.walk.answers else ""
+    authored = head.definition.page_texts(head.locale).expired
+    return _message(
+        head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
+    )
+
+
+def closed_page(head: Head) -> Response[str]:
+    """The questionnaire takes no answers, this one's or anybody's: 410."""
+    t = head.texts
+    authored = head.definition.page_texts(head.locale).closed
+    text = authored or t("It takes no more answers. Thank you for wanting to help.")
+    return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
+
+
+def _message(
+    head: Head,
+    *,
+    title: str,
+    text: str,
+    facts: list[str] | None = None,
+    link: public.Link | None = None,
+    status: int = 200,
+) -> Response[str]:
+    return public.message_page(
+        **head.frame,
+        title=title,
+        paragraphs=[text],
+        facts=facts or [],
+        link=link,
+        status=status,
+    )
+
+
+def _questions(
+    sheet: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
+) -> list[QuestionView]:
+    page = sheet.walk.way.get(number)
+    found: list[QuestionView] = []
+    group = page.group if page else None
+    for question in page.questions if page else ():
+        own = sheet.walk.definition.group_of(question.question_id)
+        section, group = None if own is group else _section_of(sheet, own), own
+        fault = wrong.get(question.question_id)
+        found.append(_question(sheet, question, marked=marked, posted=posted, wrong=fault, section=section))
+    return found
+
+
+def _question(
+    sheet: AnswerPage,
+    question: Question,
+    *,
+    marked: Marked | None,
+    posted: Posted | None,
+    wrong: Wrong | None,
+    section: Section | None,
+) -> QuestionView:
+    t = sheet.texts
+    authored = sheet.head.definition.question(question.question_id) or question
+    shown_question = localized(authored, sheet.head.locale, seed=sheet.seed)
+    stored = sheet.walk.answers.get(question.question_id)
+    note = ""
+    if stored is not None and sheet.hides_answers:
+        stored, note = None, t("You have answered this already. Answer again only to change it.")
+    if marked is not None and marked.question_id == question.question_id:
+        stored, note = marked.given, ""
+    shown = views.shown_answer(question, stored, t) if posted is None else views.shown_input(question, posted.fields)
+    return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
+
+
+def _heading(sheet: AnswerPage, number: int) -> tuple[str, str | None]:
+    """The page's heading and what stands below it: the questionnaire's on the first page, then the group's."""
+    head, t = sheet.head, sheet.texts
+    page = sheet.walk.way.get(number)
+    if page is None:
+        return t("That was the last question"), t("Your answers are ready to be sent.")
+    if number == 1:
+        return head.title, head.description
+    section = _section_of(sheet, page.group)
+    return (section.title, section.lead) if section else (head.title, None)
+
+
+def _section(sheet: AnswerPage, number: int) -> Section | None:
+    page = sheet.walk.way.get(number)
+    return None if page is None else _section_of(sheet, page.group)
+
+
+def _section_of(sheet: AnswerPage, group: Group) -> Section | None:
+    """A group's title and description, where it has a title."""
+    group = sheet.head.definition.group(group.group_id) or group
+    own = group.translations.get(sheet.head.locale)
+    title, lead = (own and own.title) or group.title, (own and own.description) or group.description
+    return Section(title, lead or "") if title else None
+
+
+def _foot(sheet: AnswerPage) -> str:
+    head, t, instance = sheet.head, sheet.texts, sheet.instance
+    who = t("Your answers go to {name}.", name=head.brand)
+    if instance is None:
+        return who
+    end = core_instances.expires_time(instance)
+    if end is None:
+        return f"{who} {t('They are kept as you go, so you can come back to this page.')}"
+    date = t.date(end, time_zone=head.time_zone)
+    text = t("They are kept as you go, so you can come back to this page until {date}.", date=date)
+    return f"{who} {text}"

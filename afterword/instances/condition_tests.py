@@ -1,0 +1,47 @@
+"""Conditions tried on a past response: read as an alert would read them, with the facts of that response."""
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts, Kind, Node, Scope
+from afterword.core.questionnaires.reading import Findings
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.instances import facts, store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+
+
+async def read(
+    db: Database, *, caller: Caller, questionnaire_id: str, instance_id: str, document: object
+) -> tuple[Node | None, Facts]:
+    """The conditions of a JSON document, and the facts of an instance of the questionnaire.
+
+    Raises Invalid: `unknown_id` for an instance that is not there or another questionnaire's, and whatever is wrong
+    with the conditions. They may speak of questions of the instance's own version and of the published one.
+    """
+    key = {"organization_id": caller.organization_id, "instance_id": instance_id}
+    instance = await store.get_instance(db, **key, application_ids=caller.application_ids, test_only=caller.test)
+    if instance is None or instance.questionnaire_id != questionnaire_id:
+        message = "There is no such instance of this questionnaire."
+        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/instance_id"))
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
+    )
+    declared = await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
+    )
+    kinds: dict[str, Kind] = {}
+    for version_id in {instance.version_id, questionnaire.published_version_id or instance.version_id}:
+        version = await questionnaires_store.get_version(
+            db, organization_id=caller.organization_id, version_id=version_id
+        )
+        for question in version.definition.questions():
+            kinds |= question.kinds
+    scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
+    findings = Findings()
+    node = conditions.read(document, "/conditions", findings, scope)
+    if findings.errors:
+        raise errors.Invalid.of(*(FieldError(one.code, one.message, pointer=one.path) for one in findings.errors))
+    found = await facts.list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])
+    return node, found.get(instance_id, {})

@@ -1,0 +1,76 @@
+"""How the pages of a questionnaire look: its active visual as a stylesheet's address, a logo's, and further files."""
+
+import base64
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.palettes import Brand
+from afterword.core.questionnaires.visuals import Theme
+from afterword.db import Database
+from afterword.instances.views import Kind
+from afterword.questionnaires.visuals import store as visuals_store
+from afterword.web import static, themes
+
+FINGERPRINT_CHARACTERS: Final = 10
+_STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # by a file of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a page loads because of the questions on it."""
+
+    styles: list[str]
+    scripts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """A picture as it is sent; `fingerprint` names these bytes."""
+
+    content: bytes
+    media_type: str
+    fingerprint: str
+
+
+async def read_theme(db: Database, *, organization_id: str, questionnaire_id: str) -> Theme:
+    """The theme of the active visual; ours without one. A key that is wrong never breaks a page: it is left out."""
+    visual = await visuals_store.get_active_visual(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id
+    )
+    return visuals.DEFAULT if visual is None else visuals.read(visual.configuration)[0]
+
+
+async def read_logo(db: Database, *, organization_id: str, questionnaire_id: str) -> Logo | None:
+    """The logo of the active visual, if it has one."""
+    return logo_of(await read_theme(db, organization_id=organization_id, questionnaire_id=questionnaire_id))
+
+
+def style_url(theme: Theme) -> str:
+    """The stylesheet of its colours, font and corners; empty where they are ours."""
+    return themes.url(Brand.of(theme))
+
+
+def logo_url(theme: Theme, questionnaire_id: str) -> str:
+    """The address of its logo; empty without one. It names the bytes, so that it may be kept for long."""
+    logo = logo_of(theme)
+    return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
+
+
+def logo_of(theme: Theme) -> Logo | None:
+    """The logo of a theme, whose `data:` address was checked when the theme was read."""
+    if theme.logo is None:
+        return None
+    head, _, text = theme.logo.partition(";base64,")
+    content = base64.b64decode(text)
+    return Logo(content, head.removeprefix("data:"), hashlib.sha256(content).hexdigest()[:FINGERPRINT_CHARACTERS])
+
+
+def files_of(kinds: Collection[Kind]) -> Files:
+    """The further files that a page with these kinds of questions needs."""
+    return Files(
+        styles=[static.url("public/controls.css")] if _STYLED & set(kinds) else [],
+        scripts=[static.url("public/ranking.js")] if "ranking" in kinds else [],
+    )

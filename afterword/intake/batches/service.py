@@ -1,0 +1,303 @@
+"""Puts thousands of items of one pipeline into the queue: each checked alone, all written with few statements."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling.statuses import Item
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.intake.batches import store
+from afterword.intake.batches.store import NewItems
+from afterword.queue import store as queue_store
+from afterword.queue.deciding import service as deciding
+from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, editable, replaced
+from afterword.queue.service import NotPublished, ReferenceTaken, require_pending
+from afterword.queue.store import QueueItem
+
+ROWS_MAX: Final = 10_000
+ROWS_A_STATEMENT: Final = 1_000
+ROWS_A_TURN: Final = 250  # then others get the event loop: some 5 ms
+
+Policy = Literal["error", "update", "skip"]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of one row: 201 created, 200 changed or left as it was, or refused."""
+
+    status: int
+    item_id: str | None = None
+    refusal: errors.Refusal | None = None
+    is_changed: bool = False
+
+
+@dataclass(slots=True)
+class _Batch:
+    """A batch on its way: what is decided already, and which rows still look for their item."""
+
+    db: Database
+    caller: Caller
+    desk: Scheduler
+    rows: Sequence[ScheduleRequest | errors.Invalid]
+    outcomes: list[Outcome | None]
+    taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
+
+
+async def open_desk(
+    db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, secret: bytes
+) -> Scheduler:
+    """The rules of a pipeline that the caller may send through; raises NotFound, NotPublished."""
+    found = await queue_store.list_intakes(db, wanted=[(caller.organization_id, questionnaire_id, pipeline_id)])
+    if not found or (caller.application_ids and found[0].application_id not in caller.application_ids):
+        raise errors.NotFound("There is no such thing here.")
+    if not found[0].is_published:
+        raise NotPublished("The questionnaire was never published.")
+    return Scheduler(found[0], secret)
+
+
+async def schedule_batch(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    rows: Sequence[ScheduleRequest | errors.Invalid],
+    on_conflict: Policy,
+    atomic: bool,
+    secret: bytes,
+) -> list[Outcome]:
+    """Put the rows into the queue; what became of each, in their order.
+
+    A reference that a live item has, also of an earlier row, is refused, changes that item or is left alone, by
+    `on_conflict`. Raises NotFound, NotPublished; with `atomic` Invalid when any row is refused.
+    """
+    desk = await open_desk(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret)
+    batch = _Batch(db, caller, desk, rows, [None] * len(rows))
+    if atomic and any(isinstance(row, errors.Invalid) for row in rows):
+        await _check_all(batch)
+    await _insert(batch)
+    if batch.taken:
+        await _meet(batch, on_conflict)
+    outcomes = [outcome for outcome in batch.outcomes if outcome is not None]
+    if len(outcomes) != len(rows):
+        raise AssertionError("a row without an outcome")
+    if atomic:
+        _require_all(outcomes)
+    return outcomes
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+async def _check_all(batch: _Batch) -> None:
+    """Refuse the whole with all that can be known to be wrong before anything is written."""
+    now = batch.desk.intake.now
+    outcomes: list[Outcome] = []
+    for row in batch.rows:
+        try:
+            if isinstance(row, errors.Invalid):
+                raise row
+            batch.desk.slot(row.responder_channel_identifier, row.locale, row.send_time, item_id="", created_time=now)
+        except errors.Refusal as refusal:
+            outcomes.append(Outcome(refusal.status, refusal=refusal))
+        else:
+            outcomes.append(Outcome(201))
+        if len(outcomes) % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+    _require_all(outcomes)
+
+
+async def _insert(batch: _Batch) -> None:
+    """Insert what is new, in the order of the references, so that two batches with the same ones never lock crosswise.
+
+    While the database writes one part, the next is made ready.
+    """
+    order = sorted(range(len(batch.rows)), key=lambda place: _reference_of(batch.rows[place]))
+    seen: set[str] = set()
+    flight: asyncio.Task[None] | None = None
+    try:
+        for start in range(0, len(order), ROWS_A_STATEMENT):
+            places, items = await _prepared(batch, order[start : start + ROWS_A_STATEMENT], seen)
+            if flight is not None:
+                await flight
+            flight = asyncio.create_task(_write(batch, places, items))
+        if flight is not None:
+            await flight
+    finally:
+        if flight is not None and not flight.done():
+            flight.cancel()
+            await asyncio.gather(flight, return_exceptions=True)
+
+
+def _reference_of(row: ScheduleRequest | errors.Invalid) -> str:
+    return "" if isinstance(row, errors.Invalid) else row.external_reference or ""
+
+
+async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tuple[list[int], NewItems]:
+    """The columns of those rows that are good and the first with their reference."""
+    now, slot_of = batch.desk.intake.now, batch.desk.slot
+    new_ids = ids.ordered_many(now, len(places))
+    good: list[int] = []
+    slots: list[Any] = []
+    for turn, place in enumerate(places):
+        if turn % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+        row = batch.rows[place]
+        if isinstance(row, errors.Invalid):
+            batch.outcomes[place] = Outcome(row.status, refusal=row)
+            continue
+        reference = row.external_reference
+        if reference is not None and reference in seen:
+            batch.taken.append(place)
+            continue
+        identifier, locale = row.responder_channel_identifier, row.locale
+        try:
+            slot = slot_of(identifier, locale, row.send_time, item_id=new_ids[turn], created_time=now)
+        except errors.Refusal as refusal:
+            batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
+            continue
+        if reference is not None:
+            seen.add(reference)
+        good.append(place)
+        slots.append((
+            new_ids[turn], identifier, slot.address_key, locale, row.metadata.as_stored, slot.send_time,
+            slot.send_offset_minutes, slot.due_time, slot.not_after, reference,
+        ))  # fmt: skip
+    columns: list[Any] = [list(column) for column in zip(*slots, strict=True)] or [[] for _ in range(10)]
+    return good, NewItems(
+        item_ids=columns[0],
+        event_ids=ids.ordered_many(now, len(good)),
+        identifiers=columns[1],
+        address_keys=columns[2],
+        locales=columns[3],
+        metadata=columns[4],
+        send_times=columns[5],
+        send_offsets_minutes=columns[6],
+        due_times=columns[7],
+        not_after=columns[8],
+        external_references=columns[9],
+    )
+
+
+async def _write(batch: _Batch, places: Sequence[int], items: NewItems) -> None:
+    if not places:
+        return
+    desk, caller = batch.desk, batch.caller
+    batch.db.announce(min(items.due_times))
+    inserted = await store.insert_items(
+        batch.db,
+        organization_id=caller.organization_id,
+        questionnaire_id=desk.intake.questionnaire_id,
+        pipeline_id=desk.intake.pipeline_id,
+        test=caller.test,
+        attempts_max=desk.attempts_max,
+        resend_after_seconds=desk.resend_after_seconds,
+        created_by=caller.actor_id or None,
+        actor_kind=caller.actor_kind,
+        items=items,
+    )
+    for place, item_id in zip(places, items.item_ids, strict=True):
+        if item_id in inserted:
+            batch.outcomes[place] = Outcome(201, item_id)
+        else:
+            batch.taken.append(place)
+
+
+async def _meet(batch: _Batch, on_conflict: Policy) -> None:
+    """Settle the rows whose reference is taken with the items that have them."""
+    found = await _find(batch, is_locking=on_conflict == "update")
+    edits: dict[str, dict[str, object]] = {}
+    moved: list[tuple[str, str]] = []
+    for turn, place in enumerate(sorted(batch.taken)):
+        if turn % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+        row = batch.rows[place]
+        item = found.get(_reference_of(row))
+        if item is None or on_conflict == "error" or isinstance(row, errors.Invalid):
+            taken = ReferenceTaken()
+            batch.outcomes[place] = Outcome(taken.status, item and item.item_id, taken)
+            continue
+        batch.outcomes[place] = Outcome(200, item.item_id)
+        if on_conflict == "update":
+            try:
+                edited = _edited(batch, item, row, edits)
+            except errors.Refusal as refusal:
+                batch.outcomes[place] = Outcome(refusal.status, item.item_id, refusal)
+                continue
+            batch.outcomes[place] = Outcome(200, item.item_id, is_changed=edited is not item)
+            if edited.address_key != item.address_key:
+                moved.append((item.organization_id, item.item_id))
+            found[_reference_of(row)] = edited
+    await deciding.release_places(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
+    await _update(batch, list(edits.values()))
+
+
+async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
+    """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
+    key: dict[str, Any] = {
+        "organization_id": batch.caller.organization_id,
+        "questionnaire_id": batch.desk.intake.questionnaire_id,
+        "pipeline_id": batch.desk.intake.pipeline_id,
+        "test_only": batch.caller.test,
+    }
+    wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
+    held = await store.claim_items_by_reference(batch.db, **key, external_references=wanted) if is_locking else {}
+    rest = [reference for reference in wanted if reference not in held]
+    others = await store.list_items_by_reference(batch.db, **key, external_references=rest) if rest else {}
+    if is_locking:  # what a worker gives back just now was in its hands when we asked
+        others = {
+            reference: msgspec.structs.replace(item, status=Item.CLAIMED) if item.status == Item.SCHEDULED else item
+            for reference, item in others.items()
+        }
+    return held | others
+
+
+def _edited(batch: _Batch, item: QueueItem, row: ScheduleRequest, edits: dict[str, dict[str, object]]) -> QueueItem:
+    """The item after this row; its document stands in `edits`, which are written once for all rows of an item."""
+    require_pending(item)
+    wanted = replaced(item, row)
+    if wanted == editable(item):
+        return item
+    document, key = changed(item, wanted, batch.desk)
+    edits[item.item_id] = {**document, "item_id": item.item_id, "address_key": key.hex()}
+    return msgspec.structs.replace(item, **document, address_key=key)
+
+
+async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None:
+    event_ids = ids.ordered_many(batch.desk.intake.now, len(documents))
+    for start in range(0, len(documents), ROWS_A_STATEMENT):
+        part = [
+            {**document, "event_id": event_id}
+            for document, event_id in zip(
+                documents[start : start + ROWS_A_STATEMENT], event_ids[start : start + ROWS_A_STATEMENT], strict=True
+            )
+        ]
+        written = await store.update_items(
+            batch.db,
+            organization_id=batch.caller.organization_id,
+            updated_by=batch.caller.actor_id or None,
+            actor_kind=batch.caller.actor_kind,
+            documents=part,
+        )
+        if written != len(part):
+            raise AssertionError("a locked item changed under us")
+
+
+def _require_all(outcomes: Sequence[Outcome]) -> None:
+    """Raise Invalid that names what is wrong with which row."""
+    wrong: list[FieldError] = []
+    for place, outcome in enumerate(outcomes):
+        refusal = outcome.refusal
+        if refusal is None:
+            continue
+        if isinstance(refusal, errors.Invalid):
+            wrong += [FieldError(e.code, e.message, pointer=f"/{place}{e.pointer or ''}") for e in refusal.errors]
+        else:
+            wrong.append(FieldError(refusal.code, refusal.detail, pointer=f"/{place}/external_reference"))
+    if wrong:
+        raise errors.Invalid.of(*wrong)

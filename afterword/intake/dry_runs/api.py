@@ -1,0 +1,73 @@
+"""The HTTP door of dry runs."""
+
+from typing import Final
+
+from afterword import errors
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.intake.batches.service import ROWS_MAX
+from afterword.intake.dry_runs import service
+from afterword.intake.dry_runs.service import Foreseen
+from afterword.queue.reading import declared_for, wishes_of
+from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, check_of
+from afterword.web import problems
+from afterword.web.operations import Answer, Call, Routes
+
+ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
+
+Rows = list[QueueItemRequest | errors.Invalid]
+
+routes = Routes(tag="Queue")
+
+
+@routes.post(
+    f"{ITEMS}/simulate",
+    scope="Queue.Create",
+    body=QueueItemRequest,
+    query=SimulationQuery,
+    answer=Simulation,
+    rows_max=ROWS_MAX,
+    summary="Say what would become of queue items",
+    description=(
+        "The body of a batch; nothing is written. Each row is decided about as it would be when it is due, with every "
+        "rule and the filled texts; links in them are samples. Earlier rows of an address count for later ones, and "
+        "so do up to 20,000 items that wait for the same addresses in open lanes. What is known of a "
+        "responder already fills the texts for those with `Responder Value.Read`."
+    ),
+    refusals=("questionnaire_not_published",),
+)
+async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
+    query: SimulationQuery = call.query
+    declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    foreseen = await service.simulate(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        rows=wishes_of(call.body, declared=declared, is_strict=call.strict),
+        on_conflict=query.on_conflict,
+        site=call.site,
+    )
+    return Answer(Simulation(results=[_row(call, place, one) for place, one in enumerate(foreseen)]))
+
+
+def _row(call: Call[Rows], place: int, one: Foreseen) -> SimulationRow:
+    decision, refusal, zone = one.decision, one.refusal, call.zone
+    checks = () if decision is None else decision.checks
+    return SimulationRow(
+        row=place,
+        valid=refusal is None,
+        verdict=decision and decision.verdict,
+        reason=decision and decision.reason,
+        result=decision and decision.text,
+        planned_time=times.format_optional(one.planned_time, zone=zone),
+        time_zone=one.zone_name,
+        locale=one.locale,
+        responder_id=one.responder_id,
+        checks=[check_of(each, zone=zone, leaves=one.leaves if each.rule == "conditions" else ()) for each in checks],
+        subject=one.subject,
+        body=one.body,
+        segments=one.length and one.length.segments,
+        encoding=one.length and one.length.encoding,
+        problem=refusal and problems.document_of(refusal, site=call.site, request_id=call.request_id),
+    )

@@ -1,0 +1,266 @@
+"""Says what would become of items, by the very rules and texts that sending goes by; reads, and writes nothing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from afterword import errors, ids
+from afterword.channels.mime import one_line
+from afterword.core.messaging import placeholders, segments
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.messaging.placeholders import Template
+from afterword.core.messaging.segments import Length
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import LeafResult
+from afterword.core.scheduling.decisions import Decision
+from afterword.core.scheduling.statuses import Item
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.intake.batches import store as bulk_store
+from afterword.intake.batches.service import ROWS_A_TURN, Policy, open_desk
+from afterword.intake.dry_runs import store
+from afterword.intake.dry_runs.store import Reached
+from afterword.messages import email, sms
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.store import Version
+from afterword.queue.deciding import service as deciding
+from afterword.queue.deciding.service import Forecast
+from afterword.queue.lanes import store as lanes_store
+from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.scheduler import Schedule, Scheduler, ScheduleRequest
+from afterword.queue.service import ReferenceTaken
+
+VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
+
+Row = ScheduleRequest | errors.Refusal
+
+
+class Thought(msgspec.Struct, frozen=True, kw_only=True):
+    """An item that is only thought of, as decisions ask for one."""
+
+    organization_id: str
+    item_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    responder_channel_identifier: str
+    address_key: bytes
+    metadata: dict[str, dict[str, str]]
+    not_after: datetime
+    locale: str | None
+    due_time: datetime
+    send_time: datetime
+    external_reference: str | None = None
+    reason: str | None = None
+    previous_item_id: str | None = None
+    source: str = "api"
+
+
+class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
+    """What would become of a row: refused, or decided about, with the message that would be sent."""
+
+    refusal: errors.Refusal | None = None
+    decision: Decision | None = None
+    leaves: Sequence[LeafResult] = ()
+    planned_time: datetime | None = None
+    zone_name: str | None = None
+    locale: str | None = None
+    responder_id: str | None = None
+    subject: str | None = None
+    body: str | None = None
+    length: Length | None = None  # of an SMS
+
+
+async def simulate(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    rows: Sequence[ScheduleRequest | errors.Invalid],
+    on_conflict: Policy,
+    site: Site,
+) -> list[Foreseen]:
+    """What would become of each row if it were created now; raises NotFound, NotPublished."""
+    desk = await open_desk(
+        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
+    )
+    [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    version = await questionnaires_store.get_version(
+        db, organization_id=caller.organization_id, version_id=settings.stamp.published_version_id or ""
+    )
+    taken = await _taken(db, caller, desk, rows)
+    thoughts = await _thoughts(desk, rows, taken, refuses=on_conflict == "error")
+    wanted = [(one, one.due_time) for one in thoughts if isinstance(one, Thought)]
+    forecasts = await deciding.foresee_items(
+        db,
+        items=wanted,
+        settings={settings.key: settings},
+        now=desk.intake.now,
+        wished={item.item_id: item.send_time for item, _ in wanted},
+    )
+    reached = await store.list_reached(
+        db,
+        organization_id=caller.organization_id,
+        channel_id=desk.intake.channel_id,
+        address_keys=sorted({one.address_key for one, _ in wanted}),
+        with_metadata=VALUE_SCOPE in caller.scopes,
+    )
+    writer = _Writer(settings, version, site, valid_days=desk.intake.valid_days)
+    found: list[Foreseen] = []
+    for place, one in enumerate(thoughts):
+        if place % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+        if isinstance(one, errors.Refusal):
+            found.append(Foreseen(refusal=one))
+        else:
+            found.append(writer.foreseen(one, forecasts[one.item_id], reached.get(one.address_key)))
+    return found
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+async def _taken(
+    db: Database, caller: Caller, desk: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid]
+) -> dict[str, str | None]:
+    """The rows' references that live items have, and which item waits under each."""
+    wanted = {row.external_reference for row in rows if isinstance(row, ScheduleRequest) and row.external_reference}
+    if not wanted:
+        return {}
+    found = await bulk_store.list_items_by_reference(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=desk.intake.questionnaire_id,
+        pipeline_id=desk.intake.pipeline_id,
+        external_references=sorted(wanted),
+        test_only=False,
+    )
+    return {name: item.item_id if item.status == Item.SCHEDULED else None for name, item in found.items()}
+
+
+async def _thoughts(
+    desk: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid], taken: dict[str, str | None], *, refuses: bool
+) -> list[Thought | errors.Refusal]:
+    now = desk.intake.now
+    new_ids = ids.ordered_many(now, len(rows))
+    found: list[Thought | errors.Refusal] = []
+    for place, row in enumerate(rows):
+        if place % ROWS_A_TURN == 0:
+            await asyncio.sleep(0)
+        if isinstance(row, errors.Invalid):
+            found.append(row)
+            continue
+        try:
+            slot = desk.slot(
+                row.responder_channel_identifier, row.locale, row.send_time, item_id=new_ids[place], created_time=now
+            )
+        except errors.Refusal as refusal:
+            found.append(refusal)
+            continue
+        name = row.external_reference
+        if refuses and name is not None:
+            if name in taken:
+                found.append(ReferenceTaken())
+                continue
+            taken[name] = None
+        # Under the id of the item that the row would change: that one does not wait beside it.
+        found.append(_thought(desk, row, slot, taken.get(name or "") or new_ids[place]))
+    return found
+
+
+def _thought(desk: Scheduler, row: ScheduleRequest, slot: Schedule, item_id: str) -> Thought:
+    return Thought(
+        organization_id=desk.intake.organization_id,
+        item_id=item_id,
+        questionnaire_id=desk.intake.questionnaire_id,
+        pipeline_id=desk.intake.pipeline_id,
+        responder_channel_identifier=row.responder_channel_identifier,
+        address_key=slot.address_key,
+        metadata=row.metadata.as_stored,
+        not_after=slot.not_after,
+        locale=row.locale,
+        due_time=slot.due_time,
+        send_time=slot.send_time,
+        external_reference=row.external_reference,
+    )
+
+
+class _Writer:
+    """Fills the pipeline's texts for one person after the other; each language is read once."""
+
+    def __init__(self, settings: LaneSettings, version: Version, site: Site, *, valid_days: int) -> None:
+        self._valid_days = valid_days
+        self._is_sms = settings.pipeline.channel_id == CHANNEL_SMS
+        self._settings, self._definition = settings, version.definition
+        self._tree = deciding.rules_of(settings).conditions
+        self._texts: dict[str, tuple[Template | None, Template | None, frozenset[str]]] = {}
+        self._fixed = {
+            "organization": one_line(settings.organization_name),
+            "questionnaire": one_line(settings.questionnaire_name),
+            "link": site.short_url(email.SAMPLE_CODE) if self._is_sms else site.collection_url(email.SAMPLE_ID),
+            "unsubscribe_link": site.unsubscribe_url(email.SAMPLE_ID),
+        }
+
+    def foreseen(self, item: Thought, forecast: Forecast, reached: Reached | None) -> Foreseen:
+        decision = forecast.decision
+        locale = self._locale(item, reached)
+        subject, body = self._message(item, locale, reached)
+        planned = {"go": item.due_time, "hold": decision.until, "skip": None}[decision.verdict]
+        return Foreseen(
+            decision=decision,
+            leaves=conditions.leaves(self._tree, forecast.metadata) if self._tree is not None else (),
+            planned_time=planned,
+            zone_name=forecast.zone_name,
+            locale=locale,
+            responder_id=reached and reached.responder_id,
+            subject=subject,
+            body=body,
+            length=segments.measure(body) if self._is_sms and body is not None else None,
+        )
+
+    def _locale(self, item: Thought, reached: Reached | None) -> str:
+        wanted = item.locale or self._settings.pipeline.locale or (reached and reached.locale)
+        return locales.match(wanted, self._definition.locales, self._definition.default_locale)
+
+    def _message(self, item: Thought, locale: str, reached: Reached | None) -> tuple[str | None, str | None]:
+        """What the author wrote, filled; what a channel puts around it is not shown."""
+        texts = self._texts.get(locale)
+        if texts is None:
+            authored = email.authored(self._settings.pipeline, locale)
+            subject, body = (placeholders.parse(text) if text else None for text in authored)
+            used = [text.names for text in (subject, body) if text is not None]
+            if self._is_sms:
+                body = sms.parsed(authored[1])
+            texts = self._texts[locale] = subject, body, frozenset[str]().union(*used)
+        subject, body, names = texts
+        values = self._values(item, locale, reached, names)
+        line = one_line(subject.fill(values))[: email.SUBJECT_CHARACTERS_MAX] if subject else None
+        if body is not None and self._is_sms:
+            return line, sms.shown(body, values)
+        return line, body.fill(values) if body else None
+
+    def _values(self, item: Thought, locale: str, reached: Reached | None, names: frozenset[str]) -> Mapping[str, str]:
+        known = reached.metadata if reached else {}
+        occasion = email.Occasion(
+            external_reference=item.external_reference,
+            send_time=item.send_time,
+            time_zone=self._settings.zone_name,
+        )
+        own = email.item_values(
+            names,
+            occasion=occasion,
+            recipient=item.responder_channel_identifier,
+            locale=locale,
+            valid_until=item.due_time + timedelta(days=self._valid_days) if self._valid_days else None,
+            now=item.due_time,
+        )
+        return placeholders.values_of(
+            fixed={**self._fixed, **own},
+            responder={**known, **item.metadata["responder"]},
+            questionnaire=item.metadata["questionnaire"],
+        )

@@ -1,0 +1,125 @@
+"""The HTTP door of imports: send a file, watch it, see what became of its rows."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from afterword import errors
+from afterword.core.wire.imports import Cut
+from afterword.db import Database
+from afterword.intake.imports import service, store
+from afterword.intake.imports.resources import Import, ImportQuery, ImportRow
+from afterword.intake.imports.service import NewImport
+from afterword.pipelines import store as pipelines_store
+from afterword.web import uploads
+from afterword.web.operations import Answer, Call, Routes
+from afterword.web.uploads import Upload
+
+IMPORTS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import"
+IMPORT: Final = "/q/import/{import_id}"
+COLUMNS: Final = (
+    "A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in it. "
+    "Columns: `responder_channel_identifier`, `locale`, `send_time`, `external_reference`, "
+    "`metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a file "
+    "with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch. `dry_run` "
+    "checks all of them and writes no item. A row whose reference a live item has is refused, or with `on_conflict` "
+    "changes that item (which also needs `Queue.Update`) or is skipped."
+)
+
+routes = Routes(tag="Queue")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file that was cut, and its name."""
+
+    cut: Cut
+    file_name: str | None
+
+
+def _cut(upload: Upload, query: ImportQuery) -> Prepared:
+    cut = service.cut(upload.content, separator=query.separator, mapping=query.map)
+    return Prepared(cut, upload.file_name)
+
+
+@routes.get(
+    IMPORTS,
+    scope="Queue.Read",
+    answer=Import,
+    shape="envelope",
+    listing=store.IMPORTS,
+    summary="Get all imports of a pipeline",
+)
+async def list_imports(call: Call[None], db: Database) -> Answer:
+    of_pipeline = {
+        "organization_id": call.caller.organization_id,
+        "questionnaire_id": call.ids["questionnaire_id"],
+        "pipeline_id": call.ids["pipeline_id"],
+    }
+    application_ids = call.caller.application_ids
+    if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
+        raise errors.NotFound("There is no such thing here.")
+    rows = await store.list_imports(db, **of_pipeline, test_only=call.caller.test, page=call.page)
+    zone = call.zone
+    return Answer(rows.map(lambda job: Import.of(job, zone)))
+
+
+@routes.post(
+    IMPORTS,
+    scope="Queue.Create",
+    query=ImportQuery,
+    uploads=("text/csv", uploads.FORM),
+    prepare=_cut,
+    answer=Import,
+    summary="Import queue items from a file",
+    description=COLUMNS,
+    refusals=("questionnaire_not_published", "unknown_column", "exclusive"),
+)
+async def create_import(call: Call[Prepared], db: Database) -> Answer:
+    query: ImportQuery = call.query
+    if query.on_conflict == "update":
+        call.caller.require("Queue.Update")
+    new = NewImport(
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        cut=call.body.cut,
+        file_name=call.body.file_name,
+        dry_run=query.dry_run,
+        on_conflict=query.on_conflict,
+        strict=call.strict,
+    )
+    job = await service.create(db, caller=call.caller, new=new, secret=call.site.secret, now=call.now)
+    return Answer(Import.of(job, call.zone), version=job.version, location=f"/q/import/{job.import_id}")
+
+
+@routes.get(IMPORT, scope="Queue.Read", answer=Import, summary="Get Import")
+async def get_import(call: Call[None], db: Database) -> Answer:
+    job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
+    return Answer(Import.of(job, call.zone), version=job.version)
+
+
+@routes.delete(
+    IMPORT,
+    scope="Queue.Delete",
+    summary="Cancel Import",
+    description="What is settled stays, no further row is read. One that has ended is forgotten, not its items.",
+)
+async def cancel_import(call: Call[None], db: Database) -> Answer:
+    job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
+    call.check_version(job.version)
+    await service.delete(db, job=job, now=call.now)
+    return Answer()
+
+
+@routes.get(
+    f"{IMPORT}/row",
+    scope="Queue.Read",
+    answer=ImportRow,
+    shape="envelope",
+    listing=store.ROWS,
+    summary="Get all rows of an import",
+    description="Those that are settled, from the first; `filter_by[EQUAL][State]=failed` shows what went wrong.",
+)
+async def list_import_rows(call: Call[None], db: Database) -> Answer:
+    job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
+    rows = await store.list_rows(db, organization_id=job.organization_id, import_id=job.import_id, page=call.page)
+    return Answer(rows.map(lambda row: ImportRow.of(row, site=call.site, request_id=call.request_id)))

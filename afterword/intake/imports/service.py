@@ -1,0 +1,437 @@
+"""Imports of items from a file: cut when it arrives, worked off by workers, a piece and its progress in a transaction.
+
+Whatever stops a worker, a piece is settled whole or not at all: nothing is lost, nothing is done twice. Two workers may
+believe that an import is theirs (a lease that ran out), and only one of them can settle its next piece.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.wire import imports as core_imports
+from afterword.core.wire import times
+from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
+from afterword.db import Database, savepoint
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.intake.batches import service as bulk
+from afterword.intake.batches.service import Outcome, Policy
+from afterword.intake.imports import store
+from afterword.intake.imports.store import Counts, Import, ImportRow
+from afterword.organizations import store as accounts_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.queue.reading import wishes_of
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import ScheduleRequest
+from afterword.queue.service import ReferenceTaken
+from afterword.web import body
+from afterword.web.scalars import Context
+
+OPEN_MAX: Final = 20  # of an organization, waiting or running
+WAIT_SECONDS: Final = 60
+LEASE_SECONDS: Final = 60
+FAILURES_MAX: Final = 5  # in a row that led no further
+REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
+KEEP_DAYS: Final = 30
+ROWS_A_TURN: Final = 200  # then others get the event loop
+PREVIEW_ROWS: Final = 3
+ERRORS_KEPT_MAX: Final = 20  # of a row
+ERROR_CHARACTERS_MAX: Final = 500
+BUG: Final = "Something went wrong on our side."
+REFERENCE_CHARACTERS_MAX: Final = 100
+CREATED: Final = 201
+
+
+class NotOurs(Exception):
+    """The import was cancelled, or another worker has it: nothing of this piece may stay."""
+
+
+class CannotResume(errors.Conflict):
+    """It has ended, and nothing of its file is left."""
+
+    code_default = "not_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewImport:
+    """A file that was cut, and what is to be done with it."""
+
+    questionnaire_id: str
+    pipeline_id: str
+    cut: Cut
+    file_name: str | None = None
+    dry_run: bool = False
+    on_conflict: Policy = "error"
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """How a file is understood: its first rows as requests, how many were looked at, and those that are wrong."""
+
+    requests: Sequence[Mapping[str, Any]]
+    rows_total: int
+    looked_at: int
+    wrong: Sequence[ImportRow]
+
+
+async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Import:
+    """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
+    where = {"questionnaire_id": new.questionnaire_id, "pipeline_id": new.pipeline_id}
+    await bulk.open_desk(db, caller=caller, **where, secret=secret)
+    if await store.count_open_imports(db, organization_id=caller.organization_id) >= OPEN_MAX:
+        message = f"{OPEN_MAX} imports are waiting or running; send this one when one of them has ended."
+        raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
+    await _check(db, caller=caller, new=new)
+    job = await store.insert_import(
+        db,
+        organization_id=caller.organization_id,
+        wish={
+            **where,
+            "import_id": ids.ordered(now),
+            "test": caller.test,
+            "file_name": new.file_name,
+            "dry_run": new.dry_run,
+            "strict": new.strict,
+            "on_conflict": new.on_conflict,
+            "columns": list(new.cut.sheet.columns),
+            "places": list(new.cut.sheet.places),
+            "rows_total": new.cut.rows_total,
+            "pieces": len(new.cut.pieces),
+            "created_time": now,
+            "created_by": caller.actor_id or None,
+            "actor_kind": caller.actor_kind,
+        },
+    )
+    pieces = [(piece.first_row, piece.content) for piece in new.cut.pieces]
+    await store.insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=pieces)
+    return job
+
+
+def cut(content: bytes, *, separator: str, mapping: Mapping[str, str]) -> Cut:
+    """A file in pieces, for a thread of its own: nothing here waits. Raises Malformed, Invalid, TooLarge."""
+    return core_imports.cut(core_imports.decode(content), separator=separator, mapping=mapping)
+
+
+async def preview(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Preview:
+    """The first piece of a file, its rows checked but for references. Raises NotFound, NotPublished, Invalid."""
+    desk = await bulk.open_desk(
+        db, caller=caller, questionnaire_id=new.questionnaire_id, pipeline_id=new.pipeline_id, secret=secret
+    )
+    await _check(db, caller=caller, new=new)
+    rows = core_imports.read_piece(new.cut.pieces[0].content)
+    table = _Table(caller.organization_id, new.questionnaire_id, new.cut.sheet.columns, new.strict)
+    context = Context(now, times.zone_of(caller.time_zone), lax=True, strict=new.strict)
+    wishes, references = await _wishes(db, table=table, rows=rows, context=context)
+    pointers = core_imports.pointers_of(new.cut.sheet.columns, new.cut.sheet.places)
+    wrong: list[ImportRow] = []
+    for place, wish in enumerate(wishes):
+        try:
+            if isinstance(wish, errors.Invalid):
+                raise wish
+            desk.slot(wish.responder_channel_identifier, wish.locale, wish.send_time, item_id="", created_time=now)
+        except errors.Refusal as refusal:
+            wrong.append(ImportRow(place + 1, "failed", None, references[place], _problem(refusal, pointers)))
+    return Preview(
+        requests=[
+            core_imports.document_of(table.columns, cells)
+            for cells in rows.rows[:PREVIEW_ROWS]
+            if not isinstance(cells, Fault)
+        ],
+        rows_total=new.cut.rows_total,
+        looked_at=len(wishes),
+        wrong=wrong,
+    )
+
+
+async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
+    """An import that the caller may see. Raises NotFound."""
+    job = await store.get_import(
+        db, organization_id=caller.organization_id, import_id=import_id, application_ids=caller.application_ids
+    )
+    if job is None or (caller.test and not job.test):
+        raise errors.NotFound("There is no such import.")
+    return job
+
+
+async def delete(db: Database, *, job: Import, now: datetime) -> None:
+    """Cancel what waits or runs: what is settled stays, no further row is read. One that has ended is forgotten."""
+    key = {"organization_id": job.organization_id, "import_id": job.import_id}
+    if await store.update_to_cancelled(db, **key, now=now) is None:
+        await store.delete_import(db, **key)
+
+
+async def resume(db: Database, *, job: Import, now: datetime) -> Import:
+    """Let one that failed go on where it stopped; one that has not ended goes on anyway. Raises CannotResume."""
+    if not job.has_ended:
+        return job
+    again = await store.update_to_queued(db, organization_id=job.organization_id, import_id=job.import_id, now=now)
+    if again is None:
+        raise CannotResume(f"The import is {job.state}, and nothing of its file is left to go on with.")
+    return again
+
+
+# What workers do ------------------------------------------------------------------------------------------------------
+
+
+async def claim(db: Database, *, owner: UUID, now: datetime) -> Import | None:
+    """Take the import whose turn it is; None: there is nothing to do."""
+    return await store.claim_import(db, owner=owner, now=now, until=now + timedelta(seconds=LEASE_SECONDS))
+
+
+async def claim_one(db: Database, *, job: Import, owner: UUID, now: datetime) -> Import | None:
+    """Take this one; None: another has it, or it has ended."""
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    return await store.claim_one_import(
+        db, organization_id=job.organization_id, import_id=job.import_id, owner=owner, now=now, until=until
+    )
+
+
+async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: datetime) -> Import:
+    """Work off the next piece; the import after it, done with its last one.
+
+    Raises NotOurs, and what concerns the import as a whole: NotFound (its pipeline is gone), NotPublished.
+    """
+    key = {"organization_id": job.organization_id, "import_id": job.import_id}
+    piece = await store.get_piece(db, **key, number=job.next_piece)
+    if piece is None:
+        raise NotOurs
+    first_row, content = piece
+    settled = await _rows(
+        db, job=job, rows=core_imports.read_piece(content), first_row=first_row, secret=secret, now=now
+    )
+    await store.insert_rows(db, **key, rows=settled)
+    after = await store.settle_piece(
+        db,
+        **key,
+        owner=owner,
+        number=job.next_piece,
+        until=now + timedelta(seconds=LEASE_SECONDS),
+        counts=_counts(settled),
+    )
+    if after is None:
+        raise NotOurs
+    if after.next_piece < after.pieces:
+        return after
+    return await _end(db, job=after, owner=owner, state="done", error=None, now=now) or after
+
+
+async def fail(db: Database, *, job: Import, owner: UUID, error: str, now: datetime) -> None:
+    """It cannot go on, if it is still this worker's; the rest of its file stays for some days."""
+    await _end(db, job=job, owner=owner, state="failed", error=error[:ERROR_CHARACTERS_MAX], now=now)
+
+
+async def hand_back(db: Database, *, job: Import, owner: UUID, now: datetime, is_failure: bool = False) -> None:
+    """End this turn; the next one is whose turn has waited longest. After too many failures in a row it has failed."""
+    failures = await store.update_to_waiting(
+        db,
+        organization_id=job.organization_id,
+        import_id=job.import_id,
+        owner=owner,
+        now=now,
+        counted=int(is_failure),
+    )
+    if failures is not None and failures >= FAILURES_MAX:
+        claimed = await claim_one(db, job=job, owner=owner, now=now)
+        if claimed is not None:
+            await fail(
+                db, job=claimed, owner=owner, error=f"{BUG} It stopped after row {claimed.rows_done:,}.", now=now
+            )
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove the rests of files and forget imports when their days are over, in parts; how many rows of all kinds."""
+    count = await store.prune_pieces(db, before=now - timedelta(days=REST_DAYS), limit=max(1, limit // 100))
+    count += await store.prune_rows(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
+    return count + await store.prune_imports(db, before=now - timedelta(days=KEEP_DAYS), limit=limit)
+
+
+# Below: how, in the order of their use --------------------------------------------------------------------------------
+
+
+async def _check(db: Database, *, caller: Caller, new: NewImport) -> None:
+    """Raise Invalid for what is wrong with the file's header."""
+    declared = await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=new.questionnaire_id
+    )
+    core_imports.check(new.cut, declared=declared, strict=new.strict)
+
+
+class _Undone(Exception):
+    """Ends a savepoint of which nothing shall stay."""
+
+
+async def _rows(
+    db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
+) -> list[ImportRow]:
+    """What becomes of the rows of a piece."""
+    organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
+    zone_name = organization.time_zone if organization else "UTC"
+    context = Context(now, times.zone_of(zone_name), lax=True, strict=job.strict)
+    table = _Table(job.organization_id, job.questionnaire_id, job.columns, job.strict)
+    wishes, references = await _wishes(db, table=table, rows=rows, context=context)
+    known = await _known(db, job=job, references=references, repeated=rows.repeated)
+    places = [place for place in range(len(wishes)) if place not in known]
+    outcomes = await _scheduled(db, job=job, rows=[wishes[place] for place in places], secret=secret)
+    all_outcomes = known | dict(zip(places, outcomes, strict=True))
+    pointers = core_imports.pointers_of(job.columns, job.places)
+    return [
+        _settled(first_row + place, all_outcomes[place], reference, pointers, is_dry=job.dry_run)
+        for place, reference in enumerate(references)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the cells of a row are, and whose."""
+
+    organization_id: str
+    questionnaire_id: str
+    columns: Sequence[str]
+    strict: bool
+
+
+async def _wishes(
+    db: Database, *, table: _Table, rows: Rows, context: Context
+) -> tuple[list[ScheduleRequest | errors.Invalid], list[str | None]]:
+    """The wish of each row, or what is wrong with it; and its reference, where that can be one."""
+    declared = await metadata_service.declared_of(
+        db, organization_id=table.organization_id, questionnaire_id=table.questionnaire_id
+    )
+    requests: list[QueueItemRequest | errors.Invalid] = []
+    references: list[str | None] = []
+    for place, cells in enumerate(rows.rows):
+        if place % ROWS_A_TURN == ROWS_A_TURN - 1:
+            await asyncio.sleep(0)
+        if isinstance(cells, Fault):
+            requests.append(errors.Invalid.of(FieldError(cells.code, cells.message, pointer="")))
+            references.append(None)
+            continue
+        document = core_imports.document_of(table.columns, cells)
+        reference = document.get(REFERENCE)
+        references.append(reference if reference and len(reference) <= REFERENCE_CHARACTERS_MAX else None)
+        context.wrong = []
+        read_row = body.collect(QueueItemRequest, document, context)
+        requests.append(errors.Invalid.of(*context.wrong) if read_row is None else read_row)
+    return wishes_of(requests, declared=declared, is_strict=table.strict), references
+
+
+async def _known(
+    db: Database, *, job: Import, references: Sequence[str | None], repeated: Sequence[str]
+) -> dict[int, Outcome]:
+    """Rows of a dry run whose reference an earlier row would have taken: nothing in the queue tells of it."""
+    if not job.dry_run or not repeated:
+        return {}
+    taken = await store.list_taken_references(
+        db, organization_id=job.organization_id, import_id=job.import_id, external_references=repeated
+    )
+    refusal = ReferenceTaken()
+    refused = Outcome(refusal.status, refusal=refusal)
+    met = refused if job.on_conflict == "error" else Outcome(200, is_changed=job.on_conflict == "update")
+    return {place: met for place, reference in enumerate(references) if reference in taken}
+
+
+async def _scheduled(
+    db: Database, *, job: Import, rows: Sequence[ScheduleRequest | errors.Invalid], secret: bytes
+) -> list[Outcome]:
+    """Put the rows into the queue as a batch does; of a dry run nothing stays."""
+    outcomes: list[Outcome] = []
+    with contextlib.suppress(_Undone):
+        async with savepoint(db):
+            outcomes = await bulk.schedule_batch(
+                db,
+                caller=_caller(job),
+                questionnaire_id=job.questionnaire_id,
+                pipeline_id=job.pipeline_id,
+                rows=rows,
+                on_conflict=job.on_conflict,
+                atomic=False,
+                secret=secret,
+            )
+            if job.dry_run:
+                raise _Undone
+    return outcomes
+
+
+def _caller(job: Import) -> Caller:
+    """Whoever sent the file; what they may was asked then."""
+    is_user, created_by = job.actor_kind == "user", job.created_by or ""
+    return Caller(
+        organization_id=job.organization_id,
+        token_id="" if is_user else created_by,
+        user_id=created_by if is_user else None,
+        scopes=frozenset(),
+        application_ids=(),
+        domain="",
+        time_zone="UTC",
+        default_locale="en",
+        test=job.test,
+    )
+
+
+def _settled(
+    row: int, outcome: Outcome, reference: str | None, pointers: Mapping[str, int], *, is_dry: bool
+) -> ImportRow:
+    if outcome.refusal is not None:
+        return ImportRow(row, "failed", outcome.item_id, reference, _problem(outcome.refusal, pointers))
+    state = "created" if outcome.status == CREATED else "updated" if outcome.is_changed else "skipped"
+    return ImportRow(row, state, None if is_dry and state == "created" else outcome.item_id, reference, None)
+
+
+def _problem(refusal: errors.Refusal, pointers: Mapping[str, int]) -> dict[str, Any]:
+    """What is kept of a refusal; its sentences name the column of the file."""
+    wrong: list[dict[str, str]] = []
+    for error in refusal.errors[:ERRORS_KEPT_MAX]:
+        place = pointers.get(error.pointer or "")
+        message = error.message if place is None else f"Column {place}: {error.message}"
+        wrong.append({"pointer": error.pointer or "", "code": error.code, "message": message})
+    return {"status": refusal.status, "code": refusal.code, "detail": refusal.detail, "errors": wrong}
+
+
+def _counts(rows: Sequence[ImportRow]) -> Counts:
+    states = [row.state for row in rows]
+    return Counts(**{state: states.count(state) for state in ("created", "updated", "skipped", "failed")})
+
+
+async def _end(
+    db: Database, *, job: Import, owner: UUID, state: str, error: str | None, now: datetime
+) -> Import | None:
+    """End the import and tell; None: it is not this worker's."""
+    ended = await store.settle_import(
+        db,
+        organization_id=job.organization_id,
+        import_id=job.import_id,
+        owner=owner,
+        state=state,
+        now=now,
+        error=error,
+    )
+    if ended is None:
+        return None
+    event = NewEvent(
+        organization_id=ended.organization_id,
+        event_id=ids.ordered(now),
+        type="import.finished" if state == "done" else "import.failed",
+        subject_id=ended.import_id,
+        subject_version=ended.version,
+        questionnaire_id=ended.questionnaire_id,
+        actor_kind="worker",
+        actor_id=None,
+        data={name: getattr(ended, name) for name in _TOLD},
+        test=ended.test,
+    )
+    await events.record(db, events=[event])
+    return ended
+
+
+_TOLD: Final = (
+    "import_id", "questionnaire_id", "pipeline_id", "file_name", "dry_run", "state", "rows_total", "rows_created",
+    "rows_updated", "rows_skipped", "rows_failed", "error", "created_time", "finished_time", "created_by",
+)  # fmt: skip

@@ -1,0 +1,447 @@
+"""SQL of imports: the jobs, the pieces that are still to be worked off, what became of each row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+from uuid import UUID
+
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.db.columns import qualified
+
+PIECES_A_STATEMENT: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """A row: what is to be done with which file, and how far it has come."""
+
+    organization_id: str
+    import_id: str
+    questionnaire_id: str
+    pipeline_id: str
+    test: bool
+    file_name: str | None
+    dry_run: bool
+    strict: bool
+    on_conflict: Any
+    columns: list[str]
+    places: list[int]
+    state: Any
+    rows_total: int
+    rows_created: int
+    rows_updated: int
+    rows_skipped: int
+    rows_failed: int
+    error: str | None
+    pieces: int
+    next_piece: int
+    owner: UUID | None
+    lease_until: datetime | None
+    failures: int
+    turn_time: datetime
+    finished_time: datetime | None
+    version: int
+    created_time: datetime
+    created_by: str | None
+    actor_kind: str
+
+    @property
+    def rows_done(self) -> int:
+        """How many rows are settled."""
+        return self.rows_created + self.rows_updated + self.rows_skipped + self.rows_failed
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.finished_time is not None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
+  dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
+  rows_failed, error, pieces, next_piece, owner, lease_until, failures, turn_time, finished_time, version,
+  created_time, created_by, actor_kind"""
+_COLUMNS_I: Final = qualified(_COLUMNS, "i")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """What became of a row; `problem` has the members `status`, `code`, `detail` and `errors`."""
+
+    row: int
+    state: Any
+    item_id: str | None
+    external_reference: str | None
+    problem: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What came of the rows of a piece."""
+
+    created: int
+    updated: int
+    skipped: int
+    failed: int
+
+
+IMPORTS: Final = Listing(
+    columns={
+        "import_id": Column("import_id", "id"),
+        "questionnaire_id": Column("questionnaire_id", "id"),
+        "pipeline_id": Column("pipeline_id", "id"),
+        "file_name": Column("file_name", nullable=True),
+        "dry_run": Column("dry_run", "boolean"),
+        "state": Column("state"),
+        "rows_total": Column("rows_total", "integer"),
+        "rows_created": Column("rows_created", "integer"),
+        "rows_updated": Column("rows_updated", "integer"),
+        "rows_skipped": Column("rows_skipped", "integer"),
+        "rows_failed": Column("rows_failed", "integer"),
+        "error": Column("error", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "finished_time": Column("finished_time", "time", nullable=True),
+        "created_by": Column("created_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="import_id",
+)
+ROWS: Final = Listing(
+    columns={
+        "row": Column("row", "integer"),
+        "state": Column("state"),
+        "item_id": Column("item_id", "id", nullable=True),
+        "external_reference": Column("external_reference", nullable=True),
+    },
+    order=(("row", "asc"),),
+    id="row",
+)
+
+
+async def get_import(
+    db: Database, *, organization_id: str, import_id: str, application_ids: Sequence[str] = ()
+) -> Import | None:
+    """The import, unless its questionnaire belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS_I} from queue_import i
+           join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+           where i.organization_id = $1 and i.import_id = $2
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+        organization_id,
+        import_id,
+        list(application_ids),
+    )
+    return None if row is None else _import(row)
+
+
+async def list_imports(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool, page: Page
+) -> Rows[Import]:
+    """Those into a pipeline, for test tokens the ones of test items."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from queue_import
+           where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        test_only,
+        page=page,
+    )
+    return rows.map(_import)
+
+
+async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
+    """What became of the rows that are settled."""
+    rows = await db.fetch_list(
+        """select row, state, item_id, external_reference, problem from queue_import_row
+           where organization_id = $1 and import_id = $2""",
+        organization_id,
+        import_id,
+        page=page,
+    )
+    return rows.map(lambda row: ImportRow(**dict(row)))
+
+
+async def count_open_imports(db: Database, *, organization_id: str) -> int:
+    """How many wait or are worked off."""
+    return await db.fetch_value(
+        "select count(*) from queue_import where organization_id = $1 and state in ('queued', 'running')",
+        organization_id,
+    )
+
+
+async def insert_import(db: Database, *, organization_id: str, wish: Mapping[str, Any]) -> Import:
+    """Queue an import; `wish` has the columns that were asked for, its pieces come with `insert_pieces`."""
+    row = await db.fetch_row(
+        f"""insert into queue_import (organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
+             dry_run, strict, on_conflict, columns, places, rows_total, pieces, turn_time, created_time, created_by,
+             actor_kind)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16) returning {_COLUMNS}""",
+        organization_id,
+        *(wish[name] for name in (
+            "import_id", "questionnaire_id", "pipeline_id", "test", "file_name", "dry_run", "strict", "on_conflict",
+            "columns", "places", "rows_total", "pieces", "created_time", "created_by", "actor_kind",
+        )),
+    )  # fmt: skip
+    assert row is not None, "an insert returns its row"  # noqa: S101
+    return _import(row)
+
+
+async def insert_pieces(
+    db: Database, *, organization_id: str, import_id: str, pieces: Sequence[tuple[int, bytes]]
+) -> None:
+    """Keep the pieces, each with its first row, in their order."""
+    for start in range(0, len(pieces), PIECES_A_STATEMENT):
+        part = pieces[start : start + PIECES_A_STATEMENT]
+        await db.execute(
+            """insert into queue_import_piece (organization_id, import_id, number, first_row, content)
+               select $1, $2, $3 + place - 1, first_row, content
+               from unnest($4::integer[], $5::bytea[]) with ordinality as p (first_row, content, place)""",
+            organization_id,
+            import_id,
+            start,
+            [first_row for first_row, _ in part],
+            [content for _, content in part],
+        )
+
+
+async def claim_import(db: Database, *, owner: UUID, now: datetime, until: datetime) -> Import | None:
+    # any tenant: a worker serves all of them
+    """Take the import that has waited longest for its turn, at most one of an organization at a time."""
+    row = await db.fetch_row(
+        f"""update queue_import i set state = 'running', owner = $1, lease_until = $3, version = version + 1
+           from (
+             select organization_id, import_id from queue_import o
+             where o.state in ('queued', 'running') and (o.lease_until is null or o.lease_until < $2)
+               and not exists (
+                 select from queue_import other
+                 where other.organization_id = o.organization_id and other.import_id <> o.import_id
+                   and other.state = 'running' and other.lease_until >= $2)
+             order by turn_time limit 1 for update skip locked
+           ) next
+           where i.organization_id = next.organization_id and i.import_id = next.import_id
+           returning {_COLUMNS_I}""",
+        owner,
+        now,
+        until,
+    )
+    return None if row is None else _import(row)
+
+
+async def claim_one_import(
+    db: Database, *, organization_id: str, import_id: str, owner: UUID, now: datetime, until: datetime
+) -> Import | None:
+    """Take this one, unless somebody works on it or it has ended."""
+    row = await db.fetch_row(
+        f"""update queue_import i set state = 'running', owner = $3, lease_until = $5, version = version + 1
+           from (
+             select organization_id, import_id from queue_import
+             where organization_id = $1 and import_id = $2 and state in ('queued', 'running')
+               and (lease_until is null or lease_until < $4)
+             for update skip locked
+           ) next
+           where i.organization_id = next.organization_id and i.import_id = next.import_id
+           returning {_COLUMNS_I}""",
+        organization_id,
+        import_id,
+        owner,
+        now,
+        until,
+    )
+    return None if row is None else _import(row)
+
+
+async def get_piece(db: Database, *, organization_id: str, import_id: str, number: int) -> tuple[int, bytes] | None:
+    """The piece and its first row."""
+    row = await db.fetch_row(
+        """select first_row, content from queue_import_piece
+           where organization_id = $1 and import_id = $2 and number = $3""",
+        organization_id,
+        import_id,
+        number,
+    )
+    return None if row is None else (row["first_row"], row["content"])
+
+
+async def list_taken_references(
+    db: Database, *, organization_id: str, import_id: str, external_references: Sequence[str]
+) -> set[str]:
+    """Those of the references that a settled row of this import would have taken."""
+    rows = await db.fetch(
+        """select distinct external_reference from queue_import_row
+           where organization_id = $1 and import_id = $2 and state = 'created'
+             and external_reference = any($3::text[])""",
+        organization_id,
+        import_id,
+        list(external_references),
+    )
+    return {row["external_reference"] for row in rows}
+
+
+async def insert_rows(db: Database, *, organization_id: str, import_id: str, rows: Sequence[ImportRow]) -> None:
+    """Keep what became of the rows."""
+    await db.execute(
+        """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem)
+           select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[])""",
+        organization_id,
+        import_id,
+        [row.row for row in rows],
+        [row.state for row in rows],
+        [row.item_id for row in rows],
+        [row.external_reference for row in rows],
+        [row.problem for row in rows],
+    )
+
+
+async def settle_piece(
+    db: Database, *, organization_id: str, import_id: str, owner: UUID, number: int, until: datetime, counts: Counts
+) -> Import | None:
+    """Count a piece as worked off; None: the import is another worker's now, cancelled or gone."""
+    row = await db.fetch_row(
+        f"""with settled as (
+             update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $6,
+               rows_updated = rows_updated + $7, rows_skipped = rows_skipped + $8, rows_failed = rows_failed + $9,
+               failures = 0, lease_until = $5, version = version + 1
+             where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' and next_piece = $4
+             returning {_COLUMNS}),
+           removed as (
+             delete from queue_import_piece p using settled s
+             where p.organization_id = s.organization_id and p.import_id = s.import_id and p.number = $4)
+           select * from settled""",
+        organization_id,
+        import_id,
+        owner,
+        number,
+        until,
+        counts.created,
+        counts.updated,
+        counts.skipped,
+        counts.failed,
+    )
+    return None if row is None else _import(row)
+
+
+async def settle_import(
+    db: Database, *, organization_id: str, import_id: str, owner: UUID, state: str, now: datetime, error: str | None
+) -> Import | None:
+    """End it as `done` or `failed`; None: it is not this worker's any more."""
+    row = await db.fetch_row(
+        f"""update queue_import set state = $4, error = $6, finished_time = $5, owner = null, lease_until = null,
+             version = version + 1
+           where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' returning {_COLUMNS}""",
+        organization_id,
+        import_id,
+        owner,
+        state,
+        now,
+        error,
+    )
+    return None if row is None else _import(row)
+
+
+async def update_to_waiting(
+    db: Database, *, organization_id: str, import_id: str, owner: UUID, now: datetime, counted: int
+) -> int | None:
+    """Hand back what this worker had; another, or the same, goes on. How many failures in a row it has now."""
+    return await db.fetch_value(
+        """update queue_import set owner = null, lease_until = null, turn_time = $4, failures = failures + $5
+           where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' returning failures""",
+        organization_id,
+        import_id,
+        owner,
+        now,
+        counted,
+    )
+
+
+async def update_to_cancelled(db: Database, *, organization_id: str, import_id: str, now: datetime) -> Import | None:
+    """Cancel it, if it has not ended; what is settled stays, the rest of the file goes."""
+    row = await db.fetch_row(
+        f"""with cancelled as (
+             update queue_import set state = 'cancelled', finished_time = $3, owner = null, lease_until = null,
+               version = version + 1
+             where organization_id = $1 and import_id = $2 and state in ('queued', 'running') returning {_COLUMNS}),
+           removed as (
+             delete from queue_import_piece p using cancelled c
+             where p.organization_id = c.organization_id and p.import_id = c.import_id)
+           select * from cancelled""",
+        organization_id,
+        import_id,
+        now,
+    )
+    return None if row is None else _import(row)
+
+
+async def update_to_queued(db: Database, *, organization_id: str, import_id: str, now: datetime) -> Import | None:
+    """Let one that failed go on where it stopped, if the rest of its file is still there."""
+    row = await db.fetch_row(
+        f"""update queue_import i set state = 'queued', error = null, finished_time = null, failures = 0,
+             turn_time = $3, version = version + 1
+           where organization_id = $1 and import_id = $2 and state = 'failed'
+             and exists (select from queue_import_piece p where p.organization_id = i.organization_id
+               and p.import_id = i.import_id and p.number = i.next_piece)
+           returning {_COLUMNS}""",
+        organization_id,
+        import_id,
+        now,
+    )
+    return None if row is None else _import(row)
+
+
+async def delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
+    """Forget it, with its rows; the items that it made stay."""
+    await db.execute(
+        "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
+    )
+
+
+async def prune_pieces(db: Database, *, before: datetime, limit: int) -> int:
+    """Remove what is left of the files of imports that failed before a time."""
+    return await db.execute(
+        """delete from queue_import_piece where (organization_id, import_id, number) in (
+             select p.organization_id, p.import_id, p.number
+             from queue_import i
+             cross join lateral (
+               select organization_id, import_id, number from queue_import_piece
+               where organization_id = i.organization_id and import_id = i.import_id limit $2) p
+             where i.finished_time is not null and i.finished_time < $1
+             limit $2)""",
+        before,
+        limit,
+    )
+
+
+async def prune_rows(db: Database, *, before: datetime, limit: int) -> int:
+    """Forget what became of the rows of imports that ended before a time, some at once: one has 200,000."""
+    return await db.execute(
+        """delete from queue_import_row where (organization_id, import_id, row) in (
+             select r.organization_id, r.import_id, r.row
+             from queue_import i
+             cross join lateral (
+               select organization_id, import_id, row from queue_import_row
+               where organization_id = i.organization_id and import_id = i.import_id limit $2) r
+             where i.finished_time is not null and i.finished_time < $1
+             limit $2)""",
+        before,
+        limit,
+    )
+
+
+async def prune_imports(db: Database, *, before: datetime, limit: int) -> int:
+    """Forget imports that ended before a time and have no rows left."""
+    return await db.execute(
+        """delete from queue_import i using (
+             select organization_id, import_id from queue_import o
+             where finished_time < $1 and not exists (
+               select from queue_import_row r
+               where r.organization_id = o.organization_id and r.import_id = o.import_id)
+             order by finished_time limit $2 for update skip locked
+           ) old where i.organization_id = old.organization_id and i.import_id = old.import_id""",
+        before,
+        limit,
+    )
+
+
+def _import(row: Row) -> Import:
+    return Import(**dict(row))

@@ -1,0 +1,88 @@
+"""The HTTP door of business keys: queue items under the client's own names for them."""
+
+import re
+from typing import Any, Final
+
+from afterword import errors
+from afterword.db import Database
+from afterword.intake.references import service
+from afterword.intake.references.service import Reference
+from afterword.queue import store
+from afterword.queue.reading import declared_for, wish_of
+from afterword.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
+from afterword.web.operations import Answer, Call, Routes
+
+REFERENCE: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/reference/{external_reference}"
+TEXTS: Final = ("external_reference",)
+_SHAPE: Final = re.compile(REFERENCE_PATTERN)
+BROKEN: Final = "\ufffd"  # what a server makes of bytes that are no UTF-8
+_CHARACTERS_MAX: Final = 100
+
+routes = Routes(tag="Queue")
+
+
+@routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
+async def get_item_by_reference(call: Call[None], db: Database) -> Answer:
+    return _answer(call, await service.get(db, reference=_reference(call)))
+
+
+@routes.put(
+    REFERENCE,
+    scope="Queue.Update",
+    more_scopes=("Queue.Create",),
+    body=QueueItemRequest,
+    answer=QueueItem,
+    texts=TEXTS,
+    summary="Create or change the queue item with a reference",
+    description=(
+        "201 when no live item of the pipeline has the reference, else 200 and the item is as the body says, while it "
+        "is Pending; without `send_time` an item keeps the one it has. An `external_reference` in the body is ignored."
+    ),
+    refusals=("questionnaire_not_published", "item_in_dispatch", "item_closed", "invalid_address", "already_exists"),
+)
+async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer:
+    declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    item, is_new = await service.put(
+        db,
+        reference=_reference(call),
+        wish=wish_of(call.body, declared=declared, is_strict=call.strict),
+        check_version=call.check_version,
+        is_expected=call.if_match is not None,
+        secret=call.site.secret,
+    )
+    return _answer(call, item, is_new=is_new)
+
+
+@routes.delete(
+    REFERENCE,
+    scope="Queue.Delete",
+    texts=TEXTS,
+    summary="Cancel the queue item with a reference",
+    description="As `status_id` 5: nothing will be sent, and the reference is free again.",
+    refusals=("item_in_dispatch", "item_closed"),
+)
+async def cancel_item_by_reference(call: Call[None], db: Database) -> Answer:
+    await service.cancel(db, reference=_reference(call), check_version=call.check_version)
+    return Answer()
+
+
+def _reference(call: Call[Any]) -> Reference:
+    """The path's; raises NotFound for a text that no item can have."""
+    text = call.ids["external_reference"]
+    if len(text) > _CHARACTERS_MAX or _SHAPE.match(text) is None or BROKEN in text:
+        raise errors.NotFound("There is no such thing here.")
+    return Reference(
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        pipeline_id=call.ids["pipeline_id"],
+        external_reference=text,
+    )
+
+
+def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:
+    return Answer(
+        QueueItem.of(item, call.zone),
+        version=item.version,
+        location=f"/q/queue/item/{item.item_id}" if is_new else None,
+        status=201 if is_new else None,
+    )

@@ -1,0 +1,113 @@
+"""Items by the client's own key: the one live item that has it is read, made or changed, cancelled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+from afterword.intake.references import store
+from afterword.pipelines import store as pipelines_store
+from afterword.queue import service as queue
+from afterword.queue.scheduler import ScheduleRequest
+from afterword.queue.service import NewItem, ReferenceTaken
+from afterword.queue.store import QueueItem
+
+NO_ITEM: Final = "No item of this pipeline that is not aborted has this external reference."
+TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """The client's key of an item, below its pipeline."""
+
+    caller: Caller
+    questionnaire_id: str
+    pipeline_id: str
+    external_reference: str
+
+    @property
+    def key(self) -> dict[str, str]:
+        """As the store asks for it."""
+        return {
+            "organization_id": self.caller.organization_id,
+            "questionnaire_id": self.questionnaire_id,
+            "pipeline_id": self.pipeline_id,
+            "external_reference": self.external_reference,
+        }
+
+
+async def get(db: Database, *, reference: Reference) -> QueueItem:
+    """The live item; raises NotFound."""
+    await _require_pipeline(db, reference)
+    item = await store.get_item_by_reference(db, **reference.key, test_only=reference.caller.test)
+    if item is None:
+        raise errors.NotFound(NO_ITEM)
+    return item
+
+
+async def put(
+    db: Database,
+    *,
+    reference: Reference,
+    wish: ScheduleRequest,
+    check_version: Callable[[int], None],
+    is_expected: bool,
+    secret: bytes,
+) -> tuple[QueueItem, bool]:
+    """Make the item what the wish says, and say whether it is new; of two at once one makes it, the other changes it.
+
+    `is_expected`: the request holds only for an item that is there. Raises NotFound, Stale, Invalid, NotPublished,
+    InDispatch, ItemClosed, ReferenceTaken.
+    """
+    await _require_pipeline(db, reference)
+    for _ in range(TRIES_MAX):
+        item = await store.get_item_by_reference_locked(db, **reference.key, test_only=reference.caller.test)
+        if item is not None:
+            check_version(item.version)
+            changed = await queue.replace(db, caller=reference.caller, item=item, wish=wish, secret=secret)
+            return changed, False
+        if is_expected:
+            raise errors.Stale("There is no item with this reference.")
+        try:
+            return await queue.schedule(db, new=_new(reference, wish), secret=secret), True
+        except ReferenceTaken:  # somebody was faster; what they made is committed and to be found now
+            continue
+    raise ReferenceTaken
+
+
+async def cancel(db: Database, *, reference: Reference, check_version: Callable[[int], None]) -> None:
+    """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
+    await _require_pipeline(db, reference)
+    item = await store.get_item_by_reference_locked(db, **reference.key, test_only=reference.caller.test)
+    if item is None:
+        raise errors.NotFound(NO_ITEM)
+    check_version(item.version)
+    await queue.cancel(db, caller=reference.caller, item=item)
+
+
+async def _require_pipeline(db: Database, reference: Reference) -> None:
+    """Raise NotFound unless the pipeline is there and open to the caller."""
+    found = await pipelines_store.get_pipeline_id(
+        db,
+        organization_id=reference.caller.organization_id,
+        questionnaire_id=reference.questionnaire_id,
+        pipeline_id=reference.pipeline_id,
+        application_ids=reference.caller.application_ids,
+    )
+    if found is None:
+        raise errors.NotFound("There is no such thing here.")
+
+
+def _new(reference: Reference, wish: ScheduleRequest) -> NewItem:
+    return NewItem(
+        caller=reference.caller,
+        questionnaire_id=reference.questionnaire_id,
+        pipeline_id=reference.pipeline_id,
+        responder_channel_identifier=wish.responder_channel_identifier,
+        locale=wish.locale,
+        send_time=wish.send_time,
+        metadata=wish.metadata,
+        external_reference=reference.external_reference,
+    )

@@ -1,0 +1,86 @@
+"""The HTTP door of sequences: fields in, fields out."""
+
+from typing import Final
+
+from afterword.db import Database
+from afterword.intake.sequences import service, store
+from afterword.intake.sequences.resources import Sequence, SequenceRequest, SequenceUpdate
+from afterword.web.operations import Answer, Call, Routes
+
+SEQUENCE: Final = "/q/sequence/{sequence_id}"
+ABOUT: Final = (
+    "The conditions are checked against the published questions of `from_questionnaire_id`, the declared metadata and "
+    "tags. An item is made once for a response, for the address that its responder has on the pipeline's channel."
+)
+
+routes = Routes(tag="Sequences")
+
+
+@routes.get(
+    "/q/sequence",
+    scope="Sequence.Read",
+    answer=Sequence,
+    shape="array",
+    listing=store.SEQUENCES,
+    summary="Get all sequences",
+)
+async def list_sequences(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_sequences(
+        db,
+        organization_id=call.caller.organization_id,
+        application_ids=call.caller.application_ids,
+        page=call.page,
+    )
+    zone = call.zone
+    return Answer(rows.map(lambda rule: Sequence.of(rule, zone)))
+
+
+@routes.post(
+    "/q/sequence",
+    scope="Sequence.Create",
+    body=SequenceRequest,
+    answer=Sequence,
+    summary="Create Sequence",
+    description=ABOUT,
+)
+async def create_sequence(call: Call[SequenceRequest], db: Database) -> Answer:
+    rule = await service.create(db, caller=call.caller, columns=call.body.named(), now=call.now)
+    location = f"/q/sequence/{rule.sequence_id}"
+    return Answer(Sequence.of(rule, call.zone), version=rule.version, location=location)
+
+
+@routes.get(SEQUENCE, scope="Sequence.Read", answer=Sequence, summary="Get Sequence")
+async def get_sequence(call: Call[None], db: Database) -> Answer:
+    rule = await service.get(db, caller=call.caller, sequence_id=call.ids["sequence_id"])
+    return Answer(Sequence.of(rule, call.zone), version=rule.version)
+
+
+@routes.patch(
+    SEQUENCE,
+    scope="Sequence.Update",
+    body=SequenceUpdate,
+    answer=Sequence,
+    summary="Update Sequence",
+    description=ABOUT,
+)
+async def update_sequence(call: Call[SequenceUpdate], db: Database) -> Answer:
+    rule = await service.update(
+        db,
+        caller=call.caller,
+        sequence_id=call.ids["sequence_id"],
+        changes=call.body.named(),
+        now=call.now,
+        expect=call.check_version,
+    )
+    return Answer(Sequence.of(rule, call.zone), version=rule.version)
+
+
+@routes.delete(
+    SEQUENCE,
+    scope="Sequence.Delete",
+    summary="Delete Sequence",
+    description="It makes no more items; those that it made stay.",
+)
+async def delete_sequence(call: Call[None], db: Database) -> Answer:
+    await service.delete(db, caller=call.caller, sequence_id=call.ids["sequence_id"], expect=call.check_version)
+    return Answer()

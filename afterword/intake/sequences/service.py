@@ -1,0 +1,364 @@
+"""Sequences: made and changed by people; followed by a reader of the event log, which makes their items.
+
+A response makes at most one item by a sequence, whatever is read twice (the database holds it). Chains of responses end
+after as many generations as `/instance/children` shows, so that sequences may form a circle and yet come to an end.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, NoReturn
+
+from afterword import errors, ids
+from afterword.core.messaging.alerts import TRIGGERS
+from afterword.core.organizations.access import Caller, installation
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts, Kind, Scope
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.questionnaires.reading import Findings
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import Event, NewEvent
+from afterword.instances import facts as instance_facts
+from afterword.instances import service as instances
+from afterword.instances.children.trees import DEPTH_MAX
+from afterword.intake.sequences import store
+from afterword.intake.sequences.store import Rule, Source, Target
+from afterword.pipelines import store as pipelines_store
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.queue import service as queue
+from afterword.queue.service import NewItem, ReferenceTaken
+from afterword.queue.store import QueueItem
+
+SEQUENCES_MAX: Final = 100  # of an organization
+READER: Final = "sequences"
+UPDATED: Final = "questionnaire_instance.updated"
+NO_ADDRESS: Final = ("no_address", "The responder has no address on the pipeline's channel.")
+TOO_DEEP: Final = (
+    "too_deep",
+    f"The response is the last of a chain of {DEPTH_MAX + 1}, which sequences do not lengthen.",
+)
+NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
+
+
+class _Ids(dict[str, Kind]):
+    """Has every question."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+# What was allowed once is allowed: a question that left its questionnaire since is simply never answered.
+_EVERYTHING: Final = Scope(questions=_Ids(), tags=True)
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+ResponseKey = tuple[str, str]  # organization_id, instance_id
+
+
+@dataclass(slots=True)
+class _Response:
+    """A response that events of a batch tell of."""
+
+    organization_id: str
+    instance_id: str
+    questionnaire_id: str
+    test: bool
+    triggers: set[str] = field(default_factory=set[str])
+    last_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A response that met a sequence's conditions, and what it says for the item; None: it is gone."""
+
+    response: _Response
+    target: Target
+    source: Source | None
+
+
+async def get(db: Database, *, caller: Caller, sequence_id: str) -> Rule:
+    """The sequence as the caller may see it; raises NotFound."""
+    rule = await store.get_sequence(
+        db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
+    )
+    return rule or _refuse_unknown()
+
+
+async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Rule:
+    """Make a sequence. Raises Invalid: unknown ids, conditions that cannot be asked there, one too many."""
+    await _check(db, caller=caller, columns=columns, changed=frozenset(columns))
+    if await store.claim_places(db, organization_id=caller.organization_id) >= SEQUENCES_MAX:
+        message = f"An organization has at most {SEQUENCES_MAX} sequences."
+        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+    return await store.insert_sequence(
+        db,
+        organization_id=caller.organization_id,
+        sequence_id=ids.ordered(now),
+        columns=columns,
+        now=now,
+        by=caller.actor_id,
+    )
+
+
+async def update(
+    db: Database, *, caller: Caller, sequence_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
+) -> Rule:
+    """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
+    before = await _locked(db, caller=caller, sequence_id=sequence_id, expect=expect)
+    columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
+    changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
+    await _check(db, caller=caller, columns=columns, changed=changed)
+    after = await store.update_sequence(
+        db,
+        organization_id=caller.organization_id,
+        sequence_id=sequence_id,
+        changes=changes,
+        now=now,
+        by=caller.actor_id,
+    )
+    return after or before
+
+
+async def delete(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> None:
+    """Remove the sequence; the items that it made stay. Raises NotFound, and what `expect` raises."""
+    await _locked(db, caller=caller, sequence_id=sequence_id, expect=expect)
+    await store.delete_sequence(db, organization_id=caller.organization_id, sequence_id=sequence_id)
+
+
+async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> int:
+    """Read the next `limit` events of the log and make the items that they call for, in the cursor's transaction.
+
+    How many events were passed; fewer than `limit` means that there are no more. A response whose address, pipeline or
+    chain lets no item be made is told as an event `sequence.skipped`, with the reason.
+    """
+
+    async def handle(told: Many[Event]) -> None:
+        responses = _responses_of(told)
+        if responses:
+            await _lead_on(db, responses=responses, secret=secret, now=now)
+
+    return await events.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
+
+
+# Following ------------------------------------------------------------------------------------------------------------
+
+
+def _responses_of(told: Many[Event]) -> dict[ResponseKey, _Response]:
+    """The responses to look at, each once, in the order in which they were first told of."""
+    found: dict[ResponseKey, _Response] = {}
+    for event in told:
+        is_edit_before_the_end = event.type == UPDATED and not event.data.get("finalized")
+        if is_edit_before_the_end or event.subject_id is None or event.questionnaire_id is None:
+            continue
+        key = event.organization_id, event.subject_id
+        response = found.setdefault(key, _Response(*key, event.questionnaire_id, event.test))
+        response.triggers |= TRIGGERS[event.type]
+        response.last_time = _time_of(event)
+    return found
+
+
+def _time_of(event: Event) -> datetime:
+    """When it happened; an edit as old as the response that it edits: new sequences do not reach back."""
+    completed = event.data.get("completed_time") if event.type == UPDATED else None
+    return datetime.fromisoformat(completed) if isinstance(completed, str) else event.created_time
+
+
+async def _lead_on(db: Database, *, responses: Mapping[ResponseKey, _Response], secret: bytes, now: datetime) -> None:
+    """Make an item for each response and each sequence whose conditions it meets, and tell where none can be made."""
+    steps = await _steps(db, matched=await _matched(db, responses=responses))
+    reasons = [_hindrance(step) for step in steps]
+    going = [step for step, reason in zip(steps, reasons, strict=True) if reason is None]
+    outcomes = await queue.schedule_all(db, wanted=[_new(step) for step in going], secret=secret) if going else []
+    told = [
+        _event(step, "skipped", now=now, reason=reason)
+        for step, reason in zip(steps, reasons, strict=True)
+        if reason is not None
+    ]
+    flowing: defaultdict[str, list[str]] = defaultdict(list)
+    for step, outcome in zip(going, outcomes, strict=True):
+        if isinstance(outcome, QueueItem):
+            flowing[step.response.organization_id].append(step.response.instance_id)
+            told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
+        elif not isinstance(outcome, ReferenceTaken):  # else its item was made before
+            told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
+    await events.record(db, events=told)
+    for organization_id, instance_ids in sorted(flowing.items()):
+        await instances.mark_flow(db, organization_id=organization_id, instance_ids=sorted(instance_ids), now=now)
+
+
+async def _matched(db: Database, *, responses: Mapping[ResponseKey, _Response]) -> list[tuple[_Response, Target]]:
+    """Which responses meet the conditions of which sequences, in force when they were given, that made nothing yet."""
+    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses.values()}
+    looking: defaultdict[tuple[str, str], list[Target]] = defaultdict(list)
+    for target in await store.list_active_sequences(db, questionnaires=sorted(questionnaires)):
+        looking[target.rule.organization_id, target.rule.from_questionnaire_id].append(target)
+    wanted = [
+        (response, target)
+        for response in responses.values()
+        for target in looking[response.organization_id, response.questionnaire_id]
+        if target.rule.trigger in response.triggers
+        and (response.last_time is None or target.rule.since_time <= response.last_time)
+    ]
+    if not wanted:
+        return []
+    keys = [(one.organization_id, target.rule.sequence_id, one.instance_id) for one, target in wanted]
+    made = await store.list_made(db, wanted=keys)
+    wanted = [pair for pair, key in zip(wanted, keys, strict=True) if key not in made]
+    facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
+    nodes = {
+        target.rule.sequence_id: conditions.read(target.rule.conditions, "", Findings(), _EVERYTHING)
+        for _, target in wanted
+    }
+    return [
+        (response, target)
+        for response, target in wanted
+        for known in [facts.get((response.organization_id, response.instance_id))]
+        if known is not None and conditions.matches(nodes[target.rule.sequence_id], known)
+    ]
+
+
+async def _facts(db: Database, *, keys: set[ResponseKey]) -> dict[ResponseKey, Facts]:
+    by_organization: defaultdict[str, list[str]] = defaultdict(list)
+    for organization_id, instance_id in sorted(keys):
+        by_organization[organization_id].append(instance_id)
+    found: dict[ResponseKey, Facts] = {}
+    for organization_id, instance_ids in by_organization.items():
+        known = await instance_facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids)
+        found |= {(organization_id, instance_id): one for instance_id, one in known.items()}
+    return found
+
+
+async def _steps(db: Database, *, matched: Many[tuple[_Response, Target]]) -> list[_Step]:
+    wanted = {
+        (response.organization_id, response.instance_id, target.rule.pipeline_id, target.channel_id)
+        for response, target in matched
+    }
+    found = await store.list_sources(db, wanted=sorted(wanted), ancestors_max=DEPTH_MAX) if wanted else []
+    sources = {(one.organization_id, one.instance_id, one.pipeline_id): one for one in found}
+    return [
+        _Step(
+            response,
+            target,
+            sources.get((response.organization_id, response.instance_id, target.rule.pipeline_id)),
+        )
+        for response, target in matched
+    ]
+
+
+def _hindrance(step: _Step) -> tuple[str, str] | None:
+    """Why no item can be made: a code and a sentence."""
+    if step.target.questionnaire_id is None:
+        return NO_PIPELINE
+    if step.source is None or step.source.identifier is None:
+        return NO_ADDRESS
+    return TOO_DEEP if step.source.ancestors >= DEPTH_MAX else None
+
+
+def _new(step: _Step) -> NewItem:
+    """The item; what is known of the responder stays with the responder."""
+    source, rule = step.source, step.target.rule
+    assert source is not None, "a hindrance"  # noqa: S101
+    assert source.identifier is not None, "a hindrance"  # noqa: S101
+    assert step.target.questionnaire_id is not None, "a hindrance"  # noqa: S101
+    return NewItem(
+        caller=installation(rule.organization_id),
+        questionnaire_id=step.target.questionnaire_id,
+        pipeline_id=rule.pipeline_id,
+        responder_channel_identifier=source.identifier,
+        locale=source.locale,
+        metadata=Changes(questionnaire=dict(source.metadata)),
+        previous_questionnaire_instance_id=source.instance_id,
+        sequence_id=rule.sequence_id,
+        source="sequence",
+        test=source.test,
+    )
+
+
+def _event(
+    step: _Step, kind: str, *, now: datetime, item_id: str | None = None, reason: tuple[str, str] | None = None
+) -> NewEvent:
+    response, rule = step.response, step.target.rule
+    return NewEvent(
+        organization_id=rule.organization_id,
+        event_id=ids.ordered(now),
+        type=f"sequence.{kind}",
+        subject_id=rule.sequence_id,
+        subject_version=rule.version,
+        questionnaire_id=response.questionnaire_id,
+        actor_kind="worker",
+        actor_id=None,
+        data={
+            "sequence_id": rule.sequence_id,
+            "kind": rule.kind,
+            "pipeline_id": rule.pipeline_id,
+            "questionnaire_id": response.questionnaire_id,
+            "instance_id": response.instance_id,
+            "item_id": item_id,
+            "reason": reason and reason[0],
+            "result": reason and reason[1],
+        },
+        test=response.test,
+    )
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+_COLUMNS: Final = ("title", "kind", "from_questionnaire_id", "pipeline_id", "trigger", "conditions", "active")
+
+
+async def _locked(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> Rule:
+    await get(db, caller=caller, sequence_id=sequence_id)
+    rule = await store.get_sequence_locked(db, organization_id=caller.organization_id, sequence_id=sequence_id)
+    if rule is None:
+        _refuse_unknown()
+    expect(rule.version)
+    return rule
+
+
+async def _check(db: Database, *, caller: Caller, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
+    """Look up what is named by an id, and the conditions, as far as they are new. Raises Invalid."""
+    place: dict[str, Any] = {"organization_id": caller.organization_id, "application_ids": caller.application_ids}
+    wrong: list[FieldError] = []
+    if "from_questionnaire_id" in changed:
+        try:
+            await questionnaires_store.get_questionnaire(db, **place, questionnaire_id=columns["from_questionnaire_id"])
+        except errors.NotFound:
+            message = "There is no such questionnaire."
+            wrong.append(FieldError("unknown_id", message, pointer="/from_questionnaire_id"))
+    if "pipeline_id" in changed:
+        pipeline = await pipelines_store.get_template(db, **place, pipeline_id=columns["pipeline_id"])
+        if pipeline is None:
+            wrong.append(FieldError("unknown_id", "There is no such pipeline.", pointer="/pipeline_id"))
+    if "conditions" in changed and columns["conditions"] is not None and not wrong:
+        wrong += await _condition_errors(db, organization_id=caller.organization_id, columns=columns)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
+    """What the conditions ask that the published questions and the declared names cannot answer."""
+    questionnaire_id = columns["from_questionnaire_id"]
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id
+    )
+    kinds: dict[str, Kind] = {"\0": "any"}  # no id: with no question at all every id would pass
+    if questionnaire.published_version_id is not None:
+        version = await questionnaires_store.get_version(
+            db, organization_id=organization_id, version_id=questionnaire.published_version_id
+        )
+        for question in version.definition.questions():
+            kinds |= question.kinds
+    declared = await metadata_service.declared_of(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id
+    )
+    findings = Findings(strict=True)
+    scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
+    conditions.read(columns["conditions"], "/conditions", findings, scope)
+    return [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
+
+
+def _refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such sequence.")

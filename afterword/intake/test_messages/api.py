@@ -1,0 +1,90 @@
+"""The HTTP door of test messages: asks a worker to send one, and waits for what became of it."""
+
+import asyncio
+from typing import Any, Final, cast
+
+from afterword import db, errors
+from afterword.core.messaging import segments
+from afterword.core.messaging.addresses import CHANNEL_SMS
+from afterword.core.wire import times
+from afterword.db import Pool
+from afterword.intake.test_messages import service, store
+from afterword.intake.test_messages.resources import TestSend
+from afterword.intake.test_messages.store import Finding, TestMessage
+from afterword.queue.reading import declared_for, wish_of
+from afterword.queue.resources import QueueItemRequest
+from afterword.web.operations import ACT_SECONDS_MAX, Answer, Call, Routes
+
+POLL_SECONDS: Final = 0.1
+TAKEN_SECONDS_MAX: Final = 3.0  # workers look twice a second
+
+routes = Routes(tag="Pipelines")
+
+
+@routes.act(
+    "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/test",
+    scope="Pipeline.Update",
+    body=QueueItemRequest,
+    answer=TestSend,
+    summary="Send a test message",
+    description=(
+        "One message now, through the pipeline's own account, whatever would hold an item: no item, instance or "
+        "credit. Its subject begins with `[Test]`, its links lead to a page that says so; `send_time` has no effect. "
+        "A suppressed address is `refused`. At most 20 in 10 minutes."
+    ),
+    refusals=("questionnaire_not_published", "invalid_address"),
+)
+async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
+    declared = await declared_for(call, db.on_demand(pool), questionnaire_id=call.ids["questionnaire_id"])
+    wish = wish_of(call.body, declared=declared, is_strict=call.strict)
+    async with db.transaction(pool) as database:
+        trial, finding = await service.ask(
+            database,
+            caller=call.caller,
+            questionnaire_id=call.ids["questionnaire_id"],
+            pipeline_id=call.ids["pipeline_id"],
+            wish=wish,
+            site=call.site,
+            now=call.now,
+        )
+    found = finding or await _finding(pool, trial)
+    is_sent = found.outcome == "accepted"
+    length = segments.measure(found.body) if trial.channel_id == CHANNEL_SMS and found.body else None
+    return Answer(
+        TestSend(
+            responder_channel_identifier=call.body.responder_channel_identifier,
+            locale=trial.locale,
+            subject=found.subject,
+            body=found.body or "",
+            outcome=cast("Any", found.outcome or "unknown"),
+            reply=found.reply,
+            sent_time=times.format_optional(found.finished_time, zone=call.zone) if is_sent else None,
+            segments=length and length.segments,
+            encoding=length and length.encoding,
+        )
+    )
+
+
+async def _finding(pool: Pool, trial: TestMessage) -> Finding:
+    """What became of it; `unknown` where a worker is still at it. Raises Unavailable where none has taken it."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    is_taken = False
+    key = {"organization_id": trial.organization_id, "trial_id": trial.trial_id}
+    while True:
+        async with db.connection(pool) as database:
+            found = await store.get_finding(database, **key)
+        if found is not None and found.state == "done":
+            return found
+        waited = loop.time() - began
+        if waited >= TAKEN_SECONDS_MAX and not is_taken:
+            async with db.transaction(pool) as database:
+                is_taken = not await service.take_back(database, trial=trial)
+            if not is_taken:
+                text = "No worker sends on this channel at the moment; nothing was sent."
+                raise errors.Unavailable(text, headers={"Retry-After": "5"})
+        if waited >= ACT_SECONDS_MAX:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    reply = f"Still being sent after {ACT_SECONDS_MAX} seconds; it may yet arrive."
+    return Finding(state="sending", subject=None, body=None, outcome="unknown", reply=reply, finished_time=None)

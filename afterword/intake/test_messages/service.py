@@ -1,0 +1,210 @@
+"""Sends one message as a test: asked for by the web process, sent by a worker, which alone has the ways out.
+
+It goes through the pipeline's account now, whatever window, cap, pause or empty balance would hold an item. A
+suppression holds it as it holds everything: who unsubscribed is not written to, not even to try things out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, assert_never
+
+from afterword import errors, ids
+from afterword.channels.base import Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.core.messaging.addresses import CHANNEL_SMS, mask
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling.lanes import AccountKey
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.intake.batches.service import open_desk
+from afterword.intake.dry_runs import store as simulation_store
+from afterword.intake.dry_runs.service import VALUE_SCOPE
+from afterword.intake.test_messages import store
+from afterword.intake.test_messages.store import Finding, TestMessage
+from afterword.messages import composing, email
+from afterword.questionnaires import store as questionnaires_store
+from afterword.queue.lanes import store as lanes_store
+from afterword.queue.scheduler import ScheduleRequest
+from afterword.responders import store as responders_store
+
+MARK: Final = "[Test] "
+TRIALS_MAX: Final = 20  # of an organization in
+TRIALS_SECONDS: Final = 600
+OPEN_MAX: Final = 2  # under way at the same moment: each may hold a connection of the web process
+TAKE_SECONDS: Final = 30  # nobody waits for what was asked longer ago
+KEPT_SECONDS: Final = 1_200
+SEND_SECONDS_MAX: Final = 60
+REPLY_CHARACTERS_MAX: Final = 500
+assert KEPT_SECONDS > TRIALS_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  # noqa: S101
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a message needs of an instance, where there is none."""
+
+    locale: str
+    question_ids: Sequence[str]
+    metadata: dict[str, str]
+    valid_days: int
+    instance_id: str = email.SAMPLE_ID
+    short_code: str = email.SAMPLE_CODE
+    sent_time: datetime | None = None
+
+
+async def ask(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    wish: ScheduleRequest,
+    site: Site,
+    now: datetime,
+) -> tuple[TestMessage, Finding | None]:
+    """Ask for a trial; the finding is there at once where the address may not be written to.
+
+    Raises NotFound, NotPublished, Invalid for the address, TooMany.
+    """
+    desk = await open_desk(
+        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
+    )
+    organization_id, channel_id = caller.organization_id, desk.intake.channel_id
+    slot = desk.slot(wish.responder_channel_identifier, wish.locale, None, item_id=email.SAMPLE_ID, created_time=now)
+    await _require_turn(db, organization_id=organization_id, now=now)
+    reached = (
+        await simulation_store.list_reached(
+            db,
+            organization_id=organization_id,
+            channel_id=channel_id,
+            address_keys=[slot.address_key],
+            with_metadata=VALUE_SCOPE in caller.scopes,
+        )
+    ).get(slot.address_key)
+    [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
+    version = await questionnaires_store.get_version(
+        db, organization_id=organization_id, version_id=settings.stamp.published_version_id or ""
+    )
+    wanted = wish.locale or settings.pipeline.locale or (reached and reached.locale)
+    stored = wish.metadata.as_stored
+    trial = TestMessage(
+        organization_id=organization_id,
+        trial_id=ids.ordered(now),
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        channel_id=channel_id,
+        recipient=slot.normal,
+        locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
+        metadata={**stored, "responder": {**(reached.metadata if reached else {}), **stored.get("responder", {})}},
+        external_reference=wish.external_reference,
+        created_time=now,
+    )
+    address = (organization_id, channel_id, slot.address_key)
+    suppressions = await responders_store.list_suppressions_for(db, addresses=[address], now=now)
+    if suppressions:
+        reply = f"Not sent: the address is suppressed ({suppressions[0].reason})."
+        finding = Finding(state="done", subject=None, body="", outcome="refused", reply=reply, finished_time=now)
+        return trial, finding
+    await store.insert_trial(db, organization_id=organization_id, trial=trial, created_by=caller.actor_id)
+    return trial, None
+
+
+async def take_back(db: Database, *, trial: TestMessage) -> bool:
+    """Nobody waits for it any more; whether no worker had taken it."""
+    return await store.delete_waiting_trial(db, organization_id=trial.organization_id, trial_id=trial.trial_id)
+
+
+async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limit: int) -> list[TestMessage]:
+    """Take what waits. What a worker took and did not end stays so: a test is not sent twice."""
+    since = now - timedelta(seconds=TAKE_SECONDS)
+    return await store.claim_trials(db, channel_ids=channel_ids, since=since, limit=limit)
+
+
+async def account_of(db: Database, *, trial: TestMessage) -> AccountKey:
+    """The account that the pipeline sends through."""
+    [settings] = await lanes_store.list_settings(db, lanes=[(trial.organization_id, trial.pipeline_id)])
+    return settings.account
+
+
+async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, now: datetime) -> Message:
+    """The message as an item's would be, with links that lead to a page which says that this was a test."""
+    [settings] = await lanes_store.list_settings(db, lanes=[(trial.organization_id, trial.pipeline_id)])
+    version = await questionnaires_store.get_version(
+        db, organization_id=trial.organization_id, version_id=settings.stamp.published_version_id or ""
+    )
+    questionnaire = await questionnaires_store.get_questionnaire(
+        db, organization_id=trial.organization_id, questionnaire_id=trial.questionnaire_id
+    )
+    message = composing.compose(
+        item_id=trial.trial_id,
+        recipient=trial.recipient,
+        pipeline=settings.pipeline,
+        version=version,
+        instance=Sample(
+            locale=trial.locale,
+            question_ids=[question.question_id for question in version.definition.questions()],
+            metadata=trial.metadata.get("questionnaire", {}),
+            valid_days=questionnaire.valid_days,
+        ),
+        responder_metadata=trial.metadata.get("responder", {}),
+        unsubscribe_id=email.SAMPLE_ID,
+        organization_name=settings.organization_name,
+        postal_address=settings.postal_address,
+        questionnaire_name=settings.questionnaire_name,
+        sender=sender,
+        site=site,
+        now=now,
+        occasion=email.Occasion(
+            external_reference=trial.external_reference, send_time=now, time_zone=settings.zone_name
+        ),
+    )
+    marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
+    return replace(marked, text=f"{MARK}{message.text}") if trial.channel_id == CHANNEL_SMS else marked
+
+
+async def settle(db: Database, *, trial: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
+    """Write down what became of a trial; no account learns from it."""
+    name, reply = _told(outcome)
+    finding = Finding(
+        state="done",
+        subject=message and message.subject,
+        body=message and message.text,
+        outcome=name,
+        reply=mask(reply, trial.recipient)[:REPLY_CHARACTERS_MAX],
+        finished_time=now,
+    )
+    await store.settle_trial(db, organization_id=trial.organization_id, trial_id=trial.trial_id, finding=finding)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove what nobody asks for any more."""
+    return await store.prune_trials(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
+
+
+async def _require_turn(db: Database, *, organization_id: str, now: datetime) -> None:
+    """Raise TooMany for one trial too many, of all or at the same moment."""
+    await store.claim_turn(db, organization_id=organization_id)
+    since = now - timedelta(seconds=TRIALS_SECONDS)
+    recent = await store.count_recent(
+        db, organization_id=organization_id, since=since, open_since=now - timedelta(seconds=TAKE_SECONDS)
+    )
+    if recent.count >= TRIALS_MAX and recent.oldest is not None:
+        wait = max(1, int((recent.oldest - since).total_seconds()) + 1)
+        text = f"At most {TRIALS_MAX} test messages in {TRIALS_SECONDS // 60} minutes."
+        raise errors.TooMany(text, headers={"Retry-After": str(wait)})
+    if recent.open >= OPEN_MAX:
+        raise errors.TooMany(f"{OPEN_MAX} test messages are under way.", headers={"Retry-After": "2"})
+
+
+def _told(outcome: Outcome) -> tuple[str, str]:
+    match outcome:
+        case Sent():
+            return "accepted", outcome.reply
+        case Refused():
+            return "refused", outcome.reason
+        case Retry():
+            return "throttled" if outcome.cause == "throttle" else "retry", outcome.reason
+        case Unknown():
+            return "unknown", outcome.reason
+        case _:
+            assert_never(outcome)

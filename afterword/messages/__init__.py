@@ -1,0 +1,1 @@
+"""Composing a message for a channel from one context."""

@@ -1,0 +1,349 @@
+"""Compiles the mail that asks: once per pipeline version, questionnaire version, language and first question.
+
+What comes out is a list of finished pieces with variables between them; filling it for a person is one join. Texts of
+authors are escaped here, values of persons when they are filled in, and neither ever passes through MJML.
+"""
+
+import html
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from minijinja import Environment
+from mjml import mjml2html
+
+from afterword.core.messaging import placeholders
+from afterword.core.messaging.placeholders import Piece, Template, Variable
+from afterword.core.questionnaires.questions import Question, localized
+from afterword.core.text import locales
+from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
+
+TEMPLATE_FOLDER = Path(__file__).parent.parent / "templates" / "email"
+CHOICES_MAX = 10  # more of them make no mail, but a page
+
+LINK: Final = Variable("link")
+UNSUBSCRIBE_LINK: Final = Variable("unsubscribe_link")
+ORGANIZATION: Final = Variable("organization")
+POSTAL_ADDRESS: Final = Variable("postal_address")  # not for authors: it stands where it must
+
+# Keys of a scale by their number: width and gap in pixels. On 288 px (a phone of 320) they make one row or two, on
+# 536 px one; wider screens widen the short scales (style.css). Borders included, no key is under 44 px.
+_SIZES: Final[Mapping[int, tuple[int, int]]] = {
+    3: (88, 6), 4: (64, 6), 5: (50, 5), 6: (42, 4), 7: (64, 6), 8: (58, 6), 9: (48, 5), 10: (44, 6), 11: (42, 4),
+}  # fmt: skip
+_NUMBERED_FROM = 7
+_SMILEYS: Final[Mapping[int, Sequence[tuple[str, str]]]] = {
+    3: (("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good")),
+    5: (("😞", "Very bad"), ("🙁", "Bad"), ("😐", "Neutral"), ("🙂", "Good"), ("😀", "Very good")),
+}
+_ENDS: Final[Mapping[str, tuple[str, str]]] = {
+    "nps": ("Not at all likely", "Extremely likely"),
+    "csat": ("Very dissatisfied", "Very satisfied"),
+    "ces": ("Strongly disagree", "Strongly agree"),
+    "smileys": ("Very bad", "Very good"),
+}
+_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+
+Pieces = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One answer to press: its value, what it shows, what a screen reader says."""
+
+    value: int
+    text: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A compiled mail."""
+
+    subject: Template
+    text: Template
+    html: Pieces
+    variables: frozenset[Variable]  # those of `html`
+    names: frozenset[str]  # of all variables, wherever they stand
+
+    def fill_html(self, values: Mapping[str, str]) -> str:
+        """The page for one person. Values are escaped here, for texts and attributes alike."""
+        escaped = {variable: escape(placeholders.value_of(variable, values)) for variable in self.variables}
+        return "".join([piece if isinstance(piece, str) else escaped[piece] for piece in self.html])
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What a mail says, before it is HTML or text. `after` follows the question."""
+
+    before: Sequence[Pieces]
+    after: Sequence[Pieces]
+    question: Question | None
+    keys: Sequence[Key]
+    link: Pieces
+    note: str
+    reason: Pieces
+    unsubscribe: str
+    button: str
+    with_address: bool
+
+
+def compile_invitation(
+    *, subject: str | None, body: str | None, question: Question | None, minutes: int, locale: str, with_address: bool
+) -> Invitation:
+    """Compile the authored texts (None: our own words) around the first question, in one language.
+
+    `question` is None where nothing can be answered from a mail. A paragraph of the body that is only `{{ link }}` is
+    the place of the question; without one it follows the body.
+    """
+    words = texts("mail", locale)
+    duration = words.plural("{n} minute", "{n} minutes", minutes)
+    opening = words("{organization} would like to know how it went for you. It takes about {minutes}.")
+    title = words("{organization} would like your opinion ({minutes})")
+    paragraphs = _paragraphs(body) if body else [_sentence(words, opening.replace("{minutes}", duration))]
+    before, after = _around_link(paragraphs)
+    shown = localized(question, locale) if question is not None else None
+    parts = _Parts(
+        before=before,
+        after=after,
+        question=shown,
+        keys=_keys(shown, locale) if shown is not None else [],
+        link=_sentence(words, words("You can also answer on this page:")),
+        note=words("Your choice counts only once you have confirmed it there."),
+        reason=_sentence(
+            words, words("You got this mail because you have been in touch with {organization} recently.")
+        ),
+        unsubscribe=words("Unsubscribe"),
+        button=words("Open the questionnaire"),
+        with_address=with_address,
+    )
+    pieces = _html(parts, locale)
+    line = placeholders.parse(subject) if subject else Template(_sentence(words, title.replace("{minutes}", duration)))
+    plain = _text(parts)
+    variables = frozenset(piece for piece in pieces if isinstance(piece, Variable))
+    return Invitation(
+        subject=line,
+        text=plain,
+        html=pieces,
+        variables=variables,
+        names=line.names | plain.names | {variable.name for variable in variables},
+    )
+
+
+def escape(text: str) -> str:
+    """Text for HTML, inside an element or a quoted attribute; line ends show as such."""
+    return html.escape(text).replace("\n", "<br>")
+
+
+# Texts --------------------------------------------------------------------------------------------------------
+
+
+def _paragraphs(body: str) -> list[Pieces]:
+    """An authored text at its blank lines, as pieces."""
+    found: list[list[Piece]] = [[]]
+    for piece in placeholders.parse("\n".join(body.strip().splitlines())).parts:
+        if isinstance(piece, Variable):
+            found[-1].append(piece)
+            continue
+        first, *others = _BLANK_LINE.split(piece)
+        found[-1].append(first)
+        found.extend([other] for other in others)
+    return [tuple(piece for piece in paragraph if piece) for paragraph in found if any(paragraph)]
+
+
+def _around_link(paragraphs: Sequence[Pieces]) -> tuple[Sequence[Pieces], Sequence[Pieces]]:
+    """What stands before the question and what after it."""
+    for place, paragraph in enumerate(paragraphs):
+        said = [piece for piece in paragraph if isinstance(piece, Variable) or piece.strip()]
+        if said == [LINK]:
+            return paragraphs[:place], paragraphs[place + 1 :]
+    return paragraphs, ()
+
+
+def _sentence(words: Texts, text: str) -> Pieces:
+    """One of our own sentences with its `{organization}`, kept from reordering a sentence that runs the other way."""
+    first, *others = text.split("{organization}")
+    pieces: list[Piece] = [first]
+    for other in others:
+        if words.direction == "rtl":
+            pieces += [ISOLATE_FIRST, ORGANIZATION, ISOLATE_END, other]
+        else:
+            pieces += [ORGANIZATION, other]
+    return tuple(piece for piece in pieces if piece)
+
+
+def _text(parts: _Parts) -> Template:
+    """The alternative in plain text."""
+    blocks: list[Pieces] = [*parts.before]
+    if parts.question is not None:
+        blocks.append((parts.question.title,))
+    blocks += [(LINK,), *parts.after, ("-- ",), parts.reason, (f"{parts.unsubscribe}: ", UNSUBSCRIBE_LINK)]
+    if parts.with_address:
+        blocks.append((ORGANIZATION, "\n", POSTAL_ADDRESS))
+    pieces: list[Piece] = []
+    for block in blocks:
+        pieces += [*block, "\n\n" if block != ("-- ",) else "\n"]
+    return Template(tuple(pieces))
+
+
+# HTML ---------------------------------------------------------------------------------------------------------
+
+
+def _html(parts: _Parts, locale: str) -> Pieces:
+    """The skeleton with its slots filled."""
+    contents: dict[str, Iterable[Piece]] = {
+        "title": (ORGANIZATION,),
+        "preview": _escaped(parts.before[0] if parts.before else parts.reason),
+        "brand": (ORGANIZATION,),
+        "before": _paragraphs_html(parts.before),
+        "question": _question(parts, locale),
+        "after": _paragraphs_html(parts.after),
+        "link": _link(parts),
+        "foot": _foot(parts),
+        "style": (_style(),),
+    }
+    direction, start = locales.direction(locale), _sides(locale)[0]
+    # The marks are random, so that no text can name one.
+    nonce = f"slot{secrets.token_hex(8)}"
+    marks = {name: f"{nonce}{name}end" for name in contents}
+    page = _environment().render_template(
+        "invitation.mjml",
+        locale=locale,
+        direction=direction,
+        start=start,
+        after=bool(parts.after),
+        slots=marks,
+    )
+    # MJML writes the two of its own defaults, which know one direction only.
+    skeleton = mjml2html(page, fonts={})
+    skeleton = skeleton.replace("direction:ltr", f"direction:{direction}").replace(
+        "text-align:left", f"text-align:{start}"
+    )
+    return _spliced(skeleton, {marks[name]: pieces for name, pieces in contents.items()})
+
+
+def _spliced(text: str, contents: Mapping[str, Iterable[Piece]]) -> Pieces:
+    """The text with each mark replaced by its pieces, and neighbouring texts joined."""
+    pieces: list[Piece] = []
+    for part in re.split(f"({'|'.join(map(re.escape, contents))})", text):
+        pieces += contents.get(part, (part,))
+    joined: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _escaped(pieces: Iterable[Piece]) -> Pieces:
+    return tuple(piece if isinstance(piece, Variable) else escape(piece) for piece in pieces)
+
+
+def _paragraphs_html(paragraphs: Iterable[Pieces]) -> Pieces:
+    pieces: list[Piece] = []
+    for paragraph in paragraphs:
+        pieces.append('<p style="margin:0 0 16px">')
+        for piece in paragraph:
+            pieces += _anchor(piece, (piece,)) if piece in {LINK, UNSUBSCRIBE_LINK} else _escaped((piece,))
+        pieces.append("</p>")
+    return tuple(pieces)
+
+
+def _anchor(target: Piece, shown: Iterable[Piece]) -> Pieces:
+    """A link. Addresses read from left to right in every language."""
+    opening = ('<a class="link" href="', target, '" style="color:#005c60;word-break:break-word"><span dir="ltr">')
+    return (*opening, *shown, "</span></a>")
+
+
+def _link(parts: _Parts) -> Pieces:
+    """What pressing a key does, where there are keys, and the plain address."""
+    note = (escape(parts.note), "<br>") if parts.keys else ()
+    return (*note, *_escaped(parts.link), "<br>", *_anchor(LINK, (LINK,)))
+
+
+def _foot(parts: _Parts) -> Pieces:
+    pieces: list[Piece] = [*_escaped(parts.reason), ' <a class="link" href="', UNSUBSCRIBE_LINK]
+    pieces += ['" style="color:#005c60">', escape(parts.unsubscribe), "</a>"]
+    if parts.with_address:
+        # An address is written its own way, also below a text that runs the other way.
+        pieces += ['<div dir="auto" style="padding-top:16px">', ORGANIZATION, "<br>", POSTAL_ADDRESS, "</div>"]
+    return tuple(pieces)
+
+
+def _question(parts: _Parts, locale: str) -> Pieces:
+    """The first question as keys, or a button where none can be answered from a mail."""
+    start, end = _sides(locale)
+    question, keys = parts.question, parts.keys
+    mark = f"link{secrets.token_hex(8)}end"
+    kind = "scale" if question is not None and question.shape == "scale" else "choices"
+    width, gap = _SIZES.get(len(keys), (0, 0))
+    low, high = _ends(question, locale) if question is not None and kind == "scale" else ("", "")
+    if len(keys) >= _NUMBERED_FROM:  # two rows on a phone: the ends must say which ends
+        low, high = (f"{key.value} \u2013 {end}" if end else "" for key, end in ((keys[0], low), (keys[-1], high)))
+    page = _environment().render_template(
+        "question.html",
+        kind=kind if keys else "button",
+        title=question.title if question is not None else "",
+        help=question.description if question is not None else None,
+        question_id=question.question_id if question is not None else "",
+        keys=[{"value": key.value, "text": key.text, "label": key.label} for key in keys],
+        low=low,
+        high=high,
+        width=width,
+        gap=gap,
+        size=26 if question is not None and question.type == "smileys" else 18,
+        narrow=len(keys) * (width + 2 + gap) - gap,
+        button=parts.button,
+        link=mark,
+        start=start,
+        end=end,
+    )
+    return _spliced(page, {mark: (LINK,)})
+
+
+def _keys(question: Question, locale: str) -> list[Key]:
+    """The answers that a mail can offer; none where it takes a page."""
+    if question.type == "smileys":
+        faces = zip(question.scale, _SMILEYS[len(question.scale)], strict=True)
+        return [Key(value, face, texts("pages", locale)(name)) for value, (face, name) in faces]
+    if question.shape == "scale" and len(question.scale) in _SIZES:
+        low, high = _ends(question, locale)
+        ends = {question.scale[0]: low, question.scale[-1]: high}
+        return [
+            Key(value, str(value), f"{value}, {ends[value]}" if ends.get(value) else str(value))
+            for value in question.scale
+        ]
+    # A shuffled list has another order for each person, and this page is compiled for all.
+    if question.shape == "choice" and len(question.choices) <= CHOICES_MAX and not question.randomize:
+        return [Key(choice.value, choice.label, choice.label) for choice in question.choices]
+    return []
+
+
+def _ends(question: Question, locale: str) -> tuple[str, str]:
+    words = texts("pages", locale)
+    low, high = _ENDS.get(question.type, ("", ""))
+    return question.low_label or words(low), question.high_label or words(high)
+
+
+def _sides(locale: str) -> tuple[str, str]:
+    """Where a line starts and ends. Mail programs know no logical properties."""
+    return ("left", "right") if locales.direction(locale) == "ltr" else ("right", "left")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    names = ("invitation.mjml", "question.html")
+    environment = Environment(templates={name: (TEMPLATE_FOLDER / name).read_text(encoding="utf-8") for name in names})
+    environment.auto_escape_callback = lambda _name: "html"
+    environment.undefined_behavior = "strict"
+    return environment
+
+
+@lru_cache(maxsize=1)
+def _style() -> str:
+    return (TEMPLATE_FOLDER / "style.css").read_text(encoding="utf-8")

@@ -1,0 +1,241 @@
+"""Tokens: their text form, and who the caller of a request is.
+
+`afw_<selector>_<verifier><checksum>`: the selector finds the row, the verifier proves the right to it, the checksum
+tells a mistyped token from a wrong one without a query.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.db import Database
+from afterword.organizations.tokens import store
+
+SELECTOR_CHARACTERS: Final = 16
+VERIFIER_CHARACTERS: Final = 32
+CHECKSUM_CHARACTERS: Final = 6
+HINT_CHARACTERS: Final = 8
+CACHE_SECONDS_MAX: Final = 1
+CACHE_TOKENS_MAX: Final = 10_000
+NO_APPLICATION: Final = ("",)  # no application has this id: an empty tuple would mean all of them
+_NOTHING: Final = timedelta(0)
+URL_PARAMETERS: Final = frozenset({"access_token", "token", "authorization", "esat-auth", "esat_auth"})
+
+_TOKEN: Final = re.compile(r"(afw_([0-9A-Za-z]{16})_([0-9A-Za-z]{32}))([0-9A-Za-z]{6})")
+_BEARER: Final = re.compile(r"bearer(?:[ \t]+(.*))?\Z", re.IGNORECASE | re.DOTALL)
+_UNKNOWN_DIGEST: Final = bytes(32)
+_CHALLENGE: Final = 'Bearer realm="afterword"'
+
+
+class InvalidToken(errors.Unauthorized):
+    """A token was sent, and it opens nothing: malformed, unknown, wrong, expired or revoked."""
+
+    code_default = "invalid_token"
+
+    def __init__(self, detail: str, *, code: str = "") -> None:
+        super().__init__(detail, code, headers={"WWW-Authenticate": f'{_CHALLENGE}, error="invalid_token"'})
+
+
+class AmbiguousCredentials(errors.Unauthorized):
+    """Two headers, two different tokens."""
+
+    code_default = "ambiguous_credentials"
+
+
+class DomainMismatch(errors.Forbidden):
+    """`esat-domain` names another organization than the token's."""
+
+    code_default = "domain_mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A token as its maker gets it, once, and the two parts of it that are kept."""
+
+    text: str
+    selector: str
+    verifier_digest: bytes
+
+
+class TokenCache:
+    """Good tokens of the last second, by a digest of their text: the answer to a burst of requests.
+
+    A composition root makes one for each pool.
+    """
+
+    def __init__(self, *, seconds: float = CACHE_SECONDS_MAX, size_max: int = CACHE_TOKENS_MAX) -> None:
+        self._age_max, self._size_max = timedelta(seconds=min(seconds, CACHE_SECONDS_MAX)), size_max
+        self._entries: OrderedDict[bytes, tuple[datetime, store.Credential, Caller]] = OrderedDict()
+
+    def get(self, digest: bytes, *, now: datetime) -> tuple[store.Credential, Caller] | None:
+        """The row and whom it makes the caller, unless it was read too long ago."""
+        entry = self._entries.get(digest)
+        # A database that went back in time makes an age negative: then nothing that is known holds.
+        if entry is None or not _NOTHING <= now - entry[0] < self._age_max:
+            return None
+        return entry[1], entry[2]
+
+    def keep(self, digest: bytes, credential: store.Credential, caller: Caller, *, read_time: datetime) -> None:
+        """Keep what was read at `read_time` (the moment before the query), and forget the oldest beyond the size."""
+        self._entries[digest] = (read_time, credential, caller)
+        self._entries.move_to_end(digest)
+        while len(self._entries) > self._size_max:
+            self._entries.popitem(last=False)
+
+
+async def prove(db: Database, *, text: str) -> store.Credential:
+    """The living token of this text: for doors that take it elsewhere than in a header. Raises Unauthorized."""
+    selector, verifier = _parts(text)
+    credential = await _proven(db, selector, verifier)
+    _require_alive(credential, db.clock.now())
+    return credential
+
+
+async def authenticate(
+    db: Database,
+    *,
+    authorization: str | None,
+    esat_auth: str | None,
+    esat_domain: str | None,
+    query_names: Iterable[str] = (),
+    cache: TokenCache | None = None,
+) -> Caller:
+    """Say who calls, with one query at most.
+
+    `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so it refuses the request.
+    Raises Unauthorized `unauthenticated`, `invalid_token`, `token_expired`, `token_revoked`, `ambiguous_credentials`;
+    Forbidden `domain_mismatch`.
+    """
+    if not URL_PARAMETERS.isdisjoint(query_names):
+        raise _unauthenticated("A token in a URL is never read. Send it in the header Authorization.")
+    text = _sent_token(authorization, esat_auth)
+    now = db.clock.now()
+    digest = hashlib.sha256(text.encode()).digest()
+    known = cache.get(digest, now=now) if cache else None
+    if known is None:
+        selector, verifier = _parts(text)
+        credential = await _proven(db, selector, verifier)
+        known = credential, _caller(credential)
+        if cache:
+            cache.keep(digest, *known, read_time=now)
+    credential, caller = known
+    _require_alive(credential, now)
+    if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
+        raise DomainMismatch("The header esat-domain names another organization than that of the token.")
+    return caller
+
+
+def mint() -> Secret:
+    """A new token: 95 random bits to find it, 190 to prove it."""
+    selector, verifier = _random(SELECTOR_CHARACTERS), _random(VERIFIER_CHARACTERS)
+    signed = f"afw_{selector}_{verifier}"
+    return Secret(signed + checksum(signed), selector, _digest(verifier))
+
+
+def checksum(text: str) -> str:
+    """CRC-32 in base 62, six characters: what stands at the end of a token, over all before it."""
+    return ids.base62(zlib.crc32(text.encode()), CHECKSUM_CHARACTERS)
+
+
+def is_token(text: str) -> bool:
+    """Whether this has the shape of a token and its checksum is right."""
+    return _match(text) is not None
+
+
+def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
+    """The one token of the two headers. Beside `esat-auth` another scheme than Bearer is somebody else's business."""
+    is_plain = esat_auth is None and (authorization or "").startswith("Bearer ")  # as nearly all are
+    if is_plain and (text := (authorization or "")[7:].strip()):
+        return text
+    bearer = _BEARER.match((authorization or "").strip())
+    first = (bearer[1] or "").strip() if bearer else ""
+    old = (esat_auth or "").strip()
+    old_bearer = _BEARER.match(old)
+    second = (old_bearer[1] or "").strip() if old_bearer else old
+    if first and second and not hmac.compare_digest(first.encode(), second.encode()):
+        raise AmbiguousCredentials(
+            "The headers Authorization and esat-auth hold different tokens.", headers={"WWW-Authenticate": _CHALLENGE}
+        )
+    if text := first or second:
+        return text
+    raise _unauthenticated("This needs a token: send the header Authorization: Bearer <token>.")
+
+
+def _parts(text: str) -> tuple[str, str]:
+    match = _match(text)
+    if match is None:
+        raise InvalidToken("This is not a token of this service, or a part of it is missing.")
+    return match[2], match[3]
+
+
+def _match(text: str) -> re.Match[str] | None:
+    match = _TOKEN.fullmatch(text)
+    return match if match is not None and checksum(match[1]) == match[4] else None
+
+
+async def _proven(db: Database, selector: str, verifier: str) -> store.Credential:
+    credential = await store.get_credential(db, selector=selector)
+    # An unknown selector costs the same comparison as a wrong verifier.
+    expected = credential.verifier_digest if credential else _UNKNOWN_DIGEST
+    if not hmac.compare_digest(_digest(verifier), expected) or credential is None:
+        raise InvalidToken("This token is not known.")
+    return credential
+
+
+def _require_alive(credential: store.Credential, now: datetime) -> None:
+    if credential.revoked_time is not None:
+        raise InvalidToken("This token was revoked.", code="token_revoked")
+    if credential.user_id is not None and not credential.user_active:
+        raise InvalidToken("The user of this token is no longer active.", code="token_revoked")
+    if credential.expires_time is not None and credential.expires_time <= now:
+        raise InvalidToken("This token has expired.", code="token_expired")
+
+
+def _caller(credential: store.Credential) -> Caller:
+    scopes = credential.scopes
+    applications = credential.application_ids
+    role = credential.maker_role
+    if credential.user_id is not None:
+        role = credential.user_role or ""
+        scopes &= ROLE_SCOPES.get(role, frozenset())
+        applications = both(applications, credential.user_application_ids)
+    return Caller(
+        organization_id=credential.organization_id,
+        token_id=credential.token_id,
+        user_id=credential.user_id,
+        scopes=scopes,
+        application_ids=applications,
+        domain=credential.domain,
+        time_zone=credential.time_zone,
+        default_locale=credential.default_locale,
+        test=credential.test,
+        role=role,
+    )
+
+
+def both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """The applications that both lists allow, where an empty list allows all."""
+    if not first or not second:
+        return first or second
+    return tuple(one for one in first if one in second) or NO_APPLICATION
+
+
+def _unauthenticated(detail: str) -> errors.Unauthorized:
+    return errors.Unauthorized(detail, headers={"WWW-Authenticate": _CHALLENGE})
+
+
+def _digest(verifier: str) -> bytes:
+    return hashlib.sha256(verifier.encode()).digest()
+
+
+def _random(characters: int) -> str:
+    return "".join(secrets.choice(ids.ALPHABET) for _ in range(characters))

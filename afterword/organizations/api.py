@@ -1,0 +1,408 @@
+"""The HTTP door of accounts: organizations, their billing, application types and applications."""
+
+from datetime import tzinfo
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core.wire.times import format_time, zone_of
+from afterword.db import Database
+from afterword.organizations import service, store
+from afterword.organizations.people import api as people
+from afterword.organizations.plans import api as plans
+from afterword.organizations.tokens import api as tokens
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+Days = Annotated[int, Meta(ge=1, le=3650)]
+DaysKept = Annotated[int, Meta(ge=30, le=3650)]
+Base = Annotated[int, Meta(ge=1, le=1000)]
+Urls = Annotated[list[fields.Url], Meta(max_length=service.WEBSITE_URLS_MAX)]
+TypeId = Annotated[str, Meta(min_length=22, max_length=22, examples=[store.CUSTOM_APPLICATION_TYPE_ID])]
+AddressLines = Annotated[list[fields.Text200], Meta(max_length=4)]
+Country = Annotated[str, Meta(min_length=2, max_length=2, examples=["GR"])]
+Currency = Annotated[str, Meta(min_length=3, max_length=3, examples=["EUR"])]
+
+routes = Routes(tag="Applications")
+organization_routes = Routes(tag="Organizations")
+
+
+class OrganizationUpdate(fields.Request):
+    """What of an organization may change."""
+
+    display_name: fields.Text200 | UnsetType = UNSET
+    legal_name: fields.Text200 | UnsetType | None = UNSET
+    default_locale: fields.LocaleNormal | UnsetType = UNSET
+    time_zone: fields.Zone | UnsetType = UNSET
+    minimum_base: Base | UnsetType = UNSET
+    anonymize_after_days: Days | UnsetType | None = UNSET
+    delete_after_days: DaysKept | UnsetType | None = UNSET
+
+
+class Organization(fields.Answer):
+    """A customer of the installation: the tenant."""
+
+    organization_id: fields.Id
+    domain: str
+    display_name: str
+    legal_name: str | None
+    default_locale: str
+    time_zone: str
+    minimum_base: int
+    anonymize_after_days: int | None
+    delete_after_days: int | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, organization: store.Organization) -> "Organization":
+        """The record as the wire shows it, its times in its own zone."""
+        zone = zone_of(organization.time_zone)
+        return cls(
+            organization_id=organization.organization_id,
+            domain=organization.domain,
+            display_name=organization.display_name,
+            legal_name=organization.legal_name,
+            default_locale=organization.default_locale,
+            time_zone=organization.time_zone,
+            minimum_base=organization.minimum_base,
+            anonymize_after_days=organization.anonymize_after_days,
+            delete_after_days=organization.delete_after_days,
+            created_time=format_time(organization.created_time, zone=zone),
+            updated_time=format_time(organization.updated_time, zone=zone),
+            created_by=organization.created_by,
+            updated_by=organization.updated_by,
+        )
+
+
+class BillingUpdate(fields.Request):
+    """What of the billing may change: countries by ISO 3166-1, currencies by ISO 4217."""
+
+    name: fields.Text200 | UnsetType = UNSET
+    address_lines: AddressLines | UnsetType = UNSET
+    city: fields.Text100 | UnsetType | None = UNSET
+    postal_code: fields.Text100 | UnsetType | None = UNSET
+    country: Country | UnsetType | None = UNSET
+    tax_number: fields.Text50 | UnsetType | None = UNSET
+    email: fields.Text320 | UnsetType | None = UNSET
+    purchase_reference: fields.Text100 | UnsetType | None = UNSET
+    currency: Currency | UnsetType = UNSET
+
+
+class OrganizationBilling(fields.Answer):
+    """To whom an organization's bills go."""
+
+    organization_id: fields.Id
+    name: str
+    address_lines: list[str]
+    city: str | None
+    postal_code: str | None
+    country: str | None
+    tax_number: str | None
+    email: str | None
+    purchase_reference: str | None
+    currency: str
+    updated_time: fields.DateTime
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, billing: store.Billing, zone: tzinfo) -> "OrganizationBilling":
+        """The record as the wire shows it."""
+        return cls(
+            organization_id=billing.organization_id,
+            name=billing.name,
+            address_lines=list(billing.address_lines),
+            city=billing.city,
+            postal_code=billing.postal_code,
+            country=billing.country,
+            tax_number=billing.tax_number,
+            email=billing.email,
+            purchase_reference=billing.purchase_reference,
+            currency=billing.currency,
+            updated_time=format_time(billing.updated_time, zone=zone),
+            updated_by=billing.updated_by,
+        )
+
+
+class ApplicationType(fields.Answer):
+    """A kind of business; all but `custom` bring metadata definitions of their own."""
+
+    application_type_id: fields.Id
+    name: str
+    title: str
+    description: str
+
+
+class ApplicationRequest(fields.Request):
+    """A new application. Without a type it is `custom`."""
+
+    display_name: fields.Text200
+    application_type_id: TypeId = store.CUSTOM_APPLICATION_TYPE_ID
+    description: fields.Text2000 | None = None
+    time_zone: fields.Zone | None = None
+    default_locale: fields.LocaleNormal | None = None
+    website_urls: Urls = msgspec.field(default_factory=list[str])
+    active: bool = True
+
+
+class ApplicationUpdate(fields.Request):
+    """What of an application may change."""
+
+    display_name: fields.Text200 | UnsetType = UNSET
+    description: fields.Text2000 | UnsetType | None = UNSET
+    time_zone: fields.Zone | UnsetType | None = UNSET
+    default_locale: fields.LocaleNormal | UnsetType | None = UNSET
+    website_urls: Urls | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class Application(fields.Answer):
+    """A shop, brand or product of the organization; it owns questionnaires."""
+
+    application_id: fields.Id
+    organization_id: fields.Id
+    application_type_id: fields.Id
+    display_name: str
+    description: str | None
+    time_zone: str | None
+    default_locale: str | None
+    website_urls: list[str]
+    active: bool
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, application: store.Application, zone: tzinfo) -> "Application":
+        """The record as the wire shows it, its times in the organization's zone."""
+        return cls(
+            application_id=application.application_id,
+            organization_id=application.organization_id,
+            application_type_id=application.application_type_id,
+            display_name=application.display_name,
+            description=application.description,
+            time_zone=application.time_zone,
+            default_locale=application.default_locale,
+            website_urls=list(application.website_urls),
+            active=application.active,
+            created_time=format_time(application.created_time, zone=zone),
+            updated_time=format_time(application.updated_time, zone=zone),
+            created_by=application.created_by,
+            updated_by=application.updated_by,
+        )
+
+
+# Organizations -----------------------------------------------------------------------------------------------------
+
+
+@organization_routes.get(
+    "/organization",
+    scope="Organization.Read",
+    answer=Organization,
+    shape="envelope",
+    listing=store.ORGANIZATIONS,
+    summary="Get all organizations",
+    description="Those that the token reaches: its own.",
+)
+async def list_organizations(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_organizations_reached(db, organization_id=call.caller.organization_id, page=call.page)
+    return Answer(rows.map(Organization.of))
+
+
+@organization_routes.get(
+    "/organization/{organization_id}", scope="Organization.Read", answer=Organization, summary="Get Organization"
+)
+async def get_organization(call: Call[None], db: Database) -> Answer:
+    _require_own(call)
+    organization = await store.get_organization(db, organization_id=call.caller.organization_id)
+    if organization is None:
+        raise _unknown_organization()
+    return Answer(Organization.of(organization), version=organization.version)
+
+
+@organization_routes.patch(
+    "/organization/{organization_id}",
+    scope="Organization.Update",
+    body=OrganizationUpdate,
+    answer=Organization,
+    summary="Update Organization",
+)
+async def update_organization(call: Call[OrganizationUpdate], db: Database) -> Answer:
+    _require_own(call)
+    organization = await service.update_organization(
+        db,
+        caller=call.caller,
+        changes=call.body.named(),
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer(Organization.of(organization), version=organization.version)
+
+
+@organization_routes.get(
+    "/organization/{organization_id}/billing",
+    scope="Organization Billing.Read",
+    answer=OrganizationBilling,
+    summary="Get Organization Billing",
+)
+async def get_billing(call: Call[None], db: Database) -> Answer:
+    _require_own(call)
+    billing = await store.get_billing(db, organization_id=call.caller.organization_id)
+    if billing is None:
+        raise _unknown_organization()
+    return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
+
+
+@organization_routes.patch(
+    "/organization/{organization_id}/billing",
+    scope="Organization Billing.Update",
+    body=BillingUpdate,
+    answer=OrganizationBilling,
+    summary="Update Organization Billing",
+    refusals=("invalid_address",),
+)
+async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
+    _require_own(call)
+    billing = await service.update_billing(
+        db,
+        caller=call.caller,
+        changes=call.body.named(),
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
+
+
+# Applications ------------------------------------------------------------------------------------------------------
+
+
+@routes.get(
+    "/application/type",
+    scope="Application.Read",
+    answer=ApplicationType,
+    shape="array",
+    listing=store.APPLICATION_TYPES,
+    summary="Get all application types",
+)
+async def list_application_types(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_application_types(db, page=call.page)
+    return Answer(
+        rows.map(lambda each: ApplicationType(**{n: getattr(each, n) for n in ApplicationType.__struct_fields__}))
+    )
+
+
+@routes.post(
+    "/application",
+    scope="Application.Create",
+    body=ApplicationRequest,
+    answer=Application,
+    summary="Create Application",
+    description="An application of a type other than `custom` has that type's metadata definitions.",
+)
+async def create_application(call: Call[ApplicationRequest], db: Database) -> Answer:
+    body = call.body
+    service.require_whole(call.caller)
+    application = await service.create_application(
+        db,
+        organization_id=call.caller.organization_id,
+        display_name=body.display_name,
+        application_type_id=body.application_type_id,
+        description=body.description,
+        time_zone=body.time_zone,
+        default_locale=body.default_locale,
+        website_urls=body.website_urls,
+        active=body.active,
+        created_by=call.caller.actor_id,
+        now=call.now,
+    )
+    return Answer(
+        Application.of(application, call.zone),
+        version=application.version,
+        location=f"/application/{application.application_id}",
+    )
+
+
+@routes.get(
+    "/application",
+    scope="Application.Read",
+    answer=Application,
+    shape="envelope",
+    listing=store.APPLICATIONS,
+    summary="Get all applications",
+)
+async def list_applications(call: Call[None], db: Database) -> Answer:
+    """The applications that the caller may see."""
+    rows = await store.list_applications(
+        db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
+    )
+    return Answer(rows.map(lambda application: Application.of(application, call.zone)))
+
+
+@routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")
+async def get_application(call: Call[None], db: Database) -> Answer:
+    """One of them."""
+    application = await store.get_application(
+        db,
+        organization_id=call.caller.organization_id,
+        application_id=call.ids["application_id"],
+        among=call.caller.application_ids,
+    )
+    if application is None:
+        raise errors.NotFound("There is no such application.")
+    return Answer(Application.of(application, call.zone), version=application.version)
+
+
+@routes.patch(
+    "/application/{application_id}",
+    scope="Application.Update",
+    body=ApplicationUpdate,
+    answer=Application,
+    summary="Update Application",
+)
+async def update_application(call: Call[ApplicationUpdate], db: Database) -> Answer:
+    application = await service.update_application(
+        db,
+        caller=call.caller,
+        application_id=call.ids["application_id"],
+        changes=call.body.named(),
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer(Application.of(application, call.zone), version=application.version)
+
+
+@routes.delete(
+    "/application/{application_id}",
+    scope="Application.Delete",
+    summary="Delete Application",
+    description="Refused while it owns questionnaires, archived ones too.",
+    refusals=("in_use",),
+)
+async def delete_application(call: Call[None], db: Database) -> Answer:
+    await service.delete_application(
+        db,
+        caller=call.caller,
+        application_id=call.ids["application_id"],
+        expect=call.check_version if call.if_match else None,
+    )
+    return Answer()
+
+
+def _require_own(call: Call[Any]) -> None:
+    """A token reaches its own organization; raises NotFound for all others."""
+    if call.ids["organization_id"] != call.caller.organization_id:
+        raise _unknown_organization()
+
+
+def _unknown_organization() -> errors.NotFound:
+    return errors.NotFound("There is no such organization.")
+
+
+# The slice has one table; the reference shows its families apart.
+routes.all += [*organization_routes.all, *people.routes.all, *tokens.routes.all, *plans.routes.all]

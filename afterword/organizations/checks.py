@@ -1,0 +1,86 @@
+"""Checks that the parts of this slice share: lengths, zones, languages, addresses; each gives what is wrong."""
+
+from collections.abc import Sequence
+
+from afterword import errors
+from afterword.core.messaging import addresses
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.organizations import store
+
+APPLICATIONS_MAX = 100
+
+
+def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
+    """Of a text that may be absent."""
+    if text is None or least <= len(text) <= characters_max:
+        return []
+    code = "too_long" if text else "too_short"
+    return [FieldError(code, f"{least} to {characters_max} characters.", pointer=f"/{name}")]
+
+
+def email_errors(email: str | None) -> list[FieldError]:
+    """Of an e-mail address in `/email`."""
+    if email is None:
+        return []
+    try:
+        addresses.normalise(addresses.CHANNEL_EMAIL, email)
+    except addresses.InvalidAddress as error:
+        return [FieldError("invalid_address", str(error), pointer="/email")]
+    return []
+
+
+def zone_errors(time_zone: str | None) -> list[FieldError]:
+    """Of a time zone in `/time_zone`."""
+    if time_zone is None:
+        return []
+    try:
+        times.zone_of(time_zone)
+    except ValueError as error:
+        return [FieldError("unknown_value", str(error), pointer="/time_zone")]
+    return []
+
+
+def locale_errors(name: str, locale: str | None) -> list[FieldError]:
+    """Of a language tag."""
+    if locale is None:
+        return []
+    try:
+        locales.normalise(locale)
+    except locales.InvalidLocale as error:
+        return [FieldError("invalid_locale", str(error), pointer=f"/{name}")]
+    return []
+
+
+async def application_errors(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    among: Sequence[str] = (),
+    known: Sequence[str] = (),
+) -> list[FieldError]:
+    """Of `/application_ids`: too many, unknown ones, and those outside `among` to which the caller is confined.
+
+    `known` ones are there already and stay so: a whole model may be sent back after an application was deleted.
+    """
+    if len(application_ids) > APPLICATIONS_MAX:
+        return [FieldError("too_many", f"At most {APPLICATIONS_MAX} applications.", pointer="/application_ids")]
+    new = [one for one in application_ids if one not in known]
+    if not new:
+        return []
+    found = await store.list_application_ids(db, organization_id=organization_id, among=new)
+    reached = found & set(among) if among else found
+    return [
+        FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{place}")
+        for place, application_id in enumerate(application_ids)
+        if application_id not in reached and application_id not in known
+    ]
+
+
+def refuse(wrong: Sequence[FieldError]) -> None:
+    """Raise Invalid when anything is wrong."""
+    if wrong:
+        raise errors.Invalid.of(*wrong)

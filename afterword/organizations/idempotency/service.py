@@ -1,0 +1,90 @@
+"""Keeps the first answer to a POST with an `Idempotency-Key`, and gives it again to the same request."""
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import db as database
+from afterword import errors
+from afterword.errors import FieldError
+from afterword.organizations.idempotency import store
+
+KEPT_HOURS: Final = 24
+WAIT_SECONDS: Final = 2
+PRUNE_ROWS_MAX: Final = 1000
+
+
+class IdempotencyKeyReused(errors.Invalid):
+    """The key belongs to another request."""
+
+    code_default = "idempotency_key_reused"
+
+
+class IdempotencyInProgress(errors.Conflict):
+    """The first request with this key has no answer yet."""
+
+    code_default = "idempotency_in_progress"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The first answer to a request that was sent again."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def claim_idempotency_key(
+    db: database.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
+) -> Replay | None:
+    """Take the key for the request whose digest this is, or give the answer that it got when it was sent before.
+
+    Comes first in the request's transaction: the row is the lock. A second request waits for the first one's end,
+    `WAIT_SECONDS` at most. Raises IdempotencyKeyReused, IdempotencyInProgress.
+    """
+    stale_time = now - timedelta(hours=KEPT_HOURS)
+    await store.update_lock_timeout(db, seconds=WAIT_SECONDS)
+    try:
+        is_ours = await store.claim_idempotency_key(
+            db, organization_id=organization_id, key=key, request_digest=digest, now=now, stale_time=stale_time
+        )
+    except database.LockTimeout:
+        raise _in_progress() from None
+    await store.update_lock_timeout(db, seconds=database.LOCK_TIMEOUT_SECONDS)
+    if is_ours:
+        return None
+    kept = await store.get_kept_answer(db, organization_id=organization_id, key=key)
+    if kept is not None and not hmac.compare_digest(kept.request_digest, digest):
+        raise IdempotencyKeyReused(
+            "This Idempotency-Key belongs to another request.",
+            errors=[FieldError("idempotency_key_reused", "Use a new key for a new request.", header="Idempotency-Key")],
+        )
+    if kept is None or kept.status is None:
+        raise _in_progress()
+    return Replay(kept.status, kept.headers or {}, kept.body or b"")
+
+
+async def keep_idempotent_answer(
+    db: database.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
+) -> None:
+    """Keep a 2xx answer with its change, in one transaction.
+
+    A refusal is not for keeping: it rolls the key back with everything else, so the request may be tried again.
+    """
+    await store.update_kept_answer(
+        db, organization_id=organization_id, key=key, status=status, headers=headers, body=body
+    )
+
+
+async def prune_idempotency_keys(db: database.Database, *, now: datetime, limit: int = PRUNE_ROWS_MAX) -> int:
+    """Forget answers older than `KEPT_HOURS`, at most `limit`; how many there were."""
+    return await store.prune_idempotency_keys(db, stale_time=now - timedelta(hours=KEPT_HOURS), limit=limit)
+
+
+def _in_progress() -> IdempotencyInProgress:
+    return IdempotencyInProgress(
+        "The first request with this Idempotency-Key is still running.", headers={"Retry-After": "1"}
+    )

@@ -1,0 +1,189 @@
+"""The door of OAuth: a client (a token of an organization) gets a short-lived access token (RFC 6749, section 4.4).
+
+It is outside the versioned API: forms alone, no legacy dialect, and refusals that carry the RFC's code in `error`.
+"""
+
+import base64
+import binascii
+import hmac
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote_plus
+
+from litestar import Request, Response, post
+from litestar.handlers import HTTPRouteHandler
+
+from afterword import db, errors
+from afterword.core.organizations.access import SCOPES, alias_of
+from afterword.core.wire.site import Site
+from afterword.organizations import access
+from afterword.organizations.tokens import service
+from afterword.organizations.tokens.store import Credential
+from afterword.web import headers, problems, public
+from afterword.web.limits import Limiter, over
+
+FORM: Final = "application/x-www-form-urlencoded"
+GRANT: Final = "client_credentials"
+FIELDS_MAX: Final = 20
+NO_STORE: Final[Mapping[str, str]] = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+CHALLENGE: Final = 'Basic realm="afterword"'
+SCOPE_OF: Final[Mapping[str, str]] = {alias_of(scope): scope for scope in SCOPES}
+
+
+class OAuthError(errors.Refusal):
+    """A refusal by RFC 6749, section 5.2; its code is the RFC's."""
+
+    status, code_default = 400, "invalid_request"
+
+
+class InvalidClient(errors.Unauthorized):
+    """The client is not known, its secret is wrong, or it has ended."""
+
+    code_default = "invalid_client"
+
+    def __init__(self) -> None:
+        super().__init__("The client is not known, or its secret is wrong.", headers={"WWW-Authenticate": CHALLENGE})
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who says they are: a token's id, and its whole text as secret."""
+
+    client_id: str
+    secret: str
+
+
+@post("/oauth/token", status_code=200)
+async def grant_access(request: Request[Any, Any, Any]) -> Response[Any]:
+    """Exchange a client's credentials for an access token."""
+    return await _answered(request, _granted)
+
+
+async def _granted(request: Request[Any, Any, Any]) -> Response[Any]:
+    limiter: Limiter = request.app.state.limiter
+    source = request.client.host if request.client else ""
+    limiter.check_source(source)
+    form = _form(request, await public.read_body(request))
+    client = _client(request.headers.get("authorization"), form)
+    async with db.transaction(request.app.state.pool) as database:
+        try:
+            credential = await _proven(database, client)
+        except InvalidClient:
+            limiter.count_failure(source)
+            raise
+        standing = limiter.count_request(token_id=credential.token_id, organization_id=credential.organization_id)
+        if standing is not None and standing.is_over:
+            raise over(standing)
+        scopes = _scopes(form, credential)
+        text = await service.exchange(database, credential=credential, scopes=scopes, now=database.clock.now())
+    content = {
+        "access_token": text,
+        "token_type": "Bearer",
+        "expires_in": service.ACCESS_SECONDS,
+        "scope": " ".join(sorted(alias_of(scope) for scope in scopes)),
+    }
+    return Response(content, headers=dict(NO_STORE), media_type="application/json")
+
+
+def _form(request: Request[Any, Any, Any], body: bytes) -> dict[str, str]:
+    """The members of the form; one without a value is as if absent, one twice is a mistake."""
+    if (request.headers.get("content-type") or "").partition(";")[0].strip().lower() != FORM:
+        raise OAuthError(f"Send a form: Content-Type: {FORM}.")
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except ValueError:
+        raise OAuthError("The form cannot be read.") from None
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise OAuthError("A member stands twice.")
+    form = {name: value for name, value in pairs if value}
+    if "grant_type" not in form:
+        raise OAuthError("The member grant_type is missing.")
+    if form["grant_type"] != GRANT:
+        raise OAuthError(f"Only the grant {GRANT} is served.", "unsupported_grant_type")
+    return form
+
+
+def _client(authorization: str | None, form: Mapping[str, str]) -> Client:
+    """The client of the header Authorization, or of the form; not of both."""
+    in_form = "client_id" in form or "client_secret" in form
+    if authorization is not None:
+        if "client_secret" in form:
+            raise OAuthError("The client shows its secret twice: in the header and in the form.")
+        client = _basic(authorization)
+        if form.get("client_id", client.client_id) != client.client_id:
+            raise OAuthError("Header and form name different clients.")
+        return client
+    if not in_form or not form.get("client_id") or not form.get("client_secret"):
+        raise InvalidClient
+    return Client(form["client_id"], form["client_secret"])
+
+
+def _basic(authorization: str) -> Client:
+    scheme, _, encoded = authorization.strip().partition(" ")
+    try:
+        text = base64.b64decode(encoded.strip(), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        raise InvalidClient from None
+    client_id, colon, secret = text.partition(":")
+    if scheme.lower() != "basic" or not colon:
+        raise InvalidClient
+    return Client(unquote_plus(client_id), unquote_plus(secret))  # both are form-encoded (section 2.3.1)
+
+
+async def _proven(database: db.Database, client: Client) -> Credential:
+    """The living token behind the client. Raises InvalidClient, OAuthError `unauthorized_client` for a user's token."""
+    try:
+        credential = await access.prove(database, text=client.secret)
+    except errors.Unauthorized:
+        raise InvalidClient from None
+    is_same = hmac.compare_digest(credential.token_id.encode(), client.client_id.encode())
+    if not is_same or credential.access_token_id is not None:
+        raise InvalidClient
+    if credential.kind != "organization":
+        raise OAuthError("Only tokens of an organization are clients.", "unauthorized_client")
+    return credential
+
+
+def _scopes(form: Mapping[str, str], credential: Credential) -> frozenset[str]:
+    """Those that are asked for, by their aliases; all of the client's without a wish."""
+    wanted = form.get("scope", "").split(" ")
+    if not any(wanted):
+        return credential.scopes
+    scopes = frozenset(SCOPE_OF.get(alias, "") for alias in wanted if alias)
+    if not scopes <= credential.scopes:
+        raise OAuthError("A scope does not exist, or the client does not hold it.", "invalid_scope")
+    return scopes
+
+
+async def _answered(
+    request: Request[Any, Any, Any], answer: Callable[[Request[Any, Any, Any]], Coroutine[Any, Any, Response[Any]]]
+) -> Response[Any]:
+    """The answer, or its refusal: a problem, whatever is accepted, with `error` and `error_description` of the RFC."""
+    try:
+        return await answer(request)
+    except errors.Refusal as refusal:
+        site: Site = request.app.state.site
+        scope: Any = request.scope
+        document = problems.document_of(refusal, site=site, request_id=scope["afterword.request_id"])
+        document |= {"error": _error_of(refusal), "error_description": refusal.detail}
+        more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
+        media_type = more.pop("content-type")
+        more["pragma"] = "no-cache"
+        return Response(document, status_code=refusal.status, headers=more, media_type=media_type)
+
+
+def _error_of(refusal: errors.Refusal) -> str:
+    """The RFC's code; what it does not know is a request that we do not take, or a server that cannot."""
+    match refusal:
+        case OAuthError() | InvalidClient():
+            return refusal.code
+        case errors.Unavailable() | errors.TooMany():
+            return "temporarily_unavailable"
+        case _:
+            return "invalid_request"
+
+
+routes: list[HTTPRouteHandler] = [grant_access]

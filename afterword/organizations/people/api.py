@@ -1,0 +1,203 @@
+"""The HTTP door of people. `me` in place of an id is the token's own user."""
+
+from datetime import tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.wire.times import format_optional, format_time
+from afterword.db import Database
+from afterword.organizations.people import service, store
+from afterword.web import fields
+from afterword.web.fields import UNSET, UnsetType
+from afterword.web.operations import Answer, Call, Routes
+
+ME: Final = "me"
+Role = Literal["owner", "admin", "reporting", "agent"]
+Applications = Annotated[list[fields.Id], Meta(max_length=100)]
+routes = Routes(tag="Users")
+
+
+class UserRequest(fields.Request):
+    """Whom to invite, and as what."""
+
+    email: fields.Text320
+    role: Role
+    first_name: fields.Text100 | None = None
+    middle_name: fields.Text100 | None = None
+    last_name: fields.Text100 | None = None
+    display_name: fields.Text100 | None = None
+    locale: fields.LocaleNormal | None = None
+    time_zone: fields.Zone | None = None
+    application_ids: Applications = msgspec.field(default_factory=list[str])
+    active: bool = True
+
+
+class UserUpdate(fields.Request):
+    """What of a user may change."""
+
+    first_name: fields.Text100 | UnsetType | None = UNSET
+    middle_name: fields.Text100 | UnsetType | None = UNSET
+    last_name: fields.Text100 | UnsetType | None = UNSET
+    display_name: fields.Text100 | UnsetType | None = UNSET
+    locale: fields.LocaleNormal | UnsetType | None = UNSET
+    time_zone: fields.Zone | UnsetType | None = UNSET
+    role: Role | UnsetType = UNSET
+    application_ids: Applications | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class User(fields.Answer):
+    """A person of the organization. Without `application_ids` the whole of it is theirs."""
+
+    user_id: fields.Id
+    organization_id: fields.Id
+    email: str
+    first_name: str | None
+    middle_name: str | None
+    last_name: str | None
+    display_name: str | None
+    locale: str | None
+    time_zone: str | None
+    role: Role
+    application_ids: list[str]
+    active: bool
+    invited_time: fields.DateTime
+    last_login_time: fields.DateTime | None
+    created_time: fields.DateTime
+    updated_time: fields.DateTime
+    created_by: fields.Id | None
+    updated_by: fields.Id | None
+
+    @classmethod
+    def of(cls, user: store.User, zone: tzinfo) -> "User":
+        """The record as the wire shows it."""
+        return cls(
+            user_id=user.user_id,
+            organization_id=user.organization_id,
+            email=user.email,
+            first_name=user.first_name,
+            middle_name=user.middle_name,
+            last_name=user.last_name,
+            display_name=user.display_name,
+            locale=user.locale,
+            time_zone=user.time_zone,
+            role=user.role,  # type: ignore[arg-type]  a check of the table
+            application_ids=list(user.application_ids),
+            active=user.active,
+            invited_time=format_time(user.invited_time, zone=zone),
+            last_login_time=format_optional(user.last_login_time, zone=zone),
+            created_time=format_time(user.created_time, zone=zone),
+            updated_time=format_time(user.updated_time, zone=zone),
+            created_by=user.created_by,
+            updated_by=user.updated_by,
+        )
+
+
+@routes.get("/user", scope="User.Read", answer=User, shape="envelope", listing=store.USERS, summary="Get all users")
+async def list_users(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
+    return Answer(rows.map(lambda user: User.of(user, call.zone)))
+
+
+@routes.post(
+    "/user",
+    scope="User.Create",
+    body=UserRequest,
+    answer=User,
+    summary="Invite User",
+    description="Only an owner invites owners; who is confined to applications invites to these.",
+    refusals=("already_exists", "invalid_address"),
+)
+async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
+    body = call.body
+    user = await service.invite(
+        db,
+        caller=call.caller,
+        email=body.email,
+        role=body.role,
+        application_ids=body.application_ids,
+        profile={name: getattr(body, name) for name in service.PROFILE},
+        active=body.active,
+        now=call.now,
+    )
+    return Answer(User.of(user, call.zone), version=user.version, location=f"/user/{user.user_id}")
+
+
+@routes.get(
+    "/user/{user_id}",
+    scope="User.Read",
+    answer=User,
+    summary="Get User",
+    description="`me`: the token's own user.",
+    texts=("user_id",),
+)
+async def get_user(call: Call[None], db: Database) -> Answer:
+    user = await store.get_user(db, organization_id=call.caller.organization_id, user_id=_user_id(call))
+    if user is None:
+        raise _unknown()
+    return Answer(User.of(user, call.zone), version=user.version)
+
+
+@routes.patch(
+    "/user/{user_id}",
+    scope="User.Update",
+    body=UserUpdate,
+    answer=User,
+    summary="Update User",
+    description="Of oneself (`me`) the profile alone, for which no scope is needed: not role, applications, activity.",
+    refusals=("last_owner",),
+    texts=("user_id",),
+    own=lambda caller, given: _is_own(caller, given["user_id"]),
+)
+async def update_user(call: Call[UserUpdate], db: Database) -> Answer:
+    user = await service.update_user(
+        db,
+        caller=call.caller,
+        user_id=_user_id(call),
+        changes=call.body.named(),
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer(User.of(user, call.zone), version=user.version)
+
+
+@routes.delete(
+    "/user/{user_id}",
+    scope="User.Delete",
+    summary="Remove User",
+    description="The user leaves the organization, and their tokens end at once. `me`: the token's own user.",
+    refusals=("last_owner",),
+    texts=("user_id",),
+)
+async def remove_user(call: Call[None], db: Database) -> Answer:
+    await service.remove_user(
+        db,
+        caller=call.caller,
+        user_id=_user_id(call),
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer()
+
+
+def _is_own(caller: Caller, user_id: str) -> bool:
+    return caller.user_id is not None and user_id in {ME, caller.user_id}
+
+
+def _user_id(call: Call[Any]) -> str:
+    """The id of the path; of `me` the token's user, whom an organization's token has not. Raises NotFound."""
+    given = call.ids["user_id"]
+    user_id = call.caller.user_id if given == ME else given
+    if user_id is None:
+        raise errors.NotFound("This token belongs to the organization, so there is no user behind it.")
+    if not ids.is_id(user_id):
+        raise _unknown()
+    return user_id
+
+
+def _unknown() -> errors.NotFound:
+    return errors.NotFound("There is no such user.")

@@ -1,0 +1,263 @@
+"""People: invited, changed and removed by those whose role allows it; everybody sees to their own profile."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from afterword import errors, ids
+from afterword.core.organizations.access import ROLE_SCOPES, Caller
+from afterword.core.text import locales
+from afterword.db import Database, Taken
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import Actor, NewEvent
+from afterword.organizations import checks
+from afterword.organizations.people import store
+from afterword.organizations.people.store import User
+from afterword.organizations.tokens import service as tokens
+
+NAME_CHARACTERS_MAX: Final = 100
+OWNER: Final = "owner"
+PROFILE: Final = ("first_name", "middle_name", "last_name", "display_name", "locale", "time_zone")
+STANDING: Final = frozenset({"role", "application_ids", "active"})  # what nobody changes of themselves
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+
+class LastOwner(errors.Conflict):
+    """One active owner at least remains."""
+
+    code_default = "last_owner"
+
+
+async def create_user(
+    db: Database,
+    *,
+    organization_id: str,
+    email: str,
+    role: str,
+    now: datetime,
+    display_name: str | None = None,
+    application_ids: Sequence[str] = (),
+    locale: str | None = None,
+    time_zone: str | None = None,
+    names: Mapping[str, str | None] | None = None,
+    active: bool = True,
+    among: Sequence[str] = (),
+    created_by: str | None = None,
+) -> User:
+    """Add a person. Raises Invalid, and Taken when the organization has one with this e-mail address.
+
+    `names`: first, middle and last; `among`: the applications to which whoever adds them is confined.
+    """
+    profile = {**(names or {}), "display_name": display_name, "locale": locale, "time_zone": time_zone}
+    wrong = checks.email_errors(email) + _profile_errors(profile)
+    if role not in ROLE_SCOPES:
+        wrong.append(FieldError("unknown_value", f"One of {', '.join(ROLE_SCOPES)}.", pointer="/role"))
+    wrong += await checks.application_errors(
+        db, organization_id=organization_id, application_ids=application_ids, among=among
+    )
+    checks.refuse(wrong)
+    try:
+        return await store.insert_user(
+            db,
+            organization_id=organization_id,
+            user_id=ids.ordered(now),
+            email=email,
+            role=role,
+            application_ids=list(dict.fromkeys(application_ids)),
+            profile=_normal(profile),
+            active=active,
+            now=now,
+            created_by=created_by,
+        )
+    except Taken as taken:
+        raise Taken("The organization has a user with this e-mail address already.") from taken
+
+
+async def invite(
+    db: Database,
+    *,
+    caller: Caller,
+    email: str,
+    role: str,
+    application_ids: Sequence[str],
+    profile: Mapping[str, str | None],
+    active: bool,
+    now: datetime,
+) -> User:
+    """As create_user, within what the caller may give: no owner but by an owner, no application but the caller's.
+
+    Raises Forbidden, Invalid, Taken.
+    """
+    if role == OWNER:
+        _require_owner(caller)
+    _require_reach(caller, application_ids)
+    user = await create_user(
+        db,
+        organization_id=caller.organization_id,
+        email=email,
+        role=role,
+        display_name=profile.get("display_name"),
+        locale=profile.get("locale"),
+        time_zone=profile.get("time_zone"),
+        names={name: profile.get(name) for name in ("first_name", "middle_name", "last_name")},
+        application_ids=application_ids,
+        active=active,
+        among=caller.application_ids,
+        created_by=caller.actor_id,
+        now=now,
+    )
+    await events.record(db, events=[_event(user, "invited", actor=Actor.of(caller), now=now)])
+    return user
+
+
+async def update_user(
+    db: Database,
+    *,
+    caller: Caller,
+    user_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> User:
+    """Change what a PATCH names; values that are there already are no change.
+
+    Everybody changes their own profile, nobody their own role, applications or activity. An owner is changed by an
+    owner alone. Raises NotFound, Forbidden, Invalid, LastOwner, and what `expect` raises.
+    """
+    owners = await _owners(db, caller.organization_id, changes)
+    before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
+    if before is None:
+        raise errors.NotFound("There is no such user.")
+    if expect is not None:
+        expect(before.version)
+    wanted = _normal(changes)
+    changed = {name: value for name, value in wanted.items() if value != _value(before, name)}
+    if not changed:
+        return before
+    _require_may_change(caller, before, changed)
+    wrong = _profile_errors(changed)
+    if "application_ids" in changed:
+        _require_reach(caller, changed["application_ids"])
+        wrong += await checks.application_errors(
+            db,
+            organization_id=caller.organization_id,
+            application_ids=changed["application_ids"],
+            among=caller.application_ids,
+            known=before.application_ids,
+        )
+    checks.refuse(wrong)
+    if changed.get("role", OWNER) != OWNER or changed.get("active") is False:
+        _require_another_owner(owners, user_id)
+    after = await store.update_user(
+        db,
+        organization_id=caller.organization_id,
+        user_id=user_id,
+        changes=changed,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    return after or before
+
+
+async def remove_user(
+    db: Database, *, caller: Caller, user_id: str, now: datetime, expect: Expect | None = None
+) -> None:
+    """Let a user leave the organization; their tokens end at once. Raises NotFound, Forbidden, LastOwner."""
+    owners = await store.claim_owners(db, organization_id=caller.organization_id)
+    before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
+    if before is None:
+        raise errors.NotFound("There is no such user.")
+    if expect is not None:
+        expect(before.version)
+    if before.user_id != caller.user_id:
+        _require_may_touch(caller, before)
+    _require_another_owner(owners, user_id)
+    removed = await store.delete_user(
+        db, organization_id=caller.organization_id, user_id=user_id, now=now, updated_by=caller.actor_id
+    )
+    await tokens.revoke_tokens_of_user(
+        db, organization_id=caller.organization_id, user_id=user_id, actor=Actor.of(caller), now=now
+    )
+    await events.record(db, events=[_event(removed or before, "removed", actor=Actor.of(caller), now=now)])
+
+
+async def _owners(db: Database, organization_id: str, changes: Mapping[str, Any]) -> set[str]:
+    """The owners, locked before the user is, where the change could take one away."""
+    if STANDING.isdisjoint(changes):
+        return set()
+    return await store.claim_owners(db, organization_id=organization_id)
+
+
+def _require_may_change(caller: Caller, before: User, changed: Mapping[str, Any]) -> None:
+    if before.user_id == caller.user_id:
+        if not STANDING.isdisjoint(changed):
+            raise errors.Forbidden("Nobody changes their own role, applications or activity; ask another one.")
+        return
+    _require_may_touch(caller, before)
+    if changed.get("role") == OWNER:
+        _require_owner(caller)
+
+
+def _require_may_touch(caller: Caller, user: User) -> None:
+    if user.role == OWNER:
+        _require_owner(caller)
+    if caller.application_ids and not (user.application_ids and set(user.application_ids) <= _reach(caller)):
+        raise errors.Forbidden("This user has more applications than you.")
+
+
+def _require_owner(caller: Caller) -> None:
+    if caller.role != OWNER:
+        raise errors.Forbidden("Only an owner makes, changes or removes an owner.")
+
+
+def _require_reach(caller: Caller, application_ids: Sequence[str]) -> None:
+    """Who is confined to applications cannot give the whole organization, which an empty list means."""
+    if caller.application_ids and not application_ids:
+        raise errors.Forbidden("You can give your own applications, not the whole organization.")
+
+
+def _require_another_owner(owners: set[str], user_id: str) -> None:
+    if owners == {user_id}:
+        raise LastOwner("This is the last active owner. Make another one first.")
+
+
+def _reach(caller: Caller) -> set[str]:
+    return set(caller.application_ids)
+
+
+def _profile_errors(profile: Mapping[str, Any]) -> list[FieldError]:
+    wrong = checks.zone_errors(profile.get("time_zone")) + checks.locale_errors("locale", profile.get("locale"))
+    for name in ("first_name", "middle_name", "last_name", "display_name"):
+        wrong += checks.length_errors(name, profile.get(name), NAME_CHARACTERS_MAX)
+    return wrong
+
+
+def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as they are stored."""
+    normal = dict(changes)
+    if normal.get("locale") is not None:
+        normal["locale"] = locales.normalise(normal["locale"])
+    if normal.get("application_ids") is not None:
+        normal["application_ids"] = list(dict.fromkeys(normal["application_ids"]))
+    return normal
+
+
+def _value(user: User, name: str) -> Any:
+    value = getattr(user, name)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _event(user: User, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
+    return NewEvent(
+        organization_id=user.organization_id,
+        event_id=ids.ordered(now),
+        type=f"user.{kind}",
+        subject_id=user.user_id,
+        subject_version=user.version,
+        questionnaire_id=None,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        data=asdict(user),
+    )

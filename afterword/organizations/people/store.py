@@ -1,0 +1,207 @@
+"""SQL of the people of an organization. Who has left is as if absent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+USERS = Listing(
+    columns={
+        "user_id": Column("user_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "email": Column("email"),
+        "first_name": Column("first_name", nullable=True),
+        "middle_name": Column("middle_name", nullable=True),
+        "last_name": Column("last_name", nullable=True),
+        "display_name": Column("display_name", nullable=True),
+        "locale": Column("locale", nullable=True),
+        "time_zone": Column("time_zone", nullable=True),
+        "role": Column("role"),
+        "active": Column("active", "boolean"),
+        "invited_time": Column("invited_time", "time"),
+        "last_login_time": Column("last_login_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="user_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person of the organization."""
+
+    organization_id: str
+    user_id: str
+    email: str
+    first_name: str | None
+    middle_name: str | None
+    last_name: str | None
+    display_name: str | None
+    locale: str | None
+    time_zone: str | None
+    role: str
+    application_ids: tuple[str, ...]
+    active: bool
+    invited_time: datetime
+    last_login_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, user_id, email, first_name, middle_name, last_name,
+  display_name, locale, time_zone, role, application_ids, active, invited_time, last_login_time, version,
+  created_time, updated_time, created_by, updated_by"""
+
+
+async def insert_user(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    email: str,
+    role: str,
+    application_ids: Sequence[str],
+    profile: Mapping[str, object],
+    active: bool,
+    now: datetime,
+    created_by: str | None,
+) -> User:
+    """Raises Taken when the organization has a user with this e-mail address. `profile`: columns that may be null."""
+    row = await db.fetch_row(
+        f"""insert into organization_user (organization_id, user_id, email, role, application_ids, active, first_name,
+             middle_name, last_name, display_name, locale, time_zone, invited_time, created_time, updated_time,
+             created_by, updated_by)
+           select $1, $2, $3, $4, $5, $6, p.first_name, p.middle_name, p.last_name, p.display_name, p.locale,
+             p.time_zone, $8, $8, $8, $9, $9
+           from jsonb_populate_record(null::organization_user, $7) p
+           returning {_COLUMNS}""",
+        organization_id,
+        user_id,
+        email,
+        role,
+        list(application_ids),
+        active,
+        profile,
+        now,
+        created_by,
+    )
+    if row is None:
+        raise errors.Unavailable("The database gave no row for an insert.")
+    return _user(row)
+
+
+async def get_user(db: Database, *, organization_id: str, user_id: str) -> User | None:
+    """The user, or None."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from organization_user
+           where organization_id = $1 and user_id = $2 and removed_time is null""",
+        organization_id,
+        user_id,
+    )
+    return _user(row) if row else None
+
+
+async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
+    """The user with this address, in whatever case, or None."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from organization_user
+           where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
+        organization_id,
+        email,
+    )
+    return _user(row) if row else None
+
+
+async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -> User | None:
+    """As get_user, and nobody else changes them before we commit."""
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from organization_user
+           where organization_id = $1 and user_id = $2 and removed_time is null for no key update""",
+        organization_id,
+        user_id,
+    )
+    return _user(row) if row else None
+
+
+async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[User]:
+    """A page of the people."""
+    rows = await db.fetch_list(
+        f"select {_COLUMNS} from organization_user where organization_id = $1 and removed_time is null",
+        organization_id,
+        page=page,
+    )
+    return rows.map(_user)
+
+
+async def claim_owners(db: Database, *, organization_id: str) -> set[str]:
+    """The active owners, locked in one order: of two who go at the same time the second sees that the first has."""
+    rows = await db.fetch(
+        """select user_id from organization_user
+           where organization_id = $1 and role = 'owner' and active and removed_time is null
+           order by user_id for no key update""",
+        organization_id,
+    )
+    return {row["user_id"] for row in rows}
+
+
+async def update_user(
+    db: Database,
+    *,
+    organization_id: str,
+    user_id: str,
+    changes: Mapping[str, object],
+    now: datetime,
+    updated_by: str | None,
+) -> User | None:
+    """Write these columns and no others; None when there is no such user."""
+    row = await db.fetch_row(
+        f"""update organization_user u
+           set (first_name, middle_name, last_name, display_name, locale, time_zone, role, application_ids, active)
+               = (select s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.role,
+                    s.application_ids, s.active
+                  from jsonb_populate_record(u, $3) s),
+             version = version + 1, updated_time = greatest($4, updated_time), updated_by = $5
+           where organization_id = $1 and user_id = $2 and removed_time is null
+           returning {_COLUMNS}""",
+        organization_id,
+        user_id,
+        changes,
+        now,
+        updated_by,
+    )
+    return _user(row) if row else None
+
+
+async def delete_user(
+    db: Database, *, organization_id: str, user_id: str, now: datetime, updated_by: str | None
+) -> User | None:
+    """Let the user leave; the row stays, unseen, for what names them. None when there is no such user."""
+    row = await db.fetch_row(
+        f"""update organization_user
+           set removed_time = $3, active = false, version = version + 1, updated_time = greatest($3, updated_time),
+             updated_by = $4
+           where organization_id = $1 and user_id = $2 and removed_time is null
+           returning {_COLUMNS}""",
+        organization_id,
+        user_id,
+        now,
+        updated_by,
+    )
+    return _user(row) if row else None
+
+
+def _user(row: Row) -> User:
+    values: dict[str, Any] = dict(row)
+    values["application_ids"] = tuple(values["application_ids"])
+    return User(**values)

@@ -1,0 +1,192 @@
+"""Plans: what an operator agrees with an organization, the credits that answers use, renewals and ends."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Final
+
+from afterword import errors, ids
+from afterword.core.organizations import plans as core_plans
+from afterword.db import Dangling, Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.organizations.plans import store
+from afterword.organizations.plans.store import Plan
+
+PLANS_MAX: Final = 100  # of one organization, ended ones included
+TITLE_CHARACTERS_MAX: Final = 200
+FEATURES_MAX: Final = 50
+
+
+async def add_plan(
+    db: Database,
+    *,
+    organization_id: str,
+    title: str,
+    kind: core_plans.Kind,
+    start_time: datetime,
+    now: datetime,
+    credits: int | None = None,  # noqa: A002  the field's own name
+    extra_credits: int = 0,
+    application_id: str | None = None,
+    features: Sequence[str] = (),
+    end_time: datetime | None = None,
+) -> Plan:
+    """Give an organization, or one application of it, a plan; raises Invalid.
+
+    From `start_time` on its answers are counted. Without a plan nothing is.
+    """
+    wrong: list[FieldError] = []
+    if not 1 <= len(title) <= TITLE_CHARACTERS_MAX:
+        wrong.append(FieldError("too_long", f"A title has 1 to {TITLE_CHARACTERS_MAX} characters.", pointer="/title"))
+    if (kind == "unlimited") != (credits is None):
+        message = "A plan has credits, unless it is unlimited."
+        wrong.append(FieldError("required", message, pointer="/credits"))
+    if credits is not None and not 1 <= credits <= core_plans.CREDITS_MAX:
+        wrong.append(FieldError("out_of_range", f"1 to {core_plans.CREDITS_MAX:,} credits.", pointer="/credits"))
+    wrong += _extra_errors(extra_credits)
+    if len(features) > FEATURES_MAX:
+        wrong.append(FieldError("too_many", f"At most {FEATURES_MAX} features.", pointer="/features"))
+    if end_time is not None and end_time <= max(start_time, now):
+        wrong.append(FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time"))
+    if await store.count_plans(db, organization_id=organization_id) >= PLANS_MAX:
+        wrong.append(FieldError("too_many", f"An organization has at most {PLANS_MAX} plans.", pointer=""))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    try:
+        return await store.insert_plan(
+            db,
+            organization_id=organization_id,
+            plan_id=ids.ordered(now),
+            application_id=application_id,
+            title=title,
+            kind=kind,
+            credits=credits,
+            extra_credits=extra_credits,
+            features=features,
+            start_time=start_time,
+            renew_time=core_plans.next_renewal(start_time, after=max(start_time, now)) if kind == "monthly" else None,
+            end_time=end_time,
+            now=now,
+        )
+    except Dangling as error:
+        unknown = FieldError("unknown_id", "There is no such application.", pointer="/application_id")
+        raise errors.Invalid.of(unknown) from error
+
+
+async def use_credit(db: Database, *, organization_id: str, application_id: str, now: datetime) -> None:
+    """One instance of the application has its first answer. Call it last: it holds the plan's row until the commit.
+
+    Never refuses: an instance that is out may be answered, so the balance may go below zero.
+    """
+    plan = await store.update_credits_used(db, organization_id=organization_id, application_id=application_id, now=now)
+    if plan is None or plan.credits is None or plan.remaining_credits is None:
+        return
+    news = core_plans.news_of_use(plan.remaining_credits + plan.extra_credits, credits=plan.credits)
+    if news is not None:
+        await events.record(db, events=[_event(plan, news, now=now)])
+
+
+async def has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
+    """Whether what this application sends and starts will be paid; True without any plan."""
+    return await store.get_has_credits(db, organization_id=organization_id, application_id=application_id)
+
+
+async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
+    """Fill the plan up, now, and make it active again where it had ended; for operators. Raises NotFound, Invalid.
+
+    A monthly plan keeps the day of its renewals. `end_time`: its new end; without, an end that is past is dropped.
+    """
+    plan = await _claimed(db, plan_id)
+    if end_time is not None and end_time <= max(now, plan.start_time):
+        wrong = FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time")
+        raise errors.Invalid.of(wrong)
+    kept = plan.end_time if plan.end_time is not None and plan.end_time > now else None
+    return await _renew(db, replace(plan, end_time=end_time or kept), now=now)
+
+
+async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
+    """Give a plan credits beside its own, which are used first and outlast renewals. Raises NotFound, Invalid."""
+    plan = await _claimed(db, plan_id)
+    total = plan.extra_credits + extra_credits
+    wrong = _extra_errors(total)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return await _write(db, replace(plan, extra_credits=total), now=now)
+
+
+async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
+    """End a plan. Raises NotFound.
+
+    It goes on meaning that the organization's answers are counted: without another plan nothing more is sent.
+    """
+    plan = await _claimed(db, plan_id)
+    return await _write(db, replace(plan, state="cancelled"), now=now)
+
+
+async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
+    """Renew the plans whose month is over, end those whose time is over; how many, at most `limit`."""
+    due = await store.claim_due_plans(db, now=now, limit=limit)
+    for plan in due:
+        if plan.end_time is not None and plan.end_time <= now:
+            ended = await _write(db, replace(plan, state="expired"), now=now)
+            await events.record(db, events=[_event(ended, "expired", now=now)])
+        else:
+            await _renew(db, plan, now=now)
+    return len(due)
+
+
+async def _claimed(db: Database, plan_id: str) -> Plan:
+    plan = await store.claim_plan(db, plan_id=plan_id)
+    if plan is None:
+        raise errors.NotFound("There is no such plan.")
+    return plan
+
+
+async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
+    remaining = plan.remaining_credits
+    if remaining is not None and plan.credits is not None:
+        remaining = core_plans.renewed_credits(remaining, credits=plan.credits)
+    renewed = await _write(db, replace(plan, state="active", remaining_credits=remaining), now=now)
+    await events.record(db, events=[_event(renewed, "renewed", now=now)])
+    return renewed
+
+
+async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
+    """Write a plan that is locked; only an active monthly one renews."""
+    renews = plan.kind == "monthly" and plan.state == "active"
+    written = await store.update_plan(
+        db,
+        organization_id=plan.organization_id,
+        plan_id=plan.plan_id,
+        state=plan.state,
+        remaining_credits=plan.remaining_credits,
+        extra_credits=plan.extra_credits,
+        renew_time=core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None,
+        end_time=plan.end_time,
+        now=now,
+    )
+    assert written is not None, "the row is locked"  # noqa: S101
+    return written
+
+
+def _extra_errors(extra_credits: int) -> list[FieldError]:
+    if 0 <= extra_credits <= core_plans.CREDITS_MAX:
+        return []
+    message = f"A plan has 0 to {core_plans.CREDITS_MAX:,} extra credits."
+    return [FieldError("out_of_range", message, pointer="/extra_credits")]
+
+
+def _event(plan: Plan, kind: str, *, now: datetime) -> NewEvent:
+    return NewEvent(
+        organization_id=plan.organization_id,
+        event_id=ids.ordered(now),
+        type=f"plan.{kind}",
+        subject_id=plan.plan_id,
+        subject_version=plan.version,
+        questionnaire_id=None,
+        actor_kind="worker",
+        actor_id=None,
+        data=asdict(plan),
+    )

@@ -1,0 +1,214 @@
+"""SQL of plans and of the credits that they hold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.db.columns import qualified
+
+PLANS = Listing(
+    columns={
+        "plan_id": Column("plan_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "application_id": Column("application_id", "id", nullable=True),
+        "title": Column("title"),
+        "kind": Column("kind"),
+        "credits": Column("credits", "integer", nullable=True),
+        "remaining_credits": Column("remaining_credits", "integer", nullable=True),
+        "extra_credits": Column("extra_credits", "integer"),
+        "state": Column("state"),
+        "start_time": Column("start_time", "time"),
+        "renew_time": Column("renew_time", "time", nullable=True),
+        "end_time": Column("end_time", "time", nullable=True),
+    },
+    order=(("start_time", "desc"),),
+    id="plan_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Credits of an organization, or of one of its applications; null ones are unlimited."""
+
+    organization_id: str
+    plan_id: str
+    application_id: str | None
+    title: str
+    kind: str
+    credits: int | None
+    remaining_credits: int | None
+    extra_credits: int
+    features: tuple[str, ...]
+    state: str
+    start_time: datetime
+    renew_time: datetime | None
+    end_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, plan_id, application_id, title, kind, credits,
+  remaining_credits, extra_credits, features, state, start_time, renew_time, end_time, version, created_time,
+  updated_time"""
+_COLUMNS_P: Final = qualified(_COLUMNS, "p")
+
+
+async def insert_plan(
+    db: Database,
+    *,
+    organization_id: str,
+    plan_id: str,
+    application_id: str | None,
+    title: str,
+    kind: str,
+    credits: int | None,  # noqa: A002  the column's own name
+    extra_credits: int,
+    features: Sequence[str],
+    start_time: datetime,
+    renew_time: datetime | None,
+    end_time: datetime | None,
+    now: datetime,
+) -> Plan:
+    """A new plan with all its credits. Raises Dangling when there is no such application."""
+    row = await db.fetch_row(
+        f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
+                             extra_credits, features, start_time, renew_time, end_time, created_time, updated_time)
+           values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $12) returning {_COLUMNS}""",
+        organization_id,
+        plan_id,
+        application_id,
+        title,
+        kind,
+        credits,
+        extra_credits,
+        list(features),
+        start_time,
+        renew_time,
+        end_time,
+        now,
+    )
+    if row is None:
+        raise errors.Unavailable("The database gave no row for an insert.")
+    return _plan(row)
+
+
+async def count_plans(db: Database, *, organization_id: str) -> int:
+    """How many plans the organization has and had."""
+    return await db.fetch_value("select count(*) from plan where organization_id = $1", organization_id)
+
+
+async def list_plans(db: Database, *, organization_id: str, page: Page, among: Sequence[str] = ()) -> Rows[Plan]:
+    """The organization's plans; a caller confined to the applications `among` does not see those of others."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS} from plan
+           where organization_id = $1
+             and ($2::text[] = '{{}}' or application_id is null or application_id = any($2))""",
+        organization_id,
+        list(among),
+        page=page,
+    )
+    return rows.map(_plan)
+
+
+async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:  # any tenant: for operators
+    """The plans of all organizations with the organization's domain, oldest first."""
+    rows = await db.fetch(
+        f"""select o.domain, {_COLUMNS_P} from plan p join organization o on o.organization_id = p.organization_id
+           order by o.domain, p.start_time, p.plan_id limit $1""",
+        limit,
+    )
+    return [(row["domain"], _plan(row)) for row in rows]
+
+
+async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
+    """The plan of this id, whosever it is, locked until we commit; None when there is none: for operators."""
+    row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
+    return _plan(row) if row else None
+
+
+async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
+    """Whether what this application sends will be paid; True without any plan."""
+    found = await db.fetch_value(
+        "select has_credits from application_credit where organization_id = $1 and application_id = $2",
+        organization_id,
+        application_id,
+    )
+    return bool(found)
+
+
+async def update_credits_used(db: Database, *, organization_id: str, application_id: str, now: datetime) -> Plan | None:
+    """Take one credit out of the plan that pays for the application; None where nothing is counted.
+
+    Unlimited plans pay first and count nothing; then one with credits, the application's own before the
+    organization's, what ends sooner before what lasts. When all are empty, the first goes below zero.
+    """
+    row = await db.fetch_row(
+        f"""update plan p
+           set extra_credits = p.extra_credits - (p.extra_credits > 0)::int,
+             remaining_credits = p.remaining_credits - (p.extra_credits <= 0)::int,
+             version = p.version + 1, updated_time = greatest($3, p.updated_time)
+           where p.organization_id = $1 and p.kind <> 'unlimited' and p.plan_id = (
+             select plan_id from plan
+             where organization_id = $1 and state = 'active' and (application_id is null or application_id = $2)
+               and start_time <= $3 and (end_time is null or end_time > $3)
+             order by kind <> 'unlimited', remaining_credits + extra_credits <= 0, application_id is null,
+               coalesce(end_time, renew_time) nulls last, plan_id
+             limit 1)
+           returning {_COLUMNS}""",
+        organization_id,
+        application_id,
+        now,
+    )
+    return _plan(row) if row else None
+
+
+async def update_plan(
+    db: Database,
+    *,
+    organization_id: str,
+    plan_id: str,
+    state: str,
+    remaining_credits: int | None,
+    extra_credits: int,
+    renew_time: datetime | None,
+    end_time: datetime | None,
+    now: datetime,
+) -> Plan | None:
+    """Write what a renewal, a top-up or an end makes of a locked plan."""
+    row = await db.fetch_row(
+        f"""update plan set state = $3, remaining_credits = $4, extra_credits = $5, renew_time = $6, end_time = $7,
+             version = version + 1, updated_time = greatest($8, updated_time)
+           where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
+        organization_id,
+        plan_id,
+        state,
+        remaining_credits,
+        extra_credits,
+        renew_time,
+        end_time,
+        now,
+    )
+    return _plan(row) if row else None
+
+
+async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:
+    """Plans that end or renew by now, locked; those that another worker holds are left to it."""
+    rows = await db.fetch(
+        f"""select {_COLUMNS} from plan
+           where renew_time <= $1 or (end_time <= $1 and state = 'active')
+           order by organization_id, plan_id limit $2 for no key update skip locked""",
+        now,
+        limit,
+    )
+    return [_plan(row) for row in rows]
+
+
+def _plan(row: Row) -> Plan:
+    values: dict[str, Any] = {name: row[name] for name in Plan.__dataclass_fields__}
+    values["features"] = tuple(values["features"])
+    return Plan(**values)

@@ -1,0 +1,242 @@
+"""Organizations, their billing and their applications come into being here and change.
+
+People, tokens and plans have services of their own; making a person or a token is found here too.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from afterword import db as database
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
+from afterword.core.text import locales, registers
+from afterword.errors import FieldError
+from afterword.organizations import checks, store
+from afterword.organizations.people.service import create_user
+from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
+from afterword.organizations.tokens.service import create_token, revoke_token
+
+__all__ = ["create_token", "create_user", "revoke_token"]
+
+NAME_CHARACTERS_MAX: Final = 200
+POSTAL_ADDRESS_CHARACTERS_MAX: Final = 500
+DESCRIPTION_CHARACTERS_MAX: Final = 2000
+WEBSITE_URLS_MAX: Final = 50
+Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+_DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+
+
+async def create_organization(
+    db: database.Database,
+    *,
+    domain: str,
+    display_name: str,
+    now: datetime,
+    time_zone: str = "UTC",
+    default_locale: str = "en",
+    legal_name: str | None = None,
+    postal_address: str | None = None,
+    created_by: str | None = None,
+) -> Organization:
+    """Found a tenant. Raises Invalid, and Taken when another has the domain."""
+    wrong: list[FieldError] = []
+    if not _DOMAIN.match(domain):
+        message = "1 to 63 lower-case letters, digits and hyphens, neither first nor last a hyphen."
+        wrong.append(FieldError("invalid_format", message, pointer="/domain"))
+    wrong += checks.zone_errors(time_zone) + checks.locale_errors("default_locale", default_locale)
+    wrong += checks.length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
+    wrong += checks.length_errors("legal_name", legal_name, NAME_CHARACTERS_MAX)
+    wrong += checks.length_errors("postal_address", postal_address, POSTAL_ADDRESS_CHARACTERS_MAX)
+    checks.refuse(wrong)
+    return await store.insert_organization(
+        db,
+        organization_id=ids.ordered(now),
+        domain=domain,
+        display_name=display_name,
+        legal_name=legal_name,
+        postal_address=postal_address,
+        default_locale=locales.normalise(default_locale),
+        time_zone=time_zone,
+        now=now,
+        created_by=created_by,
+    )
+
+
+async def create_application(
+    db: database.Database,
+    *,
+    organization_id: str,
+    display_name: str,
+    now: datetime,
+    application_type_id: str = CUSTOM_APPLICATION_TYPE_ID,
+    description: str | None = None,
+    time_zone: str | None = None,
+    default_locale: str | None = None,
+    website_urls: Sequence[str] = (),
+    active: bool = True,
+    created_by: str | None = None,
+) -> Application:
+    """Add an application. Raises Invalid. One of a type has that type's metadata definitions."""
+    wrong = checks.length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
+    wrong += checks.length_errors("description", description, DESCRIPTION_CHARACTERS_MAX, least=0)
+    wrong += checks.zone_errors(time_zone) + checks.locale_errors("default_locale", default_locale)
+    if len(website_urls) > WEBSITE_URLS_MAX:
+        wrong.append(FieldError("too_many", f"At most {WEBSITE_URLS_MAX} addresses.", pointer="/website_urls"))
+    if await store.get_application_type(db, application_type_id=application_type_id) is None:
+        wrong.append(FieldError("unknown_id", "There is no such type.", pointer="/application_type_id"))
+    checks.refuse(wrong)
+    return await store.insert_application(
+        db,
+        organization_id=organization_id,
+        application_id=ids.ordered(now),
+        application_type_id=application_type_id,
+        display_name=display_name,
+        description=description,
+        time_zone=time_zone,
+        default_locale=locales.normalise(default_locale) if default_locale is not None else None,
+        website_urls=website_urls,
+        active=active,
+        now=now,
+        created_by=created_by,
+    )
+
+
+async def update_organization(
+    db: database.Database,
+    *,
+    caller: Caller,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> Organization:
+    """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, and what `expect` raises."""
+    before = await _organization_locked(db, caller=caller)
+    if expect is not None:
+        expect(before.version)
+    wrong = checks.zone_errors(changes.get("time_zone"))
+    wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
+    checks.refuse(wrong)
+    changed = _changed(before, changes)
+    if not changed:
+        return before
+    require_whole(caller)
+    after = await store.update_organization(
+        db, organization_id=caller.organization_id, changes=changed, now=now, updated_by=caller.actor_id
+    )
+    return after or before
+
+
+async def update_billing(
+    db: database.Database,
+    *,
+    caller: Caller,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> Billing:
+    """Change what a PATCH names of the billing. Raises Forbidden, Invalid, and what `expect` raises."""
+    await _organization_locked(db, caller=caller)
+    before = await store.get_billing(db, organization_id=caller.organization_id)
+    if before is None:
+        raise _unknown_organization()
+    if expect is not None:
+        expect(before.version)
+    wanted = {
+        name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
+    }
+    wrong = checks.email_errors(wanted.get("email"))
+    for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
+        if wanted.get(name) is not None and wanted[name] not in known:
+            wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
+    checks.refuse(wrong)
+    changed = _changed(before, wanted)
+    if not changed:
+        return before
+    require_whole(caller)
+    await store.update_billing(
+        db,
+        organization_id=caller.organization_id,
+        billing={**asdict(before), **changed},
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    return await store.get_billing(db, organization_id=caller.organization_id) or before
+
+
+async def update_application(
+    db: database.Database,
+    *,
+    caller: Caller,
+    application_id: str,
+    changes: Mapping[str, Any],
+    now: datetime,
+    expect: Expect | None = None,
+) -> Application:
+    """Change what a PATCH names. Raises NotFound, and what `expect` raises."""
+    before = await _application_locked(db, caller=caller, application_id=application_id)
+    if expect is not None:
+        expect(before.version)
+    changed = _changed(before, changes)
+    if not changed:
+        return before
+    after = await store.update_application(
+        db,
+        organization_id=caller.organization_id,
+        application_id=application_id,
+        changes=changed,
+        now=now,
+        updated_by=caller.actor_id,
+    )
+    return after or before
+
+
+async def delete_application(
+    db: database.Database, *, caller: Caller, application_id: str, expect: Expect | None = None
+) -> None:
+    """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, and what `expect` raises."""
+    before = await _application_locked(db, caller=caller, application_id=application_id)
+    if expect is not None:
+        expect(before.version)
+    try:
+        await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
+    except database.Dangling as error:
+        raise errors.Conflict("The application still owns questionnaires, archived ones too.", "in_use") from error
+
+
+def require_whole(caller: Caller) -> None:
+    """Raise Forbidden for a caller who is confined to applications, where the whole organization is concerned."""
+    if caller.application_ids:
+        raise errors.Forbidden("This concerns the whole organization, and you have some applications of it.")
+
+
+async def _organization_locked(db: database.Database, *, caller: Caller) -> Organization:
+    found = await store.get_organization_locked(db, organization_id=caller.organization_id)
+    if found is None:
+        raise _unknown_organization()
+    return found
+
+
+async def _application_locked(db: database.Database, *, caller: Caller, application_id: str) -> Application:
+    found = await store.get_application_locked(
+        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    )
+    if found is None:
+        raise errors.NotFound("There is no such application.")
+    return found
+
+
+def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a PATCH really changes."""
+    return {name: value for name, value in changes.items() if value != _comparable(getattr(before, name))}
+
+
+def _comparable(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _unknown_organization() -> errors.NotFound:
+    return errors.NotFound("There is no such organization.")

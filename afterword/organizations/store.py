@@ -1,0 +1,449 @@
+"""SQL of organizations, their billing and their applications, with their records.
+
+People, tokens and plans have stores of their own; whoever reads people finds them here too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.organizations.people.store import User, get_user, list_users
+
+__all__ = ["User", "get_user", "list_users"]
+
+CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
+APPLICATIONS = Listing(
+    columns={
+        "application_id": Column("application_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "application_type_id": Column("application_type_id", "id"),
+        "display_name": Column("display_name"),
+        "description": Column("description", nullable=True),
+        "time_zone": Column("time_zone", nullable=True),
+        "default_locale": Column("default_locale", nullable=True),
+        "active": Column("active", "boolean"),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="application_id",
+)
+APPLICATION_TYPES = Listing(
+    columns={
+        "application_type_id": Column("application_type_id", "id"),
+        "name": Column("name"),
+        "title": Column("title"),
+        "description": Column("description"),
+    },
+    order=(("name", "asc"),),
+    id="application_type_id",
+)
+ORGANIZATIONS = Listing(
+    columns={
+        "organization_id": Column("organization_id", "id"),
+        "domain": Column("domain"),
+        "display_name": Column("display_name"),
+        "legal_name": Column("legal_name", nullable=True),
+        "default_locale": Column("default_locale"),
+        "time_zone": Column("time_zone"),
+        "minimum_base": Column("minimum_base", "integer"),
+        "anonymize_after_days": Column("anonymize_after_days", "integer", nullable=True),
+        "delete_after_days": Column("delete_after_days", "integer", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "updated_time": Column("updated_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+        "updated_by": Column("updated_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="organization_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    """A customer of the installation: the tenant."""
+
+    organization_id: str
+    domain: str
+    display_name: str
+    legal_name: str | None
+    postal_address: str | None
+    default_locale: str
+    time_zone: str
+    minimum_base: int
+    anonymize_after_days: int | None
+    delete_after_days: int | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, display_name, legal_name, postal_address,
+  default_locale, time_zone, minimum_base, anonymize_after_days, delete_after_days, version, created_time,
+  updated_time, created_by, updated_by"""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A shop, brand or product of an organization; it owns questionnaires."""
+
+    organization_id: str
+    application_id: str
+    application_type_id: str
+    display_name: str
+    description: str | None
+    time_zone: str | None
+    default_locale: str | None
+    website_urls: tuple[str, ...]
+    active: bool
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+
+
+_APPLICATION_COLUMNS: Final[LiteralString] = """organization_id, application_id, application_type_id, display_name,
+  description, time_zone, default_locale, website_urls, active, version, created_time, updated_time, created_by,
+  updated_by"""
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationType:
+    """A kind of business; all but `custom` have metadata definitions of their own."""
+
+    application_type_id: str
+    name: str
+    title: str
+    description: str
+
+
+_TYPE_COLUMNS: Final[LiteralString] = "application_type_id, name, title, description"
+
+
+@dataclass(frozen=True, slots=True)
+class Billing:
+    """To whom an organization's bills go. Before it said so: to itself, in euros."""
+
+    organization_id: str
+    name: str
+    address_lines: tuple[str, ...]
+    city: str | None
+    postal_code: str | None
+    country: str | None
+    tax_number: str | None
+    email: str | None
+    purchase_reference: str | None
+    currency: str
+    version: int
+    updated_time: datetime
+    updated_by: str | None
+
+
+# organizations ---------------------------------------------------------------------------------------------------
+async def insert_organization(
+    db: Database,
+    *,
+    organization_id: str,
+    domain: str,
+    display_name: str,
+    legal_name: str | None,
+    postal_address: str | None,
+    default_locale: str,
+    time_zone: str,
+    now: datetime,
+    created_by: str | None,
+) -> Organization:
+    """Raises Taken when the domain is another's."""
+    row = await db.fetch_row(
+        f"""insert into organization (organization_id, domain, display_name, legal_name, postal_address, default_locale,
+                                     time_zone, created_time, updated_time, created_by, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $9) returning {_ORGANIZATION_COLUMNS}""",
+        organization_id,
+        domain,
+        display_name,
+        legal_name,
+        postal_address,
+        default_locale,
+        time_zone,
+        now,
+        created_by,
+    )
+    return _organization(_there(row))
+
+
+async def get_organization(db: Database, *, organization_id: str) -> Organization | None:
+    """The organization, or None."""
+    row = await db.fetch_row(
+        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id
+    )
+    return _organization(row) if row else None
+
+
+async def get_organization_by_domain(  # any tenant: operators name it
+    db: Database, *, domain: str
+) -> Organization | None:
+    """The organization of a working domain, or None."""
+    row = await db.fetch_row(f"select {_ORGANIZATION_COLUMNS} from organization where domain = lower($1)", domain)
+    return _organization(row) if row else None
+
+
+async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
+    """All organizations of the installation, oldest first."""
+    rows = await db.fetch(
+        f"select {_ORGANIZATION_COLUMNS} from organization order by created_time, organization_id limit $1", limit
+    )
+    return [_organization(row) for row in rows]
+
+
+async def list_organizations_reached(db: Database, *, organization_id: str, page: Page) -> Rows[Organization]:
+    """The organizations that a token reaches: its own."""
+    rows = await db.fetch_list(
+        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id, page=page
+    )
+    return rows.map(_organization)
+
+
+async def get_organization_locked(db: Database, *, organization_id: str) -> Organization | None:
+    """As get_organization, and nobody else changes it before we commit."""
+    row = await db.fetch_row(
+        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1 for no key update",
+        organization_id,
+    )
+    return _organization(row) if row else None
+
+
+async def update_organization(
+    db: Database, *, organization_id: str, changes: Mapping[str, object], now: datetime, updated_by: str | None
+) -> Organization | None:
+    """Write these columns and no others; None when there is no such organization."""
+    row = await db.fetch_row(
+        f"""update organization o
+           set (display_name, legal_name, default_locale, time_zone, minimum_base, anonymize_after_days,
+                delete_after_days)
+               = (select s.display_name, s.legal_name, s.default_locale, s.time_zone, s.minimum_base,
+                    s.anonymize_after_days, s.delete_after_days
+                  from jsonb_populate_record(o, $2) s),
+             version = version + 1, updated_time = greatest($3, updated_time), updated_by = $4
+           where organization_id = $1
+           returning {_ORGANIZATION_COLUMNS}""",
+        organization_id,
+        changes,
+        now,
+        updated_by,
+    )
+    return _organization(row) if row else None
+
+
+async def get_billing(db: Database, *, organization_id: str) -> Billing | None:
+    """The organization's billing, its own name and euros where none was set; None without the organization."""
+    row = await db.fetch_row(
+        """select o.organization_id, coalesce(b.name, o.legal_name, o.display_name) as name,
+             coalesce(b.address_lines, '{}') as address_lines, b.city, b.postal_code, b.country, b.tax_number, b.email,
+             b.purchase_reference, coalesce(b.currency, 'EUR') as currency, coalesce(b.version, 0) + 1 as version,
+             coalesce(b.updated_time, o.created_time) as updated_time, b.updated_by
+           from organization o left join organization_billing b on b.organization_id = o.organization_id
+           where o.organization_id = $1""",
+        organization_id,
+    )
+    return Billing(**_values(row, "address_lines")) if row else None
+
+
+async def update_billing(
+    db: Database, *, organization_id: str, billing: Mapping[str, object], now: datetime, updated_by: str | None
+) -> None:
+    """Write the whole billing of an organization that is locked."""
+    await db.execute(
+        """insert into organization_billing as b (organization_id, name, address_lines, city, postal_code, country,
+             tax_number, email, purchase_reference, currency, updated_time, updated_by)
+           select $1, s.name, s.address_lines, s.city, s.postal_code, s.country, s.tax_number, s.email,
+             s.purchase_reference, s.currency, $3, $4
+           from jsonb_populate_record(null::organization_billing, $2) s
+             join organization o on o.organization_id = $1
+           on conflict (organization_id) do update set (name, address_lines, city, postal_code, country, tax_number,
+               email, purchase_reference, currency, version, updated_time, updated_by)
+             = (excluded.name, excluded.address_lines, excluded.city, excluded.postal_code, excluded.country,
+                excluded.tax_number, excluded.email, excluded.purchase_reference, excluded.currency, b.version + 1,
+                excluded.updated_time, excluded.updated_by)""",
+        organization_id,
+        billing,
+        now,
+        updated_by,
+    )
+
+
+# applications ----------------------------------------------------------------------------------------------------
+async def insert_application(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    application_type_id: str,
+    display_name: str,
+    description: str | None,
+    time_zone: str | None,
+    default_locale: str | None,
+    website_urls: Sequence[str],
+    active: bool,
+    now: datetime,
+    created_by: str | None,
+) -> Application:
+    """Raises Dangling when organization or type do not exist."""
+    row = await db.fetch_row(
+        f"""insert into application (organization_id, application_id, application_type_id, display_name, description,
+                                    time_zone, default_locale, website_urls, active, created_time, updated_time,
+                                    created_by, updated_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11) returning {_APPLICATION_COLUMNS}""",
+        organization_id,
+        application_id,
+        application_type_id,
+        display_name,
+        description,
+        time_zone,
+        default_locale,
+        list(website_urls),
+        active,
+        now,
+        created_by,
+    )
+    return _application(_there(row))
+
+
+async def get_application(
+    db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = ()
+) -> Application | None:
+    """The application, or None; also None when it is not `among` those that the caller may see (empty: all)."""
+    row = await db.fetch_row(
+        f"""select {_APPLICATION_COLUMNS} from application
+           where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))""",
+        organization_id,
+        application_id,
+        list(among),
+    )
+    return _application(row) if row else None
+
+
+async def list_applications(
+    db: Database, *, organization_id: str, page: Page, among: Sequence[str] = ()
+) -> Rows[Application]:
+    """The wanted page of the applications, or of those `among` which the caller is confined."""
+    rows = await db.fetch_list(
+        f"""select {_APPLICATION_COLUMNS} from application
+           where organization_id = $1 and ($2::text[] = '{{}}' or application_id = any($2))""",
+        organization_id,
+        list(among),
+        page=page,
+    )
+    return rows.map(_application)
+
+
+async def get_application_locked(
+    db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = ()
+) -> Application | None:
+    """As get_application, and nobody else changes it before we commit."""
+    row = await db.fetch_row(
+        f"""select {_APPLICATION_COLUMNS} from application
+           where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))
+           for no key update""",
+        organization_id,
+        application_id,
+        list(among),
+    )
+    return _application(row) if row else None
+
+
+async def update_application(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    changes: Mapping[str, object],
+    now: datetime,
+    updated_by: str | None,
+) -> Application | None:
+    """Write these columns and no others; None when there is no such application."""
+    row = await db.fetch_row(
+        f"""update application a
+           set (display_name, description, time_zone, default_locale, website_urls, active)
+               = (select s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.active
+                  from jsonb_populate_record(a, $3) s),
+             version = version + 1, updated_time = greatest($4, updated_time), updated_by = $5
+           where organization_id = $1 and application_id = $2
+           returning {_APPLICATION_COLUMNS}""",
+        organization_id,
+        application_id,
+        changes,
+        now,
+        updated_by,
+    )
+    return _application(row) if row else None
+
+
+async def delete_application(db: Database, *, organization_id: str, application_id: str) -> bool:
+    """Whether there was one. Raises Dangling while anything is the application's."""
+    count = await db.execute(
+        "delete from application where organization_id = $1 and application_id = $2", organization_id, application_id
+    )
+    return count == 1
+
+
+async def list_application_types(db: Database, *, page: Page) -> Rows[ApplicationType]:  # any tenant: the product's own
+    """A page of the kinds of business."""
+    rows = await db.fetch_list(f"select {_TYPE_COLUMNS} from application_type", page=page)
+    return rows.map(lambda row: ApplicationType(**row))
+
+
+async def get_application_type(  # any tenant: the product's own
+    db: Database, *, application_type_id: str
+) -> ApplicationType | None:
+    """The kind of business, or None."""
+    row = await db.fetch_row(
+        f"select {_TYPE_COLUMNS} from application_type where application_type_id = $1", application_type_id
+    )
+    return ApplicationType(**row) if row else None
+
+
+async def get_first_application_id(db: Database, *, organization_id: str) -> str | None:
+    """The oldest application of the organization."""
+    return await db.fetch_value(
+        """select application_id from application
+           where organization_id = $1 order by created_time, application_id limit 1""",
+        organization_id,
+    )
+
+
+async def list_application_ids(db: Database, *, organization_id: str, among: Sequence[str]) -> set[str]:
+    """Those of `among` that are applications of this organization."""
+    rows = await db.fetch(
+        "select application_id from application where organization_id = $1 and application_id = any($2::text[])",
+        organization_id,
+        list(among),
+    )
+    return {row["application_id"] for row in rows}
+
+
+def _organization(row: Row) -> Organization:
+    return Organization(**dict(row))
+
+
+def _application(row: Row) -> Application:
+    return Application(**_values(row, "website_urls"))
+
+
+def _values(row: Row, *lists: str) -> dict[str, Any]:
+    """The row's columns; the lists among them as tuples."""
+    return {name: tuple(value) if name in lists else value for name, value in row.items()}
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise errors.Unavailable("The database gave no row for an insert.")
+    return row

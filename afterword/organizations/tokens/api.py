@@ -1,0 +1,178 @@
+"""The HTTP door of tokens: made and rotated with their secret shown once, listed without it, revoked."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from afterword import errors
+from afterword.core.wire.times import format_optional, format_time
+from afterword.db import Database
+from afterword.organizations.access import HINT_CHARACTERS
+from afterword.organizations.tokens import service, store
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
+Applications = Annotated[list[fields.Id], Meta(max_length=100)]
+NO_STORE: Final = {"Cache-Control": "no-store"}
+routes = Routes(tag="Tokens")
+
+
+class TokenRequest(fields.Request):
+    """What to make. Without `kind`: of the user who asks, or of the organization where its own token asks."""
+
+    title: fields.Text200
+    scopes: Scopes
+    kind: Literal["user", "organization"] | None = None
+    application_ids: Applications = msgspec.field(default_factory=list[str])
+    expires_time: fields.Moment | None = None
+    test: bool = False
+
+
+class RotationRequest(fields.Request):
+    """How many hours the old token lives on beside the new one."""
+
+    overlap_hours: Annotated[int, Meta(ge=0, le=service.OVERLAP_HOURS_MAX)] = 24
+
+
+class Token(fields.Answer):
+    """What opens the API. `token` is its text, in the answer that makes it and never again."""
+
+    token_id: fields.Id
+    organization_id: fields.Id
+    user_id: fields.Id | None
+    title: str
+    kind: Literal["user", "organization"]
+    scopes: list[str]
+    application_ids: list[str]
+    test: bool
+    hint: str
+    token: str | None
+    expires_time: fields.DateTime | None
+    revoked_time: fields.DateTime | None
+    last_used_time: fields.DateTime | None
+    created_time: fields.DateTime
+    created_by: fields.Id | None
+
+    @classmethod
+    def of(cls, token: store.Token, zone: tzinfo, *, text: str | None = None) -> "Token":
+        """The record as the wire shows it."""
+        return cls(
+            token_id=token.token_id,
+            organization_id=token.organization_id,
+            user_id=token.user_id,
+            title=token.title,
+            kind=token.kind,  # type: ignore[arg-type]  a check of the table
+            scopes=list(token.scopes),
+            application_ids=list(token.application_ids),
+            test=token.test,
+            hint=token.selector[:HINT_CHARACTERS],
+            token=text,
+            expires_time=format_optional(token.ends_time, zone=zone),
+            revoked_time=format_optional(token.revoked_time, zone=zone),
+            last_used_time=format_optional(token.last_used_time, zone=zone),
+            created_time=format_time(token.created_time, zone=zone),
+            created_by=token.created_by,
+        )
+
+
+@routes.get(
+    "/token", scope="Token.Read", answer=Token, shape="envelope", listing=store.TOKENS, summary="Get all tokens"
+)
+async def list_tokens(call: Call[None], db: Database) -> Answer:
+    rows = await store.list_tokens(
+        db,
+        organization_id=call.caller.organization_id,
+        among=call.caller.application_ids,
+        user_id=call.caller.user_id,
+        page=call.page,
+    )
+    return Answer(rows.map(lambda token: Token.of(token, call.zone)))
+
+
+@routes.post(
+    "/token",
+    scope="Token.Create",
+    body=TokenRequest,
+    answer=Token,
+    summary="Create Token",
+    description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
+    refusals=("unknown_scope",),
+    secret_members=("token",),
+)
+async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
+    body = call.body
+    expires_time: datetime | None = None if body.expires_time is None else body.expires_time.instant
+    token, text = await service.make(
+        db,
+        caller=call.caller,
+        title=body.title,
+        scopes=body.scopes,
+        kind=body.kind,
+        application_ids=body.application_ids,
+        expires_time=expires_time,
+        test=body.test,
+        now=call.now,
+    )
+    return _made(call, token, text)
+
+
+@routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
+async def get_token(call: Call[None], db: Database) -> Answer:
+    among: Sequence[str] = call.caller.application_ids
+    token = await store.get_token(
+        db,
+        organization_id=call.caller.organization_id,
+        token_id=call.ids["token_id"],
+        among=among,
+        user_id=call.caller.user_id,
+    )
+    if token is None:
+        raise errors.NotFound("There is no such token.")
+    return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
+
+
+@routes.delete(
+    "/token/{token_id}",
+    scope="Token.Delete",
+    summary="Revoke Token",
+    description="It ends at once and stays in the list with its `revoked_time`.",
+)
+async def revoke_token(call: Call[None], db: Database) -> Answer:
+    await service.revoke(
+        db,
+        caller=call.caller,
+        token_id=call.ids["token_id"],
+        expect=call.check_version if call.if_match else None,
+        now=call.now,
+    )
+    return Answer()
+
+
+@routes.post(
+    "/token/{token_id}/rotation",
+    scope="Token.Create",
+    body=RotationRequest,
+    answer=Token,
+    summary="Rotate Token",
+    description="A new token with the rights of the old one, which ends `overlap_hours` later.",
+    refusals=("token_ended",),
+    secret_members=("token",),
+)
+async def rotate_token(call: Call[RotationRequest], db: Database) -> Answer:
+    token, text = await service.rotate(
+        db,
+        caller=call.caller,
+        token_id=call.ids["token_id"],
+        overlap_hours=call.body.overlap_hours,
+        now=call.now,
+    )
+    return _made(call, token, text)
+
+
+def _made(call: Call[Any], token: store.Token, text: str) -> Answer:
+    shown = Token.of(token, call.zone, text=text)
+    return Answer(shown, version=token.version, location=f"/token/{token.token_id}", headers=NO_STORE)

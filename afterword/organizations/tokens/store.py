@@ -1,0 +1,335 @@
+"""SQL of tokens, of the access tokens that they are exchanged for, and of what decides about a request."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, LiteralString
+
+from afterword import errors
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+TOKENS = Listing(
+    columns={
+        "token_id": Column("token_id", "id"),
+        "organization_id": Column("organization_id", "id"),
+        "user_id": Column("user_id", "id", nullable=True),
+        "title": Column("title"),
+        "kind": Column("kind"),
+        "test": Column("test", "boolean"),
+        "hint": Column("hint"),
+        "expires_time": Column("ends_time", "time", nullable=True),
+        "revoked_time": Column("revoked_time", "time", nullable=True),
+        "last_used_time": Column("last_used_time", "time", nullable=True),
+        "created_time": Column("created_time", "time"),
+        "created_by": Column("created_by", "id", nullable=True),
+    },
+    order=(("created_time", "desc"),),
+    id="token_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token without its secret. `retires_time`: its end because it was rotated."""
+
+    organization_id: str
+    token_id: str
+    user_id: str | None
+    kind: str
+    title: str
+    scopes: tuple[str, ...]
+    application_ids: tuple[str, ...]
+    selector: str
+    maker_role: str
+    test: bool
+    expires_time: datetime | None
+    retires_time: datetime | None
+    revoked_time: datetime | None
+    last_used_time: datetime | None
+    created_time: datetime
+    created_by: str | None
+
+    @property
+    def ends_time(self) -> datetime | None:
+        """The earlier of its two ends."""
+        ends = [end for end in (self.expires_time, self.retires_time) if end is not None]
+        return min(ends, default=None)
+
+    @property
+    def version(self) -> int:
+        """Grows with nothing, but differs with all that ever changes in a token."""
+        return zlib.crc32(f"{self.retires_time} {self.revoked_time} {self.last_used_time}".encode())
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
+  selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role, retires_time"""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """All that decides about a request: the token, its organization and, for a user's token, the user.
+
+    With an `access_token_id` digest, scopes and end are the access token's, and all else is its parent's.
+    """
+
+    organization_id: str
+    token_id: str
+    access_token_id: str | None
+    kind: str
+    verifier_digest: bytes
+    scopes: frozenset[str]
+    application_ids: tuple[str, ...]
+    maker_role: str
+    test: bool
+    expires_time: datetime | None
+    revoked_time: datetime | None
+    domain: str
+    time_zone: str
+    default_locale: str
+    user_id: str | None
+    user_role: str | None
+    user_active: bool | None
+    user_application_ids: tuple[str, ...]
+
+
+async def insert_token(
+    db: Database,
+    *,
+    organization_id: str,
+    token_id: str,
+    user_id: str | None,
+    kind: str,
+    title: str,
+    scopes: Sequence[str],
+    application_ids: Sequence[str],
+    selector: str,
+    verifier_digest: bytes,
+    maker_role: str,
+    test: bool,
+    expires_time: datetime | None,
+    now: datetime,
+    created_by: str | None,
+) -> Token:
+    """Keep a token's digest; its text is not ours to keep."""
+    row = await db.fetch_row(
+        f"""insert into token (organization_id, token_id, user_id, kind, title, scopes, application_ids, selector,
+                              verifier_digest, maker_role, test, expires_time, created_time, created_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning {_COLUMNS}""",
+        organization_id,
+        token_id,
+        user_id,
+        kind,
+        title,
+        list(scopes),
+        list(application_ids),
+        selector,
+        verifier_digest,
+        maker_role,
+        test,
+        expires_time,
+        now,
+        created_by,
+    )
+    if row is None:
+        raise errors.Unavailable("The database gave no row for an insert.")
+    return _token(row)
+
+
+async def get_token(
+    db: Database, *, organization_id: str, token_id: str, among: Sequence[str] = (), user_id: str | None = None
+) -> Token | None:
+    """The token, or None; also None where a caller confined to the applications `among` may not see it.
+
+    Such a caller sees the tokens of its own `user_id`, and those that open no more than these applications.
+    """
+    row = await db.fetch_row(
+        f"""select {_COLUMNS} from token
+           where organization_id = $1 and token_id = $2
+             and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))""",
+        organization_id,
+        token_id,
+        list(among),
+        user_id,
+    )
+    return _token(row) if row else None
+
+
+async def list_tokens(
+    db: Database, *, organization_id: str, page: Page, among: Sequence[str] = (), user_id: str | None = None
+) -> Rows[Token]:
+    """A page of the tokens that a caller may see, revoked ones too; see get_token."""
+    rows = await db.fetch_list(
+        f"""select {_COLUMNS}, left(selector, 8) as hint, least(expires_time, retires_time) as ends_time from token
+           where organization_id = $1
+             and ($2::text[] = '{{}}' or user_id = $3 or (application_ids <> '{{}}' and application_ids <@ $2))""",
+        organization_id,
+        list(among),
+        user_id,
+        page=page,
+    )
+    return rows.map(_token)
+
+
+async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token]:  # any tenant: for operators
+    """The tokens whose selector begins with `hint`, letters and digits."""
+    rows = await db.fetch(
+        f"select {_COLUMNS} from token where selector >= $1 and selector < $1 || '~' order by selector limit $2",
+        hint,
+        limit,
+    )
+    return [_token(row) for row in rows]
+
+
+async def get_token_locked(db: Database, *, organization_id: str, token_id: str) -> Token | None:
+    """The token, which nobody else ends before we commit, or None."""
+    row = await db.fetch_row(
+        f"select {_COLUMNS} from token where organization_id = $1 and token_id = $2 for no key update",
+        organization_id,
+        token_id,
+    )
+    return _token(row) if row else None
+
+
+async def update_token_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> Token | None:
+    """Revoke it; the first time of revocation stays. None when there is no such token."""
+    row = await db.fetch_row(
+        f"""update token set revoked_time = coalesce(revoked_time, $3)
+           where organization_id = $1 and token_id = $2 returning {_COLUMNS}""",
+        organization_id,
+        token_id,
+        now,
+    )
+    return _token(row) if row else None
+
+
+async def update_user_tokens_to_revoked(
+    db: Database, *, organization_id: str, user_id: str, now: datetime
+) -> list[Token]:
+    """Revoke the living tokens of a user."""
+    rows = await db.fetch(
+        f"""update token set revoked_time = $3
+           where organization_id = $1 and user_id = $2 and revoked_time is null returning {_COLUMNS}""",
+        organization_id,
+        user_id,
+        now,
+    )
+    return [_token(row) for row in rows]
+
+
+async def update_token_to_retire(
+    db: Database, *, organization_id: str, token_id: str, retires_time: datetime
+) -> Token | None:
+    """Let it end by then, unless it ends sooner."""
+    row = await db.fetch_row(
+        f"""update token set retires_time = least(retires_time, $3)
+           where organization_id = $1 and token_id = $2 returning {_COLUMNS}""",
+        organization_id,
+        token_id,
+        retires_time,
+    )
+    return _token(row) if row else None
+
+
+async def update_tokens_used(  # any tenant: the ticks of a process
+    db: Database, *, used: Mapping[tuple[str, str], datetime], least_seconds: float
+) -> int:
+    """Write when these tokens (organization, token) were used, but for those written less than `least_seconds` ago."""
+    return await db.execute(
+        """with locked as (
+             select t.organization_id, t.token_id, u.used_time
+             from unnest($1::text[], $2::text[], $3::timestamptz[]) as u (organization_id, token_id, used_time)
+             join token t on t.organization_id = u.organization_id and t.token_id = u.token_id
+             where t.last_used_time is null or t.last_used_time <= u.used_time - make_interval(secs => $4::float8)
+             for no key update of t skip locked)
+           update token t set last_used_time = l.used_time
+           from locked l where t.organization_id = l.organization_id and t.token_id = l.token_id""",
+        [organization_id for organization_id, _ in used],
+        [token_id for _, token_id in used],
+        list(used.values()),
+        least_seconds,
+    )
+
+
+async def get_credential(db: Database, *, selector: str) -> Credential | None:  # any tenant: the token says which
+    """The token or access token with this selector, with what decides about its rights now."""
+    row = await db.fetch_row(
+        """select t.organization_id, t.token_id, s.access_token_id, t.kind, s.verifier_digest, s.scopes,
+                  t.application_ids, t.maker_role, t.test,
+                  least(t.expires_time, t.retires_time, s.expires_time) as expires_time, t.revoked_time,
+                  o.domain, o.time_zone, o.default_locale, t.user_id, u.role as user_role,
+                  u.active and u.removed_time is null as user_active,
+                  coalesce(u.application_ids, '{}') as user_application_ids
+           from (select organization_id, token_id, null as access_token_id, verifier_digest, scopes,
+                        null::timestamptz as expires_time
+                 from token where selector = $1
+                 union all
+                 select organization_id, token_id, access_token_id, verifier_digest, scopes, expires_time
+                 from access_token where selector = $1) s
+             join token t on t.organization_id = s.organization_id and t.token_id = s.token_id
+             join organization o on o.organization_id = t.organization_id
+             left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id""",
+        selector,
+    )
+    if row is None:
+        return None
+    values = _values(row, "application_ids", "user_application_ids")
+    values["scopes"] = frozenset(values["scopes"])
+    return Credential(**values)
+
+
+# access tokens ---------------------------------------------------------------------------------------------------
+async def insert_access_token(
+    db: Database,
+    *,
+    organization_id: str,
+    access_token_id: str,
+    token_id: str,
+    selector: str,
+    verifier_digest: bytes,
+    scopes: Sequence[str],
+    expires_time: datetime,
+    now: datetime,
+    alive_max: int,
+) -> bool:
+    """Keep it, unless its parent has `alive_max` living ones."""
+    count = await db.execute(
+        """insert into access_token (organization_id, access_token_id, token_id, selector, verifier_digest, scopes,
+                                     expires_time, created_time)
+           select $1, $2, $3, $4, $5, $6, $7, $8
+           where (select count(*) from (
+                    select from access_token where organization_id = $1 and token_id = $3 and expires_time > $8
+                    limit $9) alive) < $9""",
+        organization_id,
+        access_token_id,
+        token_id,
+        selector,
+        verifier_digest,
+        list(scopes),
+        expires_time,
+        now,
+        alive_max,
+    )
+    return count == 1
+
+
+async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int) -> int:
+    """Delete those that had ended by then, at most `limit`; how many there were."""
+    return await db.execute(
+        """delete from access_token where (organization_id, access_token_id) in (
+             select organization_id, access_token_id from access_token where expires_time <= $1
+             order by expires_time limit $2 for update skip locked)""",
+        ended_time,
+        limit,
+    )
+
+
+def _token(row: Row) -> Token:
+    values = _values(row, "scopes", "application_ids")
+    return Token(**{name: values[name] for name in Token.__dataclass_fields__})
+
+
+def _values(row: Row, *lists: str) -> dict[str, Any]:
+    """The row's columns; the lists among them as tuples."""
+    return {name: tuple(value) if name in lists else value for name, value in row.items()}

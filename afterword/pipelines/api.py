@@ -1,0 +1,116 @@
+"""The HTTP door of pipelines: fields in, fields out."""
+
+from typing import Any, Final
+
+from afterword import errors
+from afterword.db import Database
+from afterword.pipelines import service, store
+from afterword.pipelines.resources import Pipeline, PipelineRequest, PipelineUpdate
+from afterword.questionnaires import store as questionnaires_store
+from afterword.web.operations import Answer, Call, Routes
+
+PIPELINES: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
+NEEDS: Final = (
+    "E-mail needs `message_subject` and `message_body`, SMS a `message_body` of at most 1,600 characters, a webhook "
+    "`target_url`. Texts may use only known variables; conditions may ask for metadata alone."
+)
+
+routes = Routes(tag="Pipelines")
+
+
+@routes.get(
+    PIPELINES,
+    scope="Pipeline.Read",
+    answer=Pipeline,
+    shape="array",
+    listing=store.PIPELINES,
+    summary="Get all questionnaire pipelines",
+)
+async def list_pipelines(call: Call[None], db: Database) -> Answer:
+    await questionnaires_store.get_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        application_ids=call.caller.application_ids,
+    )
+    rows = await store.list_pipelines(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        page=call.page,
+    )
+    zone, now = call.zone, call.now
+    return Answer(rows.map(lambda pipeline: Pipeline.of(pipeline, zone=zone, now=now)))
+
+
+@routes.post(
+    PIPELINES,
+    scope="Pipeline.Create",
+    body=PipelineRequest,
+    answer=Pipeline,
+    summary="Create a pipeline",
+    description=f"{NEEDS} What is left out is copied from `template_pipeline_id`, else has its default.",
+)
+async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
+    pipeline = await service.add_pipeline(
+        db,
+        caller=call.caller,
+        questionnaire_id=call.ids["questionnaire_id"],
+        fields=call.body.given,
+        now=call.now,
+        networks=call.site.networks,
+    )
+    location = f"/q/questionnaire/{pipeline.questionnaire_id}/pipeline/{pipeline.pipeline_id}"
+    return _answer(call, pipeline, location=location)
+
+
+@routes.get(f"{PIPELINES}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
+async def get_pipeline(call: Call[None], db: Database) -> Answer:
+    pipeline = await store.get_pipeline(
+        db, **_key(call), organization_id=call.caller.organization_id, application_ids=call.caller.application_ids
+    )
+    if pipeline is None:
+        raise errors.NotFound("There is no such thing here.")
+    return _answer(call, pipeline)
+
+
+@routes.patch(
+    f"{PIPELINES}/{{pipeline_id}}",
+    scope="Pipeline.Update",
+    body=PipelineUpdate,
+    answer=Pipeline,
+    summary="Change, pause or resume a pipeline",
+    description=f"`paused` acts at once: what is being sent ends, nothing more begins. {NEEDS}",
+)
+async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
+    pipeline = await service.change_pipeline(
+        db,
+        **_key(call),
+        caller=call.caller,
+        changes=call.body.given,
+        check_version=call.check_version,
+        now=call.now,
+        networks=call.site.networks,
+    )
+    return _answer(call, pipeline)
+
+
+@routes.delete(
+    f"{PIPELINES}/{{pipeline_id}}",
+    scope="Pipeline.Delete",
+    summary="Delete a pipeline",
+    description="Refused while items of it are Pending or Processing. Those that have ended stay where they are.",
+    refusals=("in_use",),
+)
+async def delete_pipeline(call: Call[None], db: Database) -> Answer:
+    await service.delete_pipeline(db, **_key(call), caller=call.caller, check_version=call.check_version, now=call.now)
+    return Answer()
+
+
+def _key(call: Call[Any]) -> dict[str, str]:
+    return {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+
+
+def _answer(call: Call[Any], pipeline: store.Pipeline, *, location: str | None = None) -> Answer:
+    shown = Pipeline.of(pipeline, zone=call.zone, now=call.now)
+    return Answer(shown, version=pipeline.version, location=location)

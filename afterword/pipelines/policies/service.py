@@ -1,0 +1,66 @@
+"""What is done with an organization's contact policy: it is put in place of the one before."""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, time
+from typing import Any
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.scheduling import holidays
+from afterword.core.scheduling.decisions import hours_of
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.pipelines.policies import store
+from afterword.pipelines.policies.store import ContactPolicy, DailyWindow
+
+
+async def replace(
+    db: Database, *, caller: Caller, wanted: Mapping[str, Any], check_version: Callable[[int], None]
+) -> ContactPolicy:
+    """Put this in place of the policy, if it is anything new; the sender goes by it from its next look on.
+
+    Raises Stale (by `check_version`), and Invalid for hours that leave a pipeline no time of a week.
+    """
+    before = await store.get_policy_locked(db, organization_id=caller.organization_id)
+    check_version(before.version)
+    document: dict[str, Any] = {**wanted, "holidays": sorted(set(wanted["holidays"]))}
+    if document == {name: _plain(getattr(before, name)) for name in store.EDITABLE}:
+        return before
+    quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
+    pipelines = await store.list_windows(db, organization_id=caller.organization_id) if quiet else []
+    wrong = list(_errors(document, pipelines))
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+    return await store.update_policy(
+        db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
+    )
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _errors(document: Mapping[str, Any], pipelines: list[DailyWindow]) -> Iterator[FieldError]:
+    start: time | None = document["quiet_start_time"]
+    end: time | None = document["quiet_end_time"]
+    if (start is None) != (end is None):
+        missing = "quiet_start_time" if start is None else "quiet_end_time"
+        yield FieldError("required", "Quiet hours have a start and an end.", pointer=f"/{missing}")
+    quiet = hours_of(start, end)
+    if quiet is not None and quiet.start == quiet.end:
+        yield FieldError("out_of_range", "Quiet hours of a whole day leave no time.", pointer="/quiet_end_time")
+    elif quiet is not None:
+        shut = next((each for each in pipelines if not each.leaves_time(quiet)), None)
+        if shut is not None:
+            text = f"These hours leave no time for the pipeline “{shut.title}”."
+            yield FieldError("out_of_range", text, pointer="/quiet_start_time")
+    country: str | None = document["holiday_country"]
+    if country is not None and not holidays.is_known(country):
+        text = "The holidays of this country, or of this part of it, are not known."
+        yield FieldError("unknown_value", text, pointer="/holiday_country")
+    days: list[date] = document["holidays"]
+    if len(days) > holidays.DATES_MAX:
+        yield FieldError("too_many", f"At most {holidays.DATES_MAX} dates.", pointer="/holidays")

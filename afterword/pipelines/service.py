@@ -1,0 +1,425 @@
+"""What is done with pipelines: making one, with the account that it sends through, changing and deleting it."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, time
+from typing import Any, Final, Required, TypedDict, Unpack, cast
+
+from afterword import errors, ids
+from afterword.channels.http import check_url
+from afterword.core.messaging import addresses
+from afterword.core.messaging import placeholders as messages
+from afterword.core.messaging.networks import Network
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.conditions import METADATA_ONLY, Scope
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.reading import LOCALES_MAX, Findings, escape
+from afterword.core.scheduling import decisions, windows
+from afterword.core.scheduling.windows import Hours
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.pipelines import store
+from afterword.pipelines.policies import store as policies_store
+from afterword.pipelines.store import Pipeline
+from afterword.questionnaires.metadata import service as metadata_service
+
+PIPELINES_MAX: Final = 100  # of a questionnaire
+SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
+
+
+class PipelineFields(TypedDict, total=False):
+    """What an author may say of a new pipeline; what is left out has the default of its column."""
+
+    questionnaire_id: Required[str]
+    channel_id: Required[int]
+    title: Required[str]
+    slug: str | None
+    description: str | None
+    template_pipeline_id: str | None
+    locale: str | None
+    delay_cap_minutes: int
+    delay_cap_hours: int
+    delay_cap_days: int
+    frequency_cap_minutes: int
+    frequency_cap_hours: int
+    frequency_cap_days: int
+    message_subject: str | None
+    message_body: str | None
+    messages: Mapping[str, Mapping[str, str]]
+    start_time: datetime | None
+    end_time: datetime | None
+    dispatch_start_time: time | None
+    dispatch_end_time: time | None
+    time_zone: str | None
+    zone_of: str
+    weekdays: Sequence[int]
+    conditions: Mapping[str, Any] | None
+    sender_name: str | None
+    sender_address: str | None
+    reply_to: str | None
+    max_retry_attempts: int
+    not_after_days: int
+    priority: int
+    paused: bool
+    if_outside: str
+    if_capped: str
+    policy_exempt: bool
+    on_holidays: str
+    reminders: Sequence[Mapping[str, Any]]
+    target_url: str | None
+
+
+_WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
+_DEFAULTS: Final[Mapping[str, object]] = {
+    **dict.fromkeys(("delay_cap_minutes", "delay_cap_hours", "delay_cap_days"), 0),
+    **dict.fromkeys(("frequency_cap_minutes", "frequency_cap_hours", "frequency_cap_days"), 0),
+    "messages": {}, "reminders": [], "weekdays": _WEEK, "zone_of": "recipient", "if_outside": "wait",
+    "if_capped": "skip", "max_retry_attempts": 8, "not_after_days": 3, "priority": 5, "paused": False,
+    "policy_exempt": False, "on_holidays": "wait",
+}  # fmt: skip
+
+
+async def create_pipeline(
+    db: Database,
+    *,
+    organization_id: str,
+    now: datetime,
+    created_by: str | None = None,
+    caller: Caller | None = None,
+    networks: Sequence[Network] = (),
+    **fields: Unpack[PipelineFields],
+) -> Pipeline:
+    """Make a pipeline and, with the first on its channel, the organization's account there. Raises Invalid, Taken.
+
+    `caller` is who asked for it, None the operator.
+    """
+    declared = await _declared(db, organization_id, fields["questionnaire_id"])
+    scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
+    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks)
+    account_id = await store.insert_account(
+        db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
+    )
+    pipeline_id = ids.ordered(now)
+    await store.insert_pipeline(
+        db,
+        organization_id=organization_id,
+        document={
+            **_DEFAULTS,
+            **fields,
+            "pipeline_id": pipeline_id,
+            "account_id": account_id,
+            "created_by": created_by,
+            "created_time": now,
+        },
+    )
+    pipeline = await _read(
+        db, organization_id=organization_id, questionnaire_id=fields["questionnaire_id"], pipeline_id=pipeline_id
+    )
+    await _tell(db, pipeline, "created", now=now, caller=caller)
+    return pipeline
+
+
+async def add_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    fields: Mapping[str, Any],
+    now: datetime,
+    networks: Sequence[Network] = (),
+) -> Pipeline:
+    """Make a pipeline as a person or program wants it: with all that its channel needs, a template's fields behind.
+
+    Raises NotFound for the questionnaire, Invalid for what is wrong, for an unknown template and for one too many.
+    """
+    key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
+    if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
+        raise errors.NotFound("There is no such thing here.")
+    if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
+        raise errors.Invalid.of(FieldError("too_many", f"A questionnaire has at most {PIPELINES_MAX}.", pointer=""))
+    wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
+    _require(wanted, _needed_by(wanted["channel_id"]))
+    given = cast("PipelineFields", {**wanted, "questionnaire_id": questionnaire_id})
+    return await create_pipeline(
+        db,
+        organization_id=caller.organization_id,
+        now=now,
+        created_by=caller.actor_id,
+        caller=caller,
+        networks=networks,
+        **given,
+    )
+
+
+async def change_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    changes: Mapping[str, Any],
+    check_version: Callable[[int], None],
+    now: datetime,
+    networks: Sequence[Network] = (),
+) -> Pipeline:
+    """Write what the changes name, if that is anything new; the sender goes by it from its next look on.
+
+    Raises NotFound, Stale (by `check_version`), Invalid.
+    """
+    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    check_version(before.version)
+    current = _editable(before)
+    wanted = {**current, **changes}
+    if wanted == current:
+        return before
+    _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
+    whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": questionnaire_id}
+    # Conditions that stay are not measured by what is declared now: the names may have changed since.
+    is_new = changes.get("conditions") not in (None, current["conditions"])
+    declared = await _declared(db, caller.organization_id, questionnaire_id)
+    scope = conditions.scope_of(declared) if is_new else METADATA_ONLY
+    quiet = await _quiet(db, caller.organization_id, whole)
+    _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, kept=_texts_of(current))
+    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
+    after = await _read(db, **key, questionnaire_id=questionnaire_id)
+    if before.paused != after.paused:
+        await _tell(db, after, "paused" if after.paused else "resumed", now=now, caller=caller)
+    if {**wanted, "paused": before.paused} != current:
+        await _tell(db, after, "updated", now=now, caller=caller)
+    return after
+
+
+async def delete_pipeline(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    check_version: Callable[[int], None],
+    now: datetime,
+) -> None:
+    """Hide a pipeline whose items have all come to their end; they stay. Raises NotFound, Stale, InUse."""
+    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    check_version(before.version)
+    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    if await store.count_open_items(db, **key, limit=1):
+        raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
+    await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
+    deleted = replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
+    await _tell(db, deleted, "deleted", now=now, caller=caller)
+
+
+class InUse(errors.Conflict):
+    """Something still waits in it."""
+
+    code_default = "in_use"
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+_EDITABLE: Final = tuple(
+    name
+    for name in PipelineFields.__annotations__
+    if name not in {"questionnaire_id", "channel_id", "slug", "template_pipeline_id"}
+)
+_NEEDED: Final[Mapping[int, Sequence[str]]] = {
+    addresses.CHANNEL_EMAIL: ("message_subject", "message_body"),
+    addresses.CHANNEL_SMS: ("message_body",),
+    addresses.CHANNEL_WEBHOOK: ("target_url",),
+}
+
+
+def _needed_by(channel_id: int) -> Sequence[str]:
+    return _NEEDED.get(channel_id, ())
+
+
+def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
+    missing = [name for name in names if not wanted.get(name)]
+    if missing:
+        wrong = [FieldError("required", "This channel needs it.", pointer=f"/{name}") for name in missing]
+        raise errors.Invalid.of(*wrong)
+
+
+async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
+    """What a new pipeline takes over from its template: all but its name."""
+    if template_pipeline_id is None:
+        return {}
+    template = await store.get_template(
+        db,
+        organization_id=caller.organization_id,
+        pipeline_id=template_pipeline_id,
+        application_ids=caller.application_ids,
+    )
+    if template is None:
+        message = "There is no such pipeline."
+        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/template_pipeline_id"))
+    return _editable(template)
+
+
+def _editable(pipeline: Pipeline) -> dict[str, Any]:
+    return {name: getattr(pipeline, name) for name in _EDITABLE}
+
+
+async def _locked(db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str) -> Pipeline:
+    found = await store.get_pipeline_locked(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        application_ids=caller.application_ids,
+    )
+    if found is None:
+        raise errors.NotFound("There is no such thing here.")
+    return found
+
+
+async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str) -> Pipeline:
+    found = await store.get_pipeline(
+        db, organization_id=organization_id, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
+    )
+    if found is None:
+        raise AssertionError("the pipeline that was just written")
+    return found
+
+
+async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, caller: Caller | None) -> None:
+    event = NewEvent(
+        organization_id=pipeline.organization_id,
+        event_id=ids.ordered(now),
+        type=f"pipeline.{kind}",
+        subject_id=pipeline.pipeline_id,
+        subject_version=pipeline.version,
+        questionnaire_id=pipeline.questionnaire_id,
+        actor_kind="worker" if caller is None else caller.actor_kind,
+        actor_id=caller and caller.actor_id,
+        data=pipeline.as_event,
+    )
+    await events.record(db, events=[event])
+
+
+async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
+    """What a pipeline's conditions and texts may speak of: the metadata that the questionnaire's application knows."""
+    return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+
+
+async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) -> Hours | None:
+    """The organization's quiet hours, where there is a window that they might swallow."""
+    if _window_of(fields) is None:
+        return None
+    return (await policies_store.get_policy(db, organization_id=organization_id)).quiet
+
+
+def _window_of(fields: Mapping[str, Any]) -> Hours | None:
+    return decisions.hours_of(fields.get("dispatch_start_time"), fields.get("dispatch_end_time"))
+
+
+def _check(
+    fields: PipelineFields,
+    scope: Scope,
+    declared: Declared,
+    quiet: Hours | None,
+    *,
+    networks: Sequence[Network],
+    kept: Collection[str | None] = frozenset(),
+) -> None:
+    """Raise Invalid with all that is wrong. Texts that are `kept` are not measured by what is declared now."""
+    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *_time_errors(fields)]
+    target_url = fields.get("target_url")
+    if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
+        wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
+    zone = fields.get("time_zone")
+    if zone is not None:
+        try:
+            times.zone_of(zone)
+        except ValueError as error:
+            wrong.append(FieldError("unknown_value", str(error), pointer="/time_zone"))
+    weekdays, window = frozenset(fields.get("weekdays", _WEEK)), _window_of(fields)
+    if not windows.leaves_time(window=window, weekdays=weekdays, quiet=None):
+        wrong.append(FieldError("out_of_range", "These settings leave no time of a week.", pointer="/weekdays"))
+    elif not windows.leaves_time(window=window, weekdays=weekdays, quiet=quiet):
+        text = "The quiet hours of the contact policy leave nothing of this window."
+        wrong.append(FieldError("out_of_range", text, pointer="/dispatch_start_time"))
+    findings = Findings(strict=True)
+    conditions.read(fields.get("conditions"), "/conditions", findings, scope)
+    wrong.extend(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
+
+
+def _time_errors(fields: PipelineFields) -> Iterator[FieldError]:
+    start, end = fields.get("start_time"), fields.get("end_time")
+    if start is not None and end is not None and start >= end:
+        yield FieldError("out_of_range", "A pipeline ends after it has started.", pointer="/end_time")
+    opening, closing = fields.get("dispatch_start_time"), fields.get("dispatch_end_time")
+    if (opening is None) != (closing is None):
+        missing = "dispatch_start_time" if opening is None else "dispatch_end_time"
+        yield FieldError("required", "A daily window has a start and an end.", pointer=f"/{missing}")
+
+
+def _text_errors(fields: PipelineFields, declared: Declared, kept: Collection[str | None]) -> Iterator[FieldError]:
+    """What is wrong with the authored texts: their lengths and variables, in every language, reminders alike."""
+    names = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(declared, kind)}
+    is_sms = fields["channel_id"] == addresses.CHANNEL_SMS
+    limits = {
+        "subject": messages.SUBJECT_CHARACTERS_MAX,
+        "body": SMS_CHARACTERS_MAX if is_sms else messages.TEXT_CHARACTERS_MAX,
+    }
+
+    def wrong_at(pointer: str, text: str | None, member: str) -> Iterator[FieldError]:
+        if text is None:
+            return
+        if not text:
+            yield FieldError("too_short", "At least 1 character.", pointer=pointer)
+        known = None if text in kept else names
+        for problem in messages.check(text, characters_max=limits[member], declared=known):
+            yield FieldError(problem.code, problem.message, pointer=pointer)
+
+    yield from wrong_at("/message_subject", fields.get("message_subject"), "subject")
+    yield from wrong_at("/message_body", fields.get("message_body"), "body")
+    yield from _translation_errors("/messages", fields.get("messages", {}), wrong_at)
+    for place, reminder in enumerate(fields.get("reminders", ())):
+        yield from _translation_errors(f"/reminders/{place}/messages", reminder.get("messages", {}), wrong_at)
+
+
+def _translation_errors(
+    pointer: str,
+    by_locale: Mapping[str, Mapping[str, str]],
+    wrong_at: Callable[[str, str | None, str], Iterator[FieldError]],
+) -> Iterator[FieldError]:
+    if len(by_locale) > LOCALES_MAX:
+        yield FieldError("too_many", f"At most {LOCALES_MAX} languages.", pointer=pointer)
+        return
+    for tag, texts in by_locale.items():
+        place = f"{pointer}/{escape(tag)}"
+        try:
+            locales.normalise(tag)
+        except locales.InvalidLocale as error:
+            yield FieldError("invalid_locale", str(error), pointer=place)
+        if texts.get("body") is None:
+            yield FieldError("required", "A body is required.", pointer=f"{place}/body")
+        for member in ("subject", "body"):
+            yield from wrong_at(f"{place}/{member}", texts.get(member), member)
+
+
+def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
+    """All authored texts, and the address that they go to where it is a webhook's."""
+    groups = [fields["messages"], *(reminder.get("messages", {}) for reminder in fields["reminders"])]
+    translated = [text for by_locale in groups for texts in by_locale.values() for text in texts.values()]
+    return frozenset({fields["message_subject"], fields["message_body"], fields["target_url"], *translated})
+
+
+def _address_errors(fields: PipelineFields) -> Iterator[FieldError]:
+    """Refused here, because a sender that is none would refuse each of the items."""
+    for name, address in (("sender_address", fields.get("sender_address")), ("reply_to", fields.get("reply_to"))):
+        if address is None:
+            continue
+        try:
+            addresses.normalise(addresses.CHANNEL_EMAIL, address)
+        except addresses.InvalidAddress as error:
+            yield FieldError("invalid_address", str(error), pointer=f"/{name}")

@@ -1,0 +1,353 @@
+"""The SQL of pipelines and of the accounts that they send through."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any, Final, LiteralString
+
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+from afterword.db.columns import qualified
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """How a questionnaire is sent: every column, and the application that it belongs to."""
+
+    organization_id: str
+    pipeline_id: str
+    questionnaire_id: str
+    account_id: str
+    slug: str | None
+    channel_id: int
+    title: str
+    description: str | None
+    template_pipeline_id: str | None
+    locale: str | None
+    delay_cap_minutes: int
+    delay_cap_hours: int
+    delay_cap_days: int
+    frequency_cap_minutes: int
+    frequency_cap_hours: int
+    frequency_cap_days: int
+    message_subject: str | None
+    message_body: str | None
+    messages: dict[str, dict[str, str]]
+    start_time: datetime | None
+    end_time: datetime | None
+    dispatch_start_time: time | None
+    dispatch_end_time: time | None
+    time_zone: str | None
+    zone_of: str
+    weekdays: list[int]
+    conditions: Any
+    sender_name: str | None
+    sender_address: str | None
+    reply_to: str | None
+    max_retry_attempts: int
+    not_after_days: int
+    priority: int
+    paused: bool
+    if_outside: str
+    if_capped: str
+    policy_exempt: bool
+    on_holidays: str
+    reminders: list[dict[str, Any]]
+    target_url: str | None
+    capped_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+    created_by: str | None
+    updated_by: str | None
+    deleted_time: datetime | None
+    application_id: str
+
+    @property
+    def as_event(self) -> dict[str, Any]:
+        """What an event keeps of the row; doors render it as the resource."""
+        return {name: getattr(self, name) for name in type(self).__dataclass_fields__ if name != "deleted_time"}
+
+
+PIPELINE_COLUMNS: Final[
+    LiteralString
+] = """organization_id, pipeline_id, questionnaire_id, account_id, slug, channel_id,
+  title, description, template_pipeline_id, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
+  frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, messages, start_time,
+  end_time, dispatch_start_time, dispatch_end_time, time_zone, zone_of, weekdays, conditions, sender_name,
+  sender_address, reply_to, max_retry_attempts, not_after_days, priority, paused, if_outside, if_capped,
+  policy_exempt, reminders, target_url, version, created_time, updated_time, created_by, updated_by, deleted_time,
+  on_holidays, capped_time"""
+PIPELINE_COLUMNS_P: Final = qualified(PIPELINE_COLUMNS, "p")
+
+
+_SCALARS: Final[Mapping[str, Column]] = {
+    "pipeline_id": Column("pipeline_id", "id"),
+    "questionnaire_id": Column("questionnaire_id", "id"),
+    "application_id": Column("application_id", "id"),
+    "template_pipeline_id": Column("template_pipeline_id", "id", nullable=True),
+    "channel_id": Column("channel_id", "integer"),
+    "title": Column("title"),
+    "description": Column("description", nullable=True),
+    "locale": Column("locale", nullable=True),
+    "message_subject": Column("message_subject", nullable=True),
+    "message_body": Column("message_body", nullable=True),
+    "start_time": Column("start_time", "time", nullable=True),
+    "end_time": Column("end_time", "time", nullable=True),
+    "dispatch_start_time": Column("dispatch_start_clock", nullable=True),
+    "dispatch_end_time": Column("dispatch_end_clock", nullable=True),
+    "time_zone": Column("time_zone", nullable=True),
+    "sender_name": Column("sender_name", nullable=True),
+    "sender_address": Column("sender_address", nullable=True),
+    "reply_to": Column("reply_to", nullable=True),
+    "target_url": Column("target_url", nullable=True),
+    "zone_of": Column("zone_of"),
+    "if_outside": Column("if_outside"),
+    "if_capped": Column("if_capped"),
+    "on_holidays": Column("on_holidays"),
+    "paused": Column("paused", "boolean"),
+    "policy_exempt": Column("policy_exempt", "boolean"),
+    "created_time": Column("created_time", "time"),
+    "updated_time": Column("updated_time", "time"),
+    "created_by": Column("created_by", nullable=True),
+    "updated_by": Column("updated_by", nullable=True),
+}
+_NUMBERS: Final = (
+    "delay_cap_minutes", "delay_cap_hours", "delay_cap_days",
+    "frequency_cap_minutes", "frequency_cap_hours", "frequency_cap_days",
+    "max_retry_attempts", "not_after_days", "priority",
+)  # fmt: skip
+PIPELINES: Final = Listing(
+    columns={**_SCALARS, **{name: Column(name, "integer") for name in _NUMBERS}},
+    order=(("created_time", "desc"),),
+    id="pipeline_id",
+)
+
+
+async def get_pipeline(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+) -> Pipeline | None:
+    """The pipeline, unless it belongs to another application than these (none: any)."""
+    row = await db.fetch_row(
+        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
+             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        list(application_ids),
+    )
+    return None if row is None else Pipeline(**row)
+
+
+async def get_pipeline_id(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+) -> str | None:
+    """As get_pipeline, the id alone: for those who only ask whether it is there."""
+    return await db.fetch_value(
+        """select p.pipeline_id
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
+             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        list(application_ids),
+    )
+
+
+async def get_pipeline_id_by_slug(
+    db: Database, *, organization_id: str, questionnaire_id: str, slug: str
+) -> str | None:
+    """The id of the pipeline that was made under this name."""
+    return await db.fetch_value(
+        "select pipeline_id from pipeline where organization_id = $1 and questionnaire_id = $2 and slug = $3",
+        organization_id,
+        questionnaire_id,
+        slug,
+    )
+
+
+async def list_pipelines(
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = (), page: Page
+) -> Rows[Pipeline]:
+    """The pipelines of a questionnaire."""
+    rows = await db.fetch_list(
+        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
+             to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
+             to_char(p.dispatch_end_time, 'HH24:MI') as dispatch_end_clock
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.deleted_time is null
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+        organization_id,
+        questionnaire_id,
+        list(application_ids),
+        page=page,
+    )
+    return rows.map(_listed)
+
+
+async def get_pipeline_locked(
+    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+) -> Pipeline | None:
+    """As get_pipeline, locked until the transaction ends against every change and every new item."""
+    row = await db.fetch_row(
+        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
+             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))
+           for update of p""",
+        organization_id,
+        questionnaire_id,
+        pipeline_id,
+        list(application_ids),
+    )
+    return None if row is None else Pipeline(**row)
+
+
+async def get_template(
+    db: Database, *, organization_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+) -> Pipeline | None:
+    """A pipeline of any questionnaire, to copy from."""
+    row = await db.fetch_row(
+        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
+           from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
+             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+        organization_id,
+        pipeline_id,
+        list(application_ids),
+    )
+    return None if row is None else Pipeline(**row)
+
+
+async def claim_questionnaire(
+    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
+) -> bool:
+    """Hold the questionnaire until the transaction ends, so that its pipelines are counted by one at a time."""
+    found = await db.fetch_value(
+        """select true from questionnaire
+           where organization_id = $1 and questionnaire_id = $2
+             and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
+           for no key update""",
+        organization_id,
+        questionnaire_id,
+        list(application_ids),
+    )
+    return found is not None
+
+
+async def count_pipelines(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
+    """How many pipelines a questionnaire has."""
+    return await db.fetch_value(
+        """select count(*) from pipeline
+           where organization_id = $1 and questionnaire_id = $2 and deleted_time is null""",
+        organization_id,
+        questionnaire_id,
+    )
+
+
+async def count_open_items(db: Database, *, organization_id: str, pipeline_id: str, limit: int) -> int:
+    """How many items of a pipeline have not come to their end, counted up to `limit`."""
+    return await db.fetch_value(
+        """select count(*) from (
+             -- Each half has an index of its own; one condition for both would look through all that has ended.
+             (select from queue_item where organization_id = $1 and pipeline_id = $2 and status = 1 limit $3)
+             union all
+             (select from queue_item where organization_id = $1 and pipeline_id = $2 and status in (2, 3) limit $3)
+             limit $3) open""",
+        organization_id,
+        pipeline_id,
+        limit,
+    )
+
+
+async def update_pipeline(
+    db: Database, *, organization_id: str, pipeline_id: str, updated_by: str, document: Mapping[str, object]
+) -> None:
+    """Write what an author may change, from a document whose keys are columns."""
+    await db.execute(
+        """update pipeline p
+           set title = d.title, description = d.description, locale = d.locale,
+             delay_cap_minutes = d.delay_cap_minutes, delay_cap_hours = d.delay_cap_hours,
+             delay_cap_days = d.delay_cap_days, frequency_cap_minutes = d.frequency_cap_minutes,
+             frequency_cap_hours = d.frequency_cap_hours, frequency_cap_days = d.frequency_cap_days,
+             message_subject = d.message_subject, message_body = d.message_body, messages = d.messages,
+             start_time = d.start_time, end_time = d.end_time, dispatch_start_time = d.dispatch_start_time,
+             dispatch_end_time = d.dispatch_end_time, time_zone = d.time_zone, zone_of = d.zone_of,
+             weekdays = d.weekdays, conditions = d.conditions, sender_name = d.sender_name,
+             sender_address = d.sender_address, reply_to = d.reply_to, max_retry_attempts = d.max_retry_attempts,
+             not_after_days = d.not_after_days, priority = d.priority, paused = d.paused, if_outside = d.if_outside,
+             if_capped = d.if_capped, policy_exempt = d.policy_exempt, on_holidays = d.on_holidays,
+             reminders = d.reminders, target_url = d.target_url, version = p.version + 1,
+             -- With a cap every send is written to `contact`; without one nothing was.
+             capped_time = case when p.frequency_cap_minutes + p.frequency_cap_hours + p.frequency_cap_days > 0
+               then p.capped_time else now() end,
+             updated_time = greatest(p.updated_time, now()), updated_by = $3
+           from jsonb_populate_record(null::pipeline, $4::jsonb) d
+           where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null""",
+        organization_id,
+        pipeline_id,
+        updated_by,
+        document,
+    )
+
+
+async def delete_pipeline(db: Database, *, organization_id: str, pipeline_id: str, deleted_by: str) -> int:
+    """Hide a pipeline; its row stays, since its items point at it. How many there were."""
+    return await db.execute(
+        """update pipeline
+           set deleted_time = now(), slug = null, version = version + 1, updated_time = greatest(updated_time, now()),
+             updated_by = $3
+           where organization_id = $1 and pipeline_id = $2 and deleted_time is null""",
+        organization_id,
+        pipeline_id,
+        deleted_by,
+    )
+
+
+async def insert_pipeline(db: Database, *, organization_id: str, document: Mapping[str, object]) -> None:
+    """Insert a pipeline from a document whose keys are columns."""
+    await db.execute(
+        """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, slug, channel_id, title,
+             description, template_pipeline_id, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
+             frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, messages,
+             start_time, end_time, dispatch_start_time, dispatch_end_time, time_zone, zone_of, weekdays, conditions,
+             sender_name, sender_address, reply_to, max_retry_attempts, not_after_days, priority, paused, if_outside,
+             if_capped, policy_exempt, on_holidays, reminders, target_url, created_by, updated_by, created_time,
+             updated_time)
+           select $1, d.pipeline_id, d.questionnaire_id, d.account_id, d.slug, d.channel_id, d.title,
+             d.description, d.template_pipeline_id, d.locale, d.delay_cap_minutes, d.delay_cap_hours, d.delay_cap_days,
+             d.frequency_cap_minutes, d.frequency_cap_hours, d.frequency_cap_days, d.message_subject, d.message_body,
+             d.messages, d.start_time, d.end_time, d.dispatch_start_time, d.dispatch_end_time, d.time_zone, d.zone_of,
+             d.weekdays, d.conditions, d.sender_name, d.sender_address, d.reply_to, d.max_retry_attempts,
+             d.not_after_days, d.priority, d.paused, d.if_outside, d.if_capped, d.policy_exempt, d.on_holidays,
+             d.reminders, d.target_url, d.created_by, d.created_by, d.created_time, d.created_time
+           from jsonb_populate_record(null::pipeline, $2::jsonb) d""",
+        organization_id,
+        document,
+    )
+
+
+async def insert_account(db: Database, *, organization_id: str, account_id: str, channel_id: int) -> str:
+    """The account through which an organization sends on a channel: the one there is, else this new one."""
+    return await db.fetch_value(
+        """insert into channel_account (organization_id, account_id, channel_id, is_default) values ($1, $2, $3, true)
+           on conflict (organization_id, channel_id) where is_default do update set channel_id = excluded.channel_id
+           returning account_id""",
+        organization_id,
+        account_id,
+        channel_id,
+    )
+
+
+def _listed(row: Row) -> Pipeline:
+    values = dict(row)
+    del values["dispatch_start_clock"], values["dispatch_end_clock"]
+    return Pipeline(**values)

@@ -1,0 +1,90 @@
+"""The HTTP door of erasures: ask for one, and see how far it is."""
+
+from datetime import tzinfo
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.privacy import service, store
+from afterword.privacy.service import ErasureInput
+from afterword.web import fields
+from afterword.web.operations import Answer, Call, Routes
+
+ERASURE: Final = "/q/responder/erasure"
+
+routes = Routes(tag="Responders")
+
+
+class ErasureRequest(fields.Request):
+    """How a person is to be erased."""
+
+    mode: Literal["erase", "anonymize"] = "anonymize"
+    suppress: bool = True
+    reason: Annotated[str, Meta(max_length=500)] | None = None
+
+
+class Erasure(fields.Answer):
+    """What was asked for, how far it is, and, when it is done, the proof: counts, times and a checksum."""
+
+    erasure_id: fields.Id
+    responder_id: fields.Id
+    mode: Literal["erase", "anonymize"]
+    suppress: bool
+    reason: str | None
+    state: Literal["running", "done"]
+    counts: dict[str, int]
+    requested_time: fields.DateTime
+    finished_time: fields.DateTime | None
+    requested_by: fields.Id | None
+    checksum: str | None
+
+    @classmethod
+    def of(cls, erasure: store.Erasure, zone: tzinfo) -> "Erasure":
+        """The row with its times in the organization's zone."""
+        return cls(
+            erasure_id=erasure.erasure_id,
+            responder_id=erasure.responder_id,
+            mode="erase" if erasure.mode == "erase" else "anonymize",
+            suppress=erasure.suppress,
+            reason=erasure.reason,
+            state="done" if erasure.state == "done" else "running",
+            counts=erasure.counts,
+            requested_time=times.format_time(erasure.requested_time, zone=zone),
+            finished_time=times.format_optional(erasure.finished_time, zone=zone),
+            requested_by=erasure.requested_by,
+            checksum=erasure.checksum,
+        )
+
+
+@routes.post(
+    "/q/responder/{responder_id}/erasure",
+    scope="Responder.Delete",
+    body=ErasureRequest,
+    answer=Erasure,
+    summary="Erase a person",
+    description=(
+        "What waits for the person is cancelled, then everything that is held is taken out, in the background. With "
+        "`anonymize` scores stay in the counts, without person or text; with `erase` the responses go as well. With "
+        "`suppress` a keyed hash of the addresses stays, so that the person is not asked again. While an erasure of "
+        "the person runs, 409."
+    ),
+    refusals=("already_exists",),
+)
+async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
+    wish = ErasureInput(mode=call.body.mode, suppress=call.body.suppress, reason=call.body.reason)
+    made = await service.request(db, caller=call.caller, responder_id=call.ids["responder_id"], wish=wish, now=call.now)
+    return Answer(Erasure.of(made, call.zone), version=made.version, location=f"{ERASURE}/{made.erasure_id}")
+
+
+@routes.get(
+    f"{ERASURE}/{{erasure_id}}",
+    scope="Responder.Read",
+    answer=Erasure,
+    summary="Get an erasure",
+    description="It stays when the person is gone; nothing in it says who that was.",
+)
+async def get_erasure(call: Call[None], db: Database) -> Answer:
+    found = await service.get(db, caller=call.caller, erasure_id=call.ids["erasure_id"])
+    return Answer(Erasure.of(found, call.zone), version=found.version)

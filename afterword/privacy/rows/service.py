@@ -1,0 +1,183 @@
+"""Taking a person out of the tables of all slices: a handful of steps, each some rows at a time."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.alerts.cases import service as cases
+from afterword.core.organizations.access import installation
+from afterword.core.questionnaires.metadata import POINTERS, Declared
+from afterword.db import Database
+from afterword.instances import service as instances
+from afterword.instances import store as instances_store
+from afterword.privacy.rows import store
+from afterword.privacy.subjects.store import Person, Walked
+from afterword.questionnaires.metadata import service as metadata
+
+WALK_EVENTS_MAX: Final = 5_000
+WALK_KEYS_MAX: Final = 500
+WALK_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
+WALK_MESSAGES_MAX: Final = 2_000
+WALK_IMPORTS_MAX: Final = 3  # each of up to 200,000 rows
+PIECES_MAX: Final = 50  # of files, up to a megabyte each
+ERASED: Final = "erased"
+
+ITEM_BLANKS: Final[Mapping[str, Any]] = {
+    "responder_channel_identifier": ERASED,
+    "locale": None,
+    "result": None,
+    "external_reference": None,
+    "trace": None,
+    "metadata": {},
+}
+INSTANCE_BLANKS: Final[Mapping[str, Any]] = {
+    "answers": [],
+    "metadata": {"questionnaire": {}, "responder": {}},
+    "reference_id": None,
+    "short_code": "",
+}
+TAG_BLANKS: Final[Mapping[str, Any]] = {"tag": ERASED}
+RESPONDER_BLANKS: Final[Mapping[str, Any]] = {"locale": None, "time_zone": None, "metadata": {}}
+SUPPRESSION_BLANKS: Final[Mapping[str, Any]] = {"identifier": ERASED, "note": None}
+TOLD_BLANKS: Final[Mapping[str, Any]] = {**ITEM_BLANKS, **SUPPRESSION_BLANKS}
+
+Walk = Callable[[str], Awaitable[Walked]]
+
+
+def walks(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> dict[str, tuple[str, Walk]]:
+    """The walks over tables that no index of a person leads into: what each changes, and how it goes on behind a row.
+
+    They recognise the person by the addresses, so they come before those go.
+    """
+    scope = {"organization_id": organization_id}
+    both = {**scope, "erasure_id": erasure_id}
+
+    async def told(after: str) -> Walked:
+        return await store.update_told(
+            db, **scope, person=person, blanks=TOLD_BLANKS, after=after, limit=WALK_EVENTS_MAX
+        )
+
+    async def kept_answers(after: str) -> Walked:
+        return await store.update_kept_answers(
+            db, **both, person=person, after=after, limit=WALK_KEYS_MAX, bytes_max=WALK_KEYS_BYTES_MAX
+        )
+
+    async def captured(after: str) -> Walked:
+        return await store.delete_captured(db, **both, person=person, after=after, limit=WALK_MESSAGES_MAX)
+
+    async def trials(after: str) -> Walked:
+        return await store.delete_trials(db, **scope, person=person, after=after, limit=WALK_MESSAGES_MAX)
+
+    async def import_rows(after: str) -> Walked:
+        return await store.update_import_rows(db, **both, after=after, limit=WALK_IMPORTS_MAX)
+
+    async def import_rests(_: str) -> Walked:
+        count = await store.delete_import_rests(db, **scope, limit=PIECES_MAX)
+        return count, "more" if count == PIECES_MAX else None
+
+    return {
+        "events": ("Event", told),
+        "kept answers": ("Kept Answer", kept_answers),
+        "messages": ("Outbox Message", captured),
+        "trials": ("Test Send", trials),
+        "import rows": ("Import Row", import_rows),
+        "import rests": ("Import", import_rests),
+    }
+
+
+async def blank_items(db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes) -> Counter[str]:
+    """Leave of ended items, their attempts and events what happened and when.
+
+    The rows come first: whoever is writing an event of one with the address is waited for, whoever comes next reads
+    what is left.
+    """
+    key: dict[str, Any] = {"organization_id": organization_id, "item_ids": item_ids}
+    counts = Counter[str]()
+    counts["Queue Item"] += await store.update_items(db, **key, salt=salt)
+    counts["Attempt"] += await store.update_attempts(db, **key)
+    counts["Delivery Report"] += await store.update_reports(db, **key)
+    counts["Provider Reference"] += await store.delete_references(db, **key)
+    await store.update_reported(db, organization_id=organization_id, subject_ids=item_ids)
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=item_ids, blanks=ITEM_BLANKS)
+
+
+async def blank_instances(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool, now: datetime
+) -> Counter[str]:
+    """Leave of instances the scores and when they were given, or, if `is_whole`, nothing that counts anywhere.
+
+    The rows come before the answers: whoever is saving some at this moment is waited for.
+    """
+    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
+    counts = Counter[str]()
+    if is_whole:
+        for instance_id in instance_ids:
+            await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
+    grouped = await store.list_questionnaires_of(db, **key)
+    for questionnaire_id, members in grouped.items():
+        declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+        counts["Questionnaire Instance"] += await store.update_instances(
+            db,
+            organization_id=organization_id,
+            instance_ids=members,
+            kept_names=() if is_whole else impersonal(declared),
+        )
+    if is_whole:
+        counts["Answer"] += await store.delete_answers(db, **key)
+        counts["Tag"] += await store.delete_tags(db, **key)
+    else:
+        counts["Answer"] += await store.delete_texts(db, **key)
+    blanks = {**INSTANCE_BLANKS, **(TAG_BLANKS if is_whole else {})}
+    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
+
+
+async def blank_events(
+    db: Database, *, organization_id: str, subject_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> Counter[str]:
+    """Take the person out of what the log tells of these, and out of what receivers answered to it."""
+    key: dict[str, Any] = {"organization_id": organization_id, "subject_ids": subject_ids}
+    return Counter(
+        {
+            "Event": await store.update_events(db, **key, blanks=blanks),
+            "Delivery": await store.update_deliveries(db, **key),
+        }
+    )
+
+
+async def end_exports(db: Database, *, organization_id: str, erasure_id: str, is_begun: bool) -> tuple[int, bool]:
+    """End files that the person may stand in; how many, and whether all their pieces are gone.
+
+    What is written once it `is_begun` is written without the person, so it is not begun again.
+    """
+    ended = 0 if is_begun else await store.update_exports(db, organization_id=organization_id, erasure_id=erasure_id)
+    pieces = await store.delete_export_pieces(db, organization_id=organization_id, limit=PIECES_MAX)
+    return ended, pieces < PIECES_MAX
+
+
+async def blank_person(db: Database, *, organization_id: str, person: Person) -> tuple[Counter[str], int | None]:
+    """Leave of the person an id, and of suppressions the key they work by; also the responder's new version."""
+    responder_id = person.responder_id
+    counts = await blank_events(
+        db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
+    )
+    await cases.blank(db, responses=(), people=[(organization_id, responder_id)])
+    counts["Contact"] += await store.delete_contacts(db, organization_id=organization_id, keys=person.keys)
+    counts["Suppression"] += await store.update_suppressions(db, organization_id=organization_id, keys=person.keys)
+    counts["Address"] += await store.delete_addresses(db, organization_id=organization_id, responder_id=responder_id)
+    version = await store.update_responder(db, organization_id=organization_id, responder_id=responder_id)
+    counts["Responder"] += version is not None
+    return counts, version
+
+
+def impersonal(declared: Declared) -> list[str]:
+    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
+    names = declared.questionnaire.items()
+    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
+
+
+async def _delete(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> None:
+    """Take it out of everything, as its DELETE does, so that counts and alerts hear of it; twice changes nothing."""
+    found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
+    if found is not None:
+        await instances.delete(db, caller=installation(organization_id), instance_id=instance_id, now=now)

@@ -1,0 +1,392 @@
+"""The SQL that blanks what a person left in the tables of all slices, always some rows at a time.
+
+Elsewhere a slice writes its own tables alone. Erasing is the exception on purpose: `erasures/columns.py` says of every
+column whether it can hold a person, and next to it stands here what is done about it, so that one look shows the whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from afterword.db import Database
+from afterword.privacy.subjects.store import Person, Walked
+
+
+# walks -----------------------------------------------------------------------------------------------------------
+async def update_told(
+    db: Database,
+    *,
+    organization_id: str,
+    person: Person,
+    blanks: Mapping[str, Any],
+    after: str,
+    limit: int,
+) -> Walked:
+    """Blank the next events of the log that name an address: of suppressions that were lifted, of items long gone."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select event_id, lower(data ->> 'identifier') as identifier,
+               lower(data ->> 'responder_channel_identifier') as recipient
+             from event where organization_id = $1 and event_id > $4 order by event_id limit $5),
+           blanked as (
+             update event e set data = e.data || (
+               select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b
+               where e.data ? b.key)
+             from passed p
+             where e.organization_id = $1 and e.event_id = p.event_id
+               and (p.identifier = any($2::text[]) or p.recipient = any($2))
+             returning e.event_id)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
+             (select max(event_id) from passed) as last""",
+        organization_id,
+        person.texts,
+        blanks,
+        after,
+        limit,
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def update_kept_answers(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int, bytes_max: int
+) -> Walked:
+    """Empty the next answers under idempotency keys that name the person; the keys stay, nothing is done twice.
+
+    The answer that told of this erasure is not one of them. Every word is looked for in every byte, so it is bytes that
+    bound a turn; a longer answer has a turn of its own.
+    """
+    row = await db.fetch_row(
+        """with word as materialized (
+             select convert_to(text, 'UTF8') as word from (
+               select unnest($4::text[]) as text union select $3
+               union select subject_id from erasure_subject where organization_id = $1 and erasure_id = $2) w),
+           passed as materialized (
+             select key, body from (
+               select key, body, row_number() over keys as place, sum(octet_length(body)) over keys as size from (
+                 select key, body from idempotency_key where organization_id = $1 and key > $5
+                 order by key limit $6) k
+               window keys as (order by key rows unbounded preceding)) sized
+             where place = 1 or coalesce(size, 0) <= $7),
+           emptied as (
+             update idempotency_key k set body = '{}'::bytea from passed p
+             where k.organization_id = $1 and k.key = p.key
+               and exists (select from word where position(word.word in p.body) > 0)
+               and position(convert_to($2, 'UTF8') in p.body) = 0
+             returning k.key)
+           select (select count(*) from emptied) as found, (select max(key) from passed) as last""",
+        organization_id,
+        erasure_id,
+        person.responder_id,
+        [*person.words, *(text for text in person.written if text.lower() in person.words)],
+        after,
+        limit,
+        bytes_max,
+    )
+    return (0, None) if row is None else (row["found"], row["last"])
+
+
+async def delete_captured(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
+) -> Walked:
+    """Remove the person's among the next captured messages."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select message_id, item_id, lower(recipient) as recipient from outbox_message
+             where organization_id = $1 and message_id > $4 order by message_id limit $5),
+           gone as (
+             delete from outbox_message m using passed p
+             where m.organization_id = $1 and m.message_id = p.message_id and (p.recipient = any($3::text[])
+               or exists (select from erasure_subject e where e.organization_id = $1 and e.erasure_id = $2
+                            and e.kind = 'item' and e.subject_id = p.item_id))
+             returning m.message_id)
+           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
+             (select max(message_id) from passed) as last""",
+        organization_id,
+        erasure_id,
+        person.texts,
+        after,
+        limit,
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def delete_trials(db: Database, *, organization_id: str, person: Person, after: str, limit: int) -> Walked:
+    """Remove the next test messages that went to the person, or whose values name an address."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select trial_id, lower(recipient) as recipient, lower(metadata::text) as said from trial
+             where organization_id = $1 and trial_id > $3 order by trial_id limit $4),
+           gone as (
+             delete from trial t using passed p
+             where t.organization_id = $1 and t.trial_id = p.trial_id and (p.recipient = any($2::text[])
+               or exists (select from unnest($5::text[]) word where position(word in p.said) > 0))
+             returning t.trial_id)
+           select (select count(*) from gone) as found, (select count(*) from passed) as passed,
+             (select max(trial_id) from passed) as last""",
+        organization_id,
+        person.texts,
+        after,
+        limit,
+        person.words,
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def update_import_rows(db: Database, *, organization_id: str, erasure_id: str, after: str, limit: int) -> Walked:
+    """Blank what the next imports kept of rows that became, or met, the person's items; a row that failed says so."""
+    row = await db.fetch_row(
+        """with passed as materialized (
+             select import_id from queue_import where organization_id = $1 and import_id > $3
+             order by import_id limit $4),
+           blanked as (
+             update queue_import_row r
+             set external_reference = null, problem = r.problem || '{"detail": "Erased.", "errors": []}'
+             from passed p
+             where r.organization_id = $1 and r.import_id = p.import_id and r.item_id in (
+               select subject_id from erasure_subject
+               where organization_id = $1 and erasure_id = $2 and kind = 'item')
+             returning r.row)
+           select (select count(*) from blanked) as found, (select count(*) from passed) as passed,
+             (select max(import_id) from passed) as last""",
+        organization_id,
+        erasure_id,
+        after,
+        limit,
+    )
+    return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
+
+
+async def delete_import_rests(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove what was left of files whose import has ended: nobody can tell whose rows these are."""
+    return await db.execute(
+        """delete from queue_import_piece where (organization_id, import_id, number) in (
+             select p.organization_id, p.import_id, p.number from queue_import_piece p
+               join queue_import i on i.organization_id = p.organization_id and i.import_id = p.import_id
+             where p.organization_id = $1 and i.finished_time is not null limit $2)""",
+        organization_id,
+        limit,
+    )
+
+
+# exports ---------------------------------------------------------------------------------------------------------
+async def update_exports(db: Database, *, organization_id: str, erasure_id: str) -> int:
+    """End the files of the person's questionnaires, and begin again those that are being written."""
+    return await db.execute(
+        """update export e
+           set state = case e.state when 'done' then 'expired' when 'running' then 'queued' else e.state end,
+             expires_time = case e.state when 'done' then now() else e.expires_time end,
+             owner = null, lease_until = null, attempts = 0, pieces = 0, scan_time = null, scan_id = null,
+             row_count = case e.state when 'done' then e.row_count end,
+             bytes = case e.state when 'done' then e.bytes end, version = e.version + 1
+           where e.organization_id = $1 and (e.pieces > 0 or e.state = 'running') and e.questionnaire_id in (
+             select i.questionnaire_id from erasure_subject s
+               join questionnaire_instance i
+                 on i.organization_id = s.organization_id and i.instance_id = s.subject_id
+             where s.organization_id = $1 and s.erasure_id = $2 and s.kind = 'instance')""",
+        organization_id,
+        erasure_id,
+    )
+
+
+async def delete_export_pieces(db: Database, *, organization_id: str, limit: int) -> int:
+    """Remove pieces that belong to no file any more, at most `limit`, up to a megabyte each."""
+    return await db.execute(
+        """delete from export_piece where (organization_id, export_id, number) in (
+             select p.organization_id, p.export_id, p.number from export e
+               cross join lateral (
+                 select organization_id, export_id, number from export_piece
+                 where organization_id = e.organization_id and export_id = e.export_id and number >= e.pieces
+                 limit $2) p
+             where e.organization_id = $1 limit $2)""",
+        organization_id,
+        limit,
+    )
+
+
+# items -----------------------------------------------------------------------------------------------------------
+async def update_attempts(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget what providers said, and how they call the messages."""
+    return await db.execute(
+        """update attempt set reply = null, provider_reference = null
+           where organization_id = $1 and item_id = any($2)
+             and (reply is not null or provider_reference is not null)""",
+        organization_id,
+        item_ids,
+    )
+
+
+async def update_reports(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget in what words deliveries and bounces were reported."""
+    return await db.execute(
+        "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
+        organization_id,
+        item_ids,
+    )
+
+
+async def delete_references(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> int:
+    """Forget the providers' names of the messages: what they still report finds nobody."""
+    return await db.execute(
+        "delete from provider_reference where organization_id = $1 and item_id = any($2)", organization_id, item_ids
+    )
+
+
+async def update_items(db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes) -> int:
+    """Leave of ended items what happened and when; in place of the address its hash under a key that is thrown away."""
+    return await db.execute(
+        """update queue_item
+           set responder_channel_identifier = 'erased:' || encode(sha256($3::bytea || address_key), 'hex'),
+             address_key = sha256($3::bytea || address_key), locale = null, metadata = '{}', result = null,
+             trace = null, external_reference = null, anonymized_time = now(), version = version + 1,
+             updated_time = greatest(updated_time, now())
+           where organization_id = $1 and item_id = any($2) and status > 3 and anonymized_time is null""",
+        organization_id,
+        item_ids,
+        salt,
+    )
+
+
+# events and deliveries -------------------------------------------------------------------------------------------
+async def update_events(
+    db: Database, *, organization_id: str, subject_ids: Sequence[str], blanks: Mapping[str, Any]
+) -> int:
+    """Put `blanks` in the place of these members of the data of all events of these subjects."""
+    return await db.execute(
+        """update event e set data = e.data || (
+             select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b where e.data ? b.key)
+           where e.organization_id = $1 and e.subject_id = any($2)""",
+        organization_id,
+        subject_ids,
+        blanks,
+    )
+
+
+async def update_reported(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
+    """Blank the words of reports in the data of events of items."""
+    return await db.execute(
+        """update event set data = jsonb_set(data, '{report,text}', '""')
+           where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
+        organization_id,
+        subject_ids,
+    )
+
+
+async def update_deliveries(db: Database, *, organization_id: str, subject_ids: Sequence[str]) -> int:
+    """Forget what receivers of webhooks answered to events of these subjects: some repeat what they were sent."""
+    return await db.execute(
+        """update delivery d set response_excerpt = null, error = null, version = d.version + 1
+           from event e
+           where e.organization_id = $1 and e.subject_id = any($2) and d.organization_id = $1
+             and d.event_id = e.event_id and (d.response_excerpt is not null or d.error is not null)""",
+        organization_id,
+        subject_ids,
+    )
+
+
+# instances -------------------------------------------------------------------------------------------------------
+async def list_questionnaires_of(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str]
+) -> dict[str, list[str]]:
+    """The instances by their questionnaire."""
+    rows = await db.fetch(
+        """select questionnaire_id, array_agg(instance_id) as instance_ids from questionnaire_instance
+           where organization_id = $1 and instance_id = any($2) group by questionnaire_id""",
+        organization_id,
+        instance_ids,
+    )
+    return {row["questionnaire_id"]: row["instance_ids"] for row in rows}
+
+
+async def delete_texts(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    """Remove what was written with words: answers that are texts or hold some, and the words beside a choice."""
+    return await db.execute(
+        """with gone as (
+             delete from answer where organization_id = $1 and instance_id = any($2)
+               and (jsonb_typeof(value) = 'string' or jsonb_path_exists(value, '$.* ? (@.type() == "string")'))
+             returning 1),
+           shortened as (
+             update answer set other_text = null where organization_id = $1 and instance_id = any($2)
+               and other_text is not null and not (
+                 jsonb_typeof(value) = 'string' or jsonb_path_exists(value, '$.* ? (@.type() == "string")'))
+             returning 1)
+           select from gone union all select from shortened""",
+        organization_id,
+        instance_ids,
+    )
+
+
+async def delete_answers(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    """Remove all that was answered."""
+    return await db.execute(
+        "delete from answer where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
+    )
+
+
+async def delete_tags(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
+    """Remove what agents called these responses."""
+    return await db.execute(
+        "delete from instance_tag where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
+    )
+
+
+async def update_instances(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], kept_names: Sequence[str]
+) -> int:
+    """Leave of instances when they were sent and answered, and the values of `kept_names`.
+
+    Their links end: the short one at once, the other as well, or when it is 24 hours old: validity is counted in days.
+    """
+    return await db.execute(
+        """update questionnaire_instance i
+           set metadata = (select coalesce(jsonb_object_agg(m.key, m.value), '{}') from jsonb_each(i.metadata) m
+                           where m.key = any($3::text[])),
+             metadata_times = (select coalesce(jsonb_object_agg(m.key, m.value), '{}')
+                               from jsonb_each(i.metadata_times) m where m.key = any($3)),
+             reference_id = null, short_code = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
+             editable = false, valid_days = least(case i.valid_days when 0 then 3650 else i.valid_days end,
+               greatest(1, floor(extract(epoch from now() - coalesce(i.sent_time, i.created_time)) / 86400))::integer),
+             version = i.version + 1, updated_time = greatest(i.updated_time, now())
+           where i.organization_id = $1 and i.instance_id = any($2)""",
+        organization_id,
+        instance_ids,
+        kept_names,
+    )
+
+
+# the person ------------------------------------------------------------------------------------------------------
+async def delete_contacts(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
+    """Forget when these addresses were written to."""
+    return await db.execute(
+        "delete from contact where organization_id = $1 and address_key = any($2::bytea[])", organization_id, keys
+    )
+
+
+async def update_suppressions(db: Database, *, organization_id: str, keys: Sequence[bytes]) -> int:
+    """Leave of suppressions the key by which they go on to work; it reads as the identifier now."""
+    return await db.execute(
+        """update suppression set identifier = encode(address_key, 'hex'), note = null, version = version + 1
+           where organization_id = $1 and address_key = any($2::bytea[])
+             and (identifier <> encode(address_key, 'hex') or note is not null)""",
+        organization_id,
+        keys,
+    )
+
+
+async def delete_addresses(db: Database, *, organization_id: str, responder_id: str) -> int:
+    """Forget the person's addresses; unsubscribe links lead nowhere any more."""
+    return await db.execute(
+        "delete from responder_address where organization_id = $1 and responder_id = $2", organization_id, responder_id
+    )
+
+
+async def update_responder(db: Database, *, organization_id: str, responder_id: str) -> int | None:
+    """Leave of the responder an id; its new version, None where there is none."""
+    version: int | None = await db.fetch_value(
+        """update responder
+           set locale = null, time_zone = null, metadata = '{}', metadata_times = '{}',
+             anonymized_time = coalesce(anonymized_time, now()), version = version + 1,
+             updated_time = greatest(updated_time, now())
+           where organization_id = $1 and responder_id = $2 returning version""",
+        organization_id,
+        responder_id,
+    )
+    return version

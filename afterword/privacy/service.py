@@ -1,0 +1,376 @@
+"""Erasing a person: asked for in one transaction, worked off in many, proven by a line that outlives the person.
+
+What is done is decided by `STEPS`, in their order. A step does some rows and says where it stands; the row of the
+ledger keeps that in the same transaction, so a process that dies repeats or loses nothing, and another goes on.
+"""
+
+import hashlib
+import json
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+import structlog
+
+from afterword import errors, ids
+from afterword.core.messaging.addresses import mask
+from afterword.core.organizations.access import Caller
+from afterword.db import Database, Taken, savepoint
+from afterword.events import service as events
+from afterword.events.service import Actor, NewEvent
+from afterword.instances.responders import service as shown_responders
+from afterword.privacy import store
+from afterword.privacy.rows import service as rows
+from afterword.privacy.store import Erasure, Kept
+from afterword.privacy.subjects import service as subjects
+from afterword.privacy.subjects import store as subjects_store
+from afterword.privacy.subjects.store import Person
+from afterword.responders import service as responders
+from afterword.responders import store as responders_store
+from afterword.responders.service import NewSuppression
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+Mode = Literal["erase", "anonymize"]
+
+WAIT_SECONDS: Final = 2  # until something on its way has come to its end
+ITEMS_MAX: Final = 100  # blanked in one transaction, with their attempts and events
+INSTANCES_MAX: Final = 50
+SALT_BYTES: Final = 32
+FIRST: Final = "imports"
+CHECKED_MAX: Final = 10_000  # ids of a kind that the checksum covers
+
+
+class AlreadyRunning(errors.Conflict):
+    """The person is being erased."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureInput:
+    """How a person is to be erased; `mode` and `suppress` as the resource says."""
+
+    mode: Mode = "anonymize"
+    suppress: bool = True
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One turn of work on an erasure."""
+
+    erasure: Erasure
+    person: Person
+    now: datetime
+
+    @property
+    def key(self) -> dict[str, str]:
+        """Its row."""
+        return {"organization_id": self.erasure.organization_id, "erasure_id": self.erasure.erasure_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a turn came to. `mark`: where to go on in this step, None: behind it; `back`: a step to go back to."""
+
+    counts: Counter[str] = field(default_factory=Counter[str])
+    mark: str | None = None
+    waits: bool = False
+    back: str | None = None
+
+
+Step = Callable[[Database, Work], Awaitable[Turn]]
+
+
+async def request(db: Database, *, caller: Caller, responder_id: str, wish: ErasureInput, now: datetime) -> Erasure:
+    """Begin to erase a person; the addresses are left alone from this very transaction on, if so wished.
+
+    A person belongs to the whole organization: callers who see a part of it, or test data alone, are refused. Raises
+    NotFound, Forbidden, AlreadyRunning.
+    """
+    await shown_responders.get(db, caller=caller, responder_id=responder_id)
+    if caller.application_ids or caller.test:
+        raise errors.Forbidden("Only who works for the whole organization may erase a person.")
+    addresses = await responders_store.list_addresses(
+        db, organization_id=caller.organization_id, responder_id=responder_id
+    )
+    known = [address.identifier for address in addresses]
+    document = {
+        "erasure_id": ids.ordered(now),
+        "responder_id": responder_id,
+        "mode": wish.mode,
+        "suppress": wish.suppress,
+        "reason": wish.reason and mask(wish.reason, *known),
+        "requested_time": now,
+        "requested_by": caller.actor_id or None,
+        "salt": secrets.token_bytes(SALT_BYTES),
+    }
+    try:
+        erasure = await store.insert_erasure(db, organization_id=caller.organization_id, erasure=document)
+    except Taken as error:
+        raise AlreadyRunning("This person is being erased.") from error
+    if erasure is None:
+        raise AssertionError("a new id is free")
+    if wish.suppress:
+        keys = [(address.channel_id, address.address_key.hex()) for address in addresses]
+        await _suppress(db, erasure=erasure, keys=keys, actor=Actor.of(caller), now=now)
+    return erasure
+
+
+async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
+    """The erasure, also when the person is long gone. Raises NotFound.
+
+    Who sees a part of the organization sees of erasures none: whom they were about cannot be told any more.
+    """
+    found = await store.get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
+    if found is None or caller.application_ids or caller.test:
+        raise errors.NotFound("There is no such erasure.")
+    return found
+
+
+async def work_next(db: Database, *, now: datetime) -> int:
+    """Do one turn of the erasure that has waited longest; 0 where there is none to go on with.
+
+    A turn that fails is logged and tried again later: it must not keep the others from theirs.
+    """
+    erasure = await store.claim_erasure(db, now=now)
+    if erasure is None:
+        return 0
+    person = await subjects.person_of(
+        db,
+        organization_id=erasure.organization_id,
+        erasure_id=erasure.erasure_id,
+        responder_id=erasure.responder_id,
+    )
+    work = Work(erasure=erasure, person=person, now=now)
+    try:
+        async with savepoint(db):
+            turn = await STEPS[erasure.step](db, work)
+    except errors.Unavailable:
+        raise
+    except Exception:  # of one person's rows
+        logger.exception("a turn of an erasure failed", erasure_id=erasure.erasure_id, step=erasure.step)
+        turn = Turn(waits=True)
+    counts = Counter(erasure.counts) + turn.counts
+    if turn.waits:
+        await store.settle_step(
+            db, **work.key, step=erasure.step, mark=erasure.mark, counts=counts,
+            due_time=now + timedelta(seconds=WAIT_SECONDS),
+        )  # fmt: skip
+    elif turn.back is not None or turn.mark is not None:
+        await store.settle_step(
+            db, **work.key, step=turn.back or erasure.step, mark=turn.mark or "", counts=counts, due_time=now
+        )
+    elif (following := _behind(erasure.step)) is not None:
+        await store.settle_step(db, **work.key, step=following, mark="", counts=counts, due_time=now)
+    else:
+        await _finish(db, work=work, counts=counts)
+    return 1
+
+
+async def replay(db: Database, *, kept: Kept, now: datetime) -> bool:
+    """Begin an erasure anew after an older backup was restored; False where it is done there, or nothing is there.
+
+    `work_next` does the rest, on the ids of the ledger and on all else that the backup knows of the person.
+    """
+    erasure = kept.erasure
+    organization_id, erasure_id = erasure.organization_id, erasure.erasure_id
+    if not await store.get_has_organization(db, organization_id=organization_id):
+        return False
+    document = {
+        "erasure_id": erasure_id,
+        "responder_id": erasure.responder_id,
+        "mode": erasure.mode,
+        "suppress": erasure.suppress,
+        "reason": None,
+        "requested_time": erasure.requested_time,
+        "requested_by": erasure.requested_by,
+        "salt": secrets.token_bytes(SALT_BYTES),
+    }
+    made = await store.insert_erasure(db, organization_id=organization_id, erasure=document)
+    if made is None:
+        return False
+    for kind, subject_ids in kept.subjects.items():
+        if kind != "suppression":  # those get new ids
+            await store.insert_subjects(
+                db, organization_id=organization_id, erasure_id=erasure_id, kind=kind, subject_ids=subject_ids
+            )
+    if kept.suppressed:
+        await _suppress(db, erasure=made, keys=kept.suppressed, actor=Actor(), now=now)
+    return True
+
+
+async def _suppress(
+    db: Database, *, erasure: Erasure, keys: Sequence[tuple[int, str]], actor: Actor, now: datetime
+) -> None:
+    """Leave the addresses alone for good; of each the key alone is kept."""
+    new = [
+        NewSuppression(erasure.organization_id, channel_id, bytes.fromhex(key), key, "erased")
+        for channel_id, key in keys
+    ]
+    await responders.suppress_addresses(db, suppressions=new, now=now, actor=actor)
+    found = await responders_store.list_suppressions_for(
+        db, addresses=[(one.organization_id, one.channel_id, one.address_key) for one in new], now=now
+    )
+    await store.insert_subjects(
+        db,
+        organization_id=erasure.organization_id,
+        erasure_id=erasure.erasure_id,
+        kind="suppression",
+        subject_ids=[one.suppression_id for one in found],
+    )
+
+
+def _behind(step: str) -> str | None:
+    names = list(STEPS)
+    place = names.index(step) + 1
+    return names[place] if place < len(names) else None
+
+
+async def _wait_for_imports(db: Database, work: Work) -> Turn:
+    """What came in a file before becomes items first, or they would come afterwards."""
+    return Turn(waits=await subjects_store.get_has_open_import(db, **work.key))
+
+
+async def _find_near(db: Database, work: Work) -> Turn:
+    await subjects.find_near(db, **work.key, person=work.person)
+    return Turn()
+
+
+async def _end_open(db: Database, work: Work) -> Turn:
+    """Nothing more leaves; what is being sent at this moment comes to its end first."""
+    ended, is_over = await subjects.end_open(db, **work.key)
+    counts = Counter({"Cancelled Queue Item": ended})
+    if is_over or ended:
+        return Turn(counts=counts, mark="more" if ended else None)
+    return Turn(waits=True)
+
+
+async def _find_far(db: Database, work: Work) -> Turn:
+    _, last = await subjects.find_far(db, **work.key, person=work.person, after=work.erasure.mark)
+    return Turn(mark=last)
+
+
+def _walk(name: str) -> Step:
+    async def step(db: Database, work: Work) -> Turn:
+        resource, walk = rows.walks(db, **work.key, person=work.person)[name]
+        count, last = await walk(work.erasure.mark)
+        return Turn(counts=Counter({resource: count}), mark=last)
+
+    return step
+
+
+async def _blank_items(db: Database, work: Work) -> Turn:
+    item_ids = await _subjects(db, work, "item", ITEMS_MAX)
+    if not item_ids:
+        return Turn()
+    salt = work.erasure.salt or b""
+    counts = await rows.blank_items(db, organization_id=work.erasure.organization_id, item_ids=item_ids, salt=salt)
+    return Turn(counts=counts, mark=item_ids[-1] if len(item_ids) == ITEMS_MAX else None)
+
+
+async def _blank_instances(db: Database, work: Work) -> Turn:
+    instance_ids = await _subjects(db, work, "instance", INSTANCES_MAX)
+    if not instance_ids:
+        return Turn()
+    counts = await rows.blank_instances(
+        db,
+        organization_id=work.erasure.organization_id,
+        instance_ids=instance_ids,
+        is_whole=work.erasure.mode == "erase",
+        now=work.now,
+    )
+    return Turn(counts=counts, mark=instance_ids[-1] if len(instance_ids) == INSTANCES_MAX else None)
+
+
+async def _end_exports(db: Database, work: Work) -> Turn:
+    ended, is_over = await rows.end_exports(db, **work.key, is_begun=bool(work.erasure.mark))
+    return Turn(counts=Counter({"Export": ended}), mark=None if is_over else "more")
+
+
+async def _blank_person(db: Database, work: Work) -> Turn:
+    """The last step; whoever was written to or answered in the meantime goes round again."""
+    erasure = work.erasure
+    if await subjects.find_near(db, **work.key, person=work.person):
+        return Turn(back="open items")
+    suppression_ids = await _subjects(db, work, "suppression", ITEMS_MAX)
+    counts = await rows.blank_events(
+        db, organization_id=erasure.organization_id, subject_ids=suppression_ids, blanks=rows.SUPPRESSION_BLANKS
+    )
+    more, version = await rows.blank_person(db, organization_id=erasure.organization_id, person=work.person)
+    await events.record(db, events=[_erased(work, version)])
+    return Turn(counts=counts + more)
+
+
+async def _subjects(db: Database, work: Work, kind: str, limit: int) -> list[str]:
+    return await subjects_store.list_subjects(db, **work.key, kind=kind, after=work.erasure.mark, limit=limit)
+
+
+STEPS: Final[Mapping[str, Step]] = {
+    FIRST: _wait_for_imports,
+    "near": _find_near,
+    "open items": _end_open,
+    "far": _find_far,
+    "open items found far": _end_open,
+    "events": _walk("events"),
+    "kept answers": _walk("kept answers"),
+    "messages": _walk("messages"),
+    "trials": _walk("trials"),
+    "import rows": _walk("import rows"),
+    "import rests": _walk("import rests"),
+    "items": _blank_items,
+    "instances": _blank_instances,
+    "exports": _end_exports,
+    "person": _blank_person,
+}
+"""In the order of the work; what needs the addresses to recognise the person comes before what removes them."""
+
+
+async def _finish(db: Database, *, work: Work, counts: Counter[str]) -> None:
+    told = {name: count for name, count in sorted(counts.items()) if count}
+    known = {
+        kind: await subjects_store.list_subjects(db, **work.key, kind=kind, after="", limit=CHECKED_MAX)
+        for kind in ("item", "instance", "suppression")
+    }
+    await store.settle_erasure(
+        db, **work.key, counts=told, checksum=checksum(work.erasure, counts=told, subjects=known), now=work.now
+    )
+
+
+def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[str, Sequence[str]]) -> str:
+    """What proves that the line was not changed afterwards: over what was asked for, done, and on which ids."""
+    document: dict[str, Any] = {
+        "organization_id": erasure.organization_id,
+        "erasure_id": erasure.erasure_id,
+        "responder_id": erasure.responder_id,
+        "mode": erasure.mode,
+        "suppress": erasure.suppress,
+        "requested_time": erasure.requested_time.isoformat(),
+        "counts": dict(counts),
+        "subjects": {kind: list(found) for kind, found in subjects.items()},
+    }
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _erased(work: Work, version: int | None) -> NewEvent:
+    erasure = work.erasure
+    return NewEvent(
+        organization_id=erasure.organization_id,
+        event_id=ids.ordered(work.now),
+        type="responder.erased",
+        subject_id=erasure.responder_id,
+        subject_version=version,
+        questionnaire_id=None,
+        actor_kind="worker",
+        actor_id=None,
+        data={
+            "organization_id": erasure.organization_id,
+            "responder_id": erasure.responder_id,
+            "erasure_id": erasure.erasure_id,
+            "mode": erasure.mode,
+            "suppress": erasure.suppress,
+        },
+    )

@@ -1,0 +1,104 @@
+"""Keeps accounts in health: the breaker after failures, pauses until a person has looked, rates after throttles."""
+
+from datetime import datetime
+from typing import Final
+
+from afterword.core.scheduling import retries
+from afterword.core.scheduling.lanes import AccountKey
+from afterword.db import Database
+from afterword.providers.health import store
+from afterword.providers.health.store import PausedAccount
+from afterword.providers.rates import service as rates
+
+PAUSED_ACCOUNTS_MAX: Final = 1_000
+RATE_CEILING_MIN: Final = 5.0  # messages a second; what was learned while hardly anything was sent must not stay so
+RATE_PAUSE_SECONDS: Final = 1.0  # the messages that one throttle catches in flight are one throttle
+RATE_SAMPLE_EVENTS: Final = 5_000
+
+
+async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
+    """Whether we may send the one item that tries an account whose breaker has rested, until then."""
+    return await store.claim_probe(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        open_until=open_until,
+        seconds=retries.BREAKER_SECONDS,
+    )
+
+
+async def record_failure(
+    db: Database, *, account: AccountKey, since: datetime, is_probe: bool, is_failing: bool
+) -> float:
+    """Count a conversation with an account that failed; the seconds that it rests from now on, 0 for none.
+
+    `since`: when its item was claimed; what a person has resumed after that is judged by what comes later. `is_probe`:
+    it was the one item that tries a resting account. `is_failing`: half of the last conversations failed, which opens
+    the breaker like five in a row and counts as that many, so that the rests after it are doubled alike.
+    """
+    organization_id, account_id = account
+    failures = await store.update_failures(
+        db,
+        organization_id=organization_id,
+        account_id=account_id,
+        failures=1,
+        failures_min=retries.BREAKER_FAILURES if is_failing else 0,
+        since=since,
+        is_probe=is_probe,
+    )
+    if failures is None:
+        return 0.0
+    seconds = retries.breaker_seconds(failures)
+    if seconds:
+        await store.update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)
+    return seconds
+
+
+async def record_success(db: Database, *, account: AccountKey) -> None:
+    """A conversation worked: the breaker closes."""
+    await store.update_to_healthy(db, organization_id=account[0], account_id=account[1])
+
+
+async def slow_down(db: Database, *, account: AccountKey, domain: str | None = None) -> None:
+    """The account was throttled: half its rate, at most once a second.
+
+    Where one recipient domain throttled it, that alone goes slower; unless several do at once, which then speaks of us.
+    """
+    if domain is not None and await rates.slow_down(db, account=account, domain=domain):
+        return
+    await store.update_rate(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        pause_seconds=RATE_PAUSE_SECONDS,
+        ceiling_min=RATE_CEILING_MIN,
+        sample=RATE_SAMPLE_EVENTS,
+    )
+
+
+async def pause(db: Database, *, account: AccountKey, reason: str, since: datetime | None = None) -> bool:
+    """Our own login or trust is at fault: nothing is sent through it until a person looks; whether that is new.
+
+    `since`: when the item was claimed that met the fault. A person who has resumed the account after that knows of it,
+    and a late answer does not pause it again.
+    """
+    return await store.update_to_paused(
+        db,
+        organization_id=account[0],
+        account_id=account[1],
+        reason=reason[: store.REASON_CHARACTERS_MAX],
+        since=since,
+    )
+
+
+async def resume(db: Database, *, account: AccountKey) -> bool:
+    """A person has looked: send through the account again; whether it was closed."""
+    return await store.update_to_resumed(db, organization_id=account[0], account_id=account[1])
+
+
+async def resume_all(db: Database) -> list[PausedAccount]:
+    """Send again through every account that waits for a person: whoever calls this has looked."""
+    paused = await store.list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
+    for account in paused:
+        await resume(db, account=(account.organization_id, account.account_id))
+    return paused

@@ -1,0 +1,170 @@
+"""What a pipeline makes of a wish to send: the address in normal form, its key, when it is due and when too late.
+
+Pure but for the ids that its callers draw; one desk serves a single item, a batch of thousands and a dry run alike.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.core.messaging.addresses import CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import Changes
+from afterword.core.scheduling import decisions, holidays, zones
+from afterword.core.scheduling.holidays import DaysOff
+from afterword.core.wire import times
+from afterword.core.wire.times import Moment
+from afterword.errors import FieldError
+from afterword.queue.store import Intake, QueueItem
+
+# After an attempt of unknown outcome; null: never again. Mail servers know the Message-ID after ten minutes, receivers
+# that honour the item's id as a key take a repetition at once, and an SMS is heard twice.
+RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 4: 1, 5: 1}
+
+
+class ScheduleRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request wants sent; a struct, as batches make thousands of them."""
+
+    responder_channel_identifier: str
+    locale: str | None = None
+    send_time: Moment | None = None
+    metadata: Changes = Changes()
+    external_reference: str | None = None
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """When and to whom; `normal` is the address as it is written to."""
+
+    normal: str
+    address_key: bytes
+    send_time: datetime
+    send_offset_minutes: int
+    due_time: datetime
+    not_after: datetime
+
+
+class Scheduler:
+    """The rules of one pipeline, read once."""
+
+    def __init__(self, intake: Intake, secret: bytes) -> None:
+        self.intake = intake
+        self.attempts_max = intake.max_retry_attempts + 1
+        self.resend_after_seconds = RESEND_AFTER_SECONDS[intake.channel_id]
+        self._secret = secret
+        self._is_phone = intake.channel_id == CHANNEL_SMS
+        self._rules = rules_of(intake)
+        self._zone_name = zone_name_of(intake, None)
+        self._moment = _default_moment(intake)
+        self._days = intake.not_after_days, intake.valid_days
+
+    def slot(
+        self, identifier: str, locale: str | None, wanted: Moment | None, *, item_id: str, created_time: datetime
+    ) -> Schedule:
+        """The item's slot; raises Invalid `invalid_address`."""
+        intake = self.intake
+        normal = self._normal(identifier, locale or intake.locale)
+        moment = wanted or self._moment
+        days, valid_days = self._days
+        not_after = decisions.expiry(
+            send_time=moment.instant, created_time=created_time, not_after_days=days, valid_days=valid_days
+        )
+        due_time = decisions.first_due(
+            rules=self._rules,
+            zone_name=zone_name_of(intake, normal) if self._is_phone else self._zone_name,
+            item_id=item_id,
+            send_time=moment.instant,
+            not_after=not_after,
+            now=intake.now,
+        )
+        key = address_key(self._secret, intake.channel_id, normal)
+        return Schedule(normal, key, moment.instant, moment.offset_minutes, due_time, not_after)
+
+    def _normal(self, identifier: str, locale: str | None) -> str:
+        try:
+            return normalise(self.intake.channel_id, identifier, locale=locale)
+        except InvalidAddress as error:
+            wrong = FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")
+            raise errors.Invalid.of(wrong) from error
+
+
+def rules_of(intake: Intake) -> decisions.Rules:
+    """What of a pipeline's rules says when an item is first looked at."""
+    has_days_off = intake.on_holidays == "wait" and (intake.holiday_country or intake.holidays)
+    return decisions.Rules(
+        start_time=intake.start_time,
+        window=decisions.hours_of(intake.dispatch_start_time, intake.dispatch_end_time),
+        weekdays=frozenset(intake.weekdays),
+        quiet=decisions.hours_of(intake.quiet_start_time, intake.quiet_end_time),
+        holidays=DaysOff(intake.holiday_country, frozenset(intake.holidays)) if has_days_off else holidays.NONE,
+        if_outside=intake.if_outside,
+    )
+
+
+def zone_name_of(intake: Intake, phone: str | None) -> str:
+    """Whose clock says when an item is first looked at; the recipient's own is known when it is decided about."""
+    return zones.zone_name_for(
+        pipeline=intake.time_zone,
+        zone_of_kind=intake.zone_of,
+        responder=None,
+        phone=phone,
+        application=intake.application_zone,
+        organization=intake.organization_zone,
+    )
+
+
+def editable(item: QueueItem) -> dict[str, Any]:
+    """What of an item may change while it is Pending."""
+    return {
+        "responder_channel_identifier": item.responder_channel_identifier,
+        "locale": item.locale,
+        "send_time": item.send_time,
+        "send_offset_minutes": item.send_offset_minutes,
+        "metadata": item.metadata,
+    }
+
+
+def replaced(item: QueueItem, wish: ScheduleRequest) -> dict[str, Any]:
+    """The editable part after a request that says all of it again; without a time of its own the old one stays."""
+    wanted = {
+        **editable(item),
+        "responder_channel_identifier": wish.responder_channel_identifier,
+        "locale": wish.locale,
+        "metadata": wish.metadata.as_stored,
+    }
+    if wish.send_time is not None:
+        wanted |= {"send_time": wish.send_time.instant, "send_offset_minutes": wish.send_time.offset_minutes}
+    return wanted
+
+
+def merged(item: QueueItem, changes: Changes) -> dict[str, dict[str, str]]:
+    """The item's metadata after the changes."""
+    return {kind: metadata.merge(item.metadata.get(kind, {}), getattr(changes, kind)) for kind in metadata.KINDS}
+
+
+def changed(item: QueueItem, wanted: Mapping[str, Any], desk: Scheduler) -> tuple[dict[str, object], bytes]:
+    """The changed columns and the address's key. Between attempts the wait before the next one stays."""
+    slot = desk.slot(
+        wanted["responder_channel_identifier"],
+        wanted["locale"],
+        Moment(wanted["send_time"], wanted["send_offset_minutes"]),
+        item_id=item.item_id,
+        created_time=item.created_time,
+    )
+    was_tried = item.attempts > 0 or item.throttled > 0
+    return {
+        **wanted,
+        "not_after": slot.not_after,
+        "due_time": max(slot.due_time, item.due_time) if was_tried else slot.due_time,
+        "reason": item.reason if was_tried else None,
+        "result": item.result if was_tried else None,
+    }, slot.address_key
+
+
+def _default_moment(intake: Intake) -> Moment:
+    """Now and the delay caps, in whole seconds, as the organization's clocks show it."""
+    delay = timedelta(days=intake.delay_cap_days, hours=intake.delay_cap_hours, minutes=intake.delay_cap_minutes)
+    instant = intake.now.replace(microsecond=0) + delay
+    return Moment(instant, times.offset_minutes_at(instant, times.zone_of(intake.organization_zone)))

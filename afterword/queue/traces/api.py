@@ -1,0 +1,101 @@
+"""The HTTP door of an item's past: the decision about it, its attempts, sending it again."""
+
+from typing import Any, Final, cast
+
+from afterword.core.wire import times
+from afterword.db import Database
+from afterword.instances.resources import LeafResult
+from afterword.queue import service as queue
+from afterword.queue.resources import Attempt, Check, QueueItem, Trace, Verdict, check_of
+from afterword.queue.service import ItemScope
+from afterword.queue.traces import service, store
+from afterword.web.operations import Answer, Call, Routes
+
+ITEM: Final = "/q/queue/item/{item_id}"
+
+routes = Routes(tag="Queue")
+
+
+@routes.get(
+    f"{ITEM}/trace",
+    scope="Queue.Read",
+    answer=Trace,
+    summary="Say why an item goes, waits or went nowhere",
+    description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
+)
+async def explain_item(call: Call[None], db: Database) -> Answer:
+    found = await service.explain(db, caller=call.caller, item_id=call.ids["item_id"], now=call.now)
+    zone, planned, item = call.zone, found.planned_time, found.item
+    kept = [
+        Check(
+            each["rule"],
+            each["passed"],
+            each["detail"],
+            each["until_time"],
+            [LeafResult(**leaf) for leaf in each.get("leaves", ())],
+        )
+        for each in found.kept_checks
+    ]
+    live = [
+        check_of(each, zone=zone, leaves=found.leaves if each.rule == "conditions" else ()) for each in found.checks
+    ]
+    return Answer(
+        Trace(
+            item_id=item.item_id,
+            status_id=item.status_id.value,
+            decided_time=times.format_time(found.decided_time, zone=zone),
+            verdict=cast("Verdict", found.verdict),
+            reason=found.reason,
+            result=found.result,
+            planned_time=times.format_optional(planned, zone=zone),
+            planned_local_time=planned
+            and planned.astimezone(times.zone_of(found.zone_name)).replace(tzinfo=None).isoformat(timespec="seconds"),
+            time_zone=found.zone_name,
+            locale=found.locale,
+            checks=[*kept, *live],
+            undeclared_metadata=list(found.undeclared_metadata),
+        )
+    )
+
+
+@routes.get(
+    f"{ITEM}/attempt",
+    scope="Queue.Read",
+    answer=Attempt,
+    shape="array",
+    listing=store.ATTEMPTS,
+    summary="Get the attempts to send an item",
+)
+async def list_attempts(call: Call[None], db: Database) -> Answer:
+    item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
+    rows = await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
+    return Answer(rows.map(lambda attempt: _attempt(call, attempt)))
+
+
+@routes.post(
+    f"{ITEM}/repetition",
+    scope="Queue.Create",
+    answer=QueueItem,
+    summary="Send a Failed or Ignored item again",
+    description="Makes a new item, due now, whose `previous_item_id` is this one; this one stays as it is.",
+    refusals=("item_not_repeatable", "questionnaire_not_published"),
+)
+async def repeat_item(call: Call[None], db: Database) -> Answer:
+    item = await service.repeat(
+        db, caller=call.caller, item_id=call.ids["item_id"], secret=call.site.secret, now=call.now
+    )
+    location = f"/q/queue/item/{item.item_id}"
+    return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
+
+
+def _attempt(call: Call[Any], attempt: store.Attempt) -> Attempt:
+    return Attempt(
+        attempt=attempt.attempt,
+        begin_time=times.format_time(attempt.begin_time, zone=call.zone),
+        finish_time=times.format_optional(attempt.finish_time, zone=call.zone),
+        channel_id=attempt.channel_id,
+        outcome=cast("Any", attempt.outcome),
+        reply_code=attempt.reply_code,
+        reply=attempt.reply,
+        provider_reference=attempt.provider_reference,
+    )

@@ -1,0 +1,149 @@
+"""Why an item is where it is, and the item that is sent in its place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from afterword import errors
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import LeafResult
+from afterword.core.questionnaires.metadata import KINDS, Changes
+from afterword.core.scheduling.decisions import Check, Verdict
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
+from afterword.core.text import locales
+from afterword.core.wire import times
+from afterword.core.wire.times import Moment
+from afterword.db import Database
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.queue import service as queue
+from afterword.queue.deciding import service as deciding
+from afterword.queue.lanes import service as lanes
+from afterword.queue.lanes import store as lanes_store
+from afterword.queue.service import ItemScope, NewItem
+from afterword.queue.store import QueueItem
+from afterword.queue.traces import store
+
+REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
+
+
+class NotRepeatable(errors.Conflict):
+    """Only what came to its end without being sent may be sent again."""
+
+    code_default = "item_not_repeatable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The decision about an item: as it stands now, or as it was made when the item came to its end."""
+
+    item: QueueItem
+    decided_time: datetime
+    verdict: Verdict | str
+    reason: str | None
+    result: str | None
+    planned_time: datetime | None
+    zone_name: str
+    locale: str
+    checks: Sequence[Check]
+    kept_checks: Sequence[Mapping[str, Any]]  # those of an item that has ended
+    leaves: Sequence[LeafResult]
+    undeclared_metadata: Sequence[str]
+
+
+async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime) -> Explanation:
+    """Why the item goes, waits or went nowhere; raises NotFound."""
+    item = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id))
+    key = {"organization_id": item.organization_id, "item_id": item.item_id}
+    kept = await store.get_checks(db, **key)
+    is_held = bool(kept) and item.reason is not None
+    moment = now if is_held or item.due_time <= now else item.due_time
+    lane = (item.organization_id, item.pipeline_id)
+    [settings] = await lanes_store.list_settings(db, lanes=[lane])
+    has_ended = item.status in ITEM_TERMINAL
+    block = await lanes.block_of(db, lane=lane) if item.status == Item.SCHEDULED else None
+    if block is not None and block.until is not None and block.until <= moment:
+        block = None  # it will have gone by when the item is due
+    forecasts = await deciding.foresee_items(
+        db,
+        items=[(item, moment)],
+        settings={lane: settings},
+        now=now,
+        blocks={lane: block} if block else None,
+        wished={item.item_id: item.send_time},
+    )
+    forecast = forecasts[item.item_id]
+    decision, tree = forecast.decision, deciding.rules_of(settings).conditions
+    planned = {"go": moment, "hold": decision.until, "skip": None}[decision.verdict]
+    return Explanation(
+        item=item,
+        decided_time=item.updated_time if has_ended else now,
+        verdict=("skip" if item.status == Item.IGNORED else "done") if has_ended else decision.verdict,
+        reason=item.reason if has_ended else decision.reason,
+        result=item.result if has_ended else decision.text or item.result,
+        planned_time=item.due_time if has_ended else planned,
+        zone_name=forecast.zone_name,
+        locale=await _locale_of(db, item, settings),
+        checks=() if has_ended else decision.checks,
+        kept_checks=kept if has_ended else (),
+        leaves=conditions.leaves(tree, forecast.metadata) if tree is not None else (),
+        undeclared_metadata=await _undeclared(db, item),
+    )
+
+
+async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, now: datetime) -> QueueItem:
+    """A new item, due now, for one that failed or was skipped; raises NotFound, NotRepeatable."""
+    item = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id))
+    if item.status not in REPEATABLE:
+        raise NotRepeatable("Only a Failed or Ignored item can be sent again.")
+    instant = now.replace(microsecond=0)
+    return await queue.schedule(
+        db,
+        new=NewItem(
+            caller=caller,
+            questionnaire_id=item.questionnaire_id,
+            pipeline_id=item.pipeline_id,
+            responder_channel_identifier=item.responder_channel_identifier,
+            locale=item.locale,
+            send_time=Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone))),
+            metadata=Changes(*(dict[str, str | None](item.metadata.get(kind, {})) for kind in KINDS)),
+            previous_item_id=item.item_id,
+            previous_questionnaire_instance_id=item.previous_questionnaire_instance_id,
+            source="repetition",
+            test=item.test,
+        ),
+        secret=secret,
+    )
+
+
+# Below: how, in the order of their use ------------------------------------------------------------------------
+
+
+async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSettings) -> str:
+    """The questionnaire's language that the item's reader gets."""
+    version = await questionnaires_store.get_version(
+        db, organization_id=item.organization_id, version_id=settings.stamp.published_version_id or ""
+    )
+    definition = version.definition
+    wanted = (
+        item.locale
+        or settings.pipeline.locale
+        or await store.get_responder_locale(
+            db,
+            organization_id=item.organization_id,
+            channel_id=settings.pipeline.channel_id,
+            address_key=item.address_key,
+        )
+    )
+    return locales.match(wanted, definition.locales, definition.default_locale)
+
+
+async def _undeclared(db: Database, item: QueueItem) -> list[str]:
+    """The item's metadata names that nobody declared."""
+    declared = await metadata_service.declared_of(
+        db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
+    )
+    names = {name for kind in KINDS for name in item.metadata.get(kind, {}) if name not in getattr(declared, kind)}
+    return sorted(names)

@@ -1,0 +1,80 @@
+"""The SQL of an item's past: its attempts, and the checks that it was held or skipped by."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.db import Database, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to send; `attempt` counts from 1."""
+
+    attempt: int
+    begin_time: datetime
+    finish_time: datetime | None
+    channel_id: int
+    outcome: str | None
+    reply_code: int | None
+    reply: str | None
+    provider_reference: str | None
+
+
+ATTEMPTS: Final = Listing(
+    columns={
+        "attempt": Column("attempt", "integer"),
+        "begin_time": Column("begin_time", "time"),
+        "finish_time": Column("finish_time", "time", nullable=True),
+        "channel_id": Column("channel_id", "integer"),
+        "outcome": Column("outcome", nullable=True),
+        "reply_code": Column("reply_code", "integer", nullable=True),
+        "reply": Column("reply", nullable=True),
+        "provider_reference": Column("provider_reference", nullable=True),
+    },
+    order=(("attempt", "asc"),),
+    id="attempt_id",
+)
+
+
+async def list_attempts(db: Database, *, organization_id: str, item_id: str, page: Page) -> Rows[Attempt]:
+    """The attempts of an item, the first one first."""
+    rows = await db.fetch_list(
+        """select row_number() over (order by a.epoch) as attempt, a.begin_time, a.finish_time, p.channel_id, a.outcome,
+             a.reply_code, a.reply, a.provider_reference, lpad(a.epoch::text, 19, '0') as attempt_id
+           from attempt a
+           join queue_item i on i.organization_id = a.organization_id and i.item_id = a.item_id
+           join pipeline p on p.organization_id = i.organization_id and p.pipeline_id = i.pipeline_id
+           where a.organization_id = $1 and a.item_id = $2""",
+        organization_id,
+        item_id,
+        page=page,
+    )
+    return rows.map(_attempt)
+
+
+async def get_checks(db: Database, *, organization_id: str, item_id: str) -> list[dict[str, Any]]:
+    """How the rules came out when the item was last held or skipped; none if it never was."""
+    found = await db.fetch_value(
+        "select trace from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
+    )
+    return found or []
+
+
+async def get_responder_locale(
+    db: Database, *, organization_id: str, channel_id: int, address_key: bytes
+) -> str | None:
+    """The language of the person behind an address, if it is known."""
+    return await db.fetch_value(
+        """select r.locale from responder_address d
+           join responder r on r.organization_id = d.organization_id and r.responder_id = d.responder_id
+           where d.organization_id = $1 and d.channel_id = $2 and d.address_key = $3""",
+        organization_id,
+        channel_id,
+        address_key,
+    )
+
+
+def _attempt(row: Row) -> Attempt:
+    return Attempt(**{name: row[name] for name in Attempt.__dataclass_fields__})

@@ -1,0 +1,189 @@
+"""Opening an address where a provider calls back, and taking what is called: signature first, then all the rest.
+
+A call that is not signed as the endpoint wants changes nothing, not even a time; nothing is ever called in return.
+"""
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import structlog
+
+from afterword import errors, ids, sealing
+from afterword.channels import accounts as kinds
+from afterword.channels import callbacks
+from afterword.channels.callbacks import Heard
+from afterword.channels.reports import Unreadable, Unsigned
+from afterword.core.wire.site import Site
+from afterword.db import Database
+from afterword.providers import service as accounts
+from afterword.receipts import service as reports
+from afterword.receipts.inbound import store
+from afterword.receipts.inbound.store import Endpoint
+
+Adapter = Literal["standard", "sns", "provider"]
+ADAPTERS: Final[tuple[Adapter, ...]] = ("standard", "sns", "provider")
+KEY_BYTES: Final = 32
+TOPIC_CHARACTERS_MAX: Final = 300
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class BadSignature(errors.Unauthorized):
+    """Not signed, or not as this endpoint wants."""
+
+    code_default = "bad_signature"
+
+
+class AlreadyOpen(errors.Conflict):
+    """The account has an address for this form already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callback:
+    """A call as it came: header names in lower case, the body byte for byte, the query of its address."""
+
+    headers: Mapping[str, str]
+    query: str
+    body: bytes
+
+
+async def open_endpoint(
+    db: Database,
+    *,
+    organization_id: str,
+    account_id: str,
+    adapter: Adapter,
+    site: Site,
+    now: datetime,
+    topic: str | None = None,
+    certificate: str | None = None,
+) -> tuple[str, str | None]:
+    """The id of a new address, and the key of one in our own form, shown this once.
+
+    `topic` and `certificate` (PEM) are what an `sns` address pins. Raises Invalid, AlreadyOpen.
+    """
+    inbound_id, key, settings = ids.secret(), None, None
+    match adapter:
+        case "standard":
+            key = callbacks.SECRET_PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+            settings = {"key": key}
+        case "sns":
+            settings = _pinned(topic, certificate)
+        case "provider":
+            pass
+    sealed = None
+    if settings is not None:
+        sealed = sealing.seal(json.dumps(settings), secret=site.secret, place=_place(organization_id, inbound_id))
+    is_new = await store.insert_endpoint(
+        db,
+        organization_id=organization_id,
+        inbound_id=inbound_id,
+        account_id=account_id,
+        adapter=adapter,
+        settings=sealed,
+        now=now,
+    )
+    if not is_new:
+        raise AlreadyOpen("The account has an address of this form already. Close it first to make another.")
+    return inbound_id, key
+
+
+async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
+    """From now on calls to it find nothing. Raises NotFound."""
+    if not await store.delete_endpoint(db, organization_id=organization_id, inbound_id=inbound_id):
+        raise errors.NotFound("There is no such address.")
+
+
+async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Site, now: datetime) -> int:
+    """Take what a provider calls with; how many reports were news.
+
+    Raises NotFound for an unknown address, BadSignature, and Invalid for what is signed well and no report.
+    """
+    endpoint = await store.get_endpoint(db, inbound_id=inbound_id) if ids.is_id(inbound_id) else None
+    if endpoint is None:
+        raise errors.NotFound("There is nothing at this address.")
+    try:
+        heard = await _heard(db, endpoint, callback, site, now)
+    except Unsigned as error:
+        raise BadSignature(str(error)) from None
+    except Unreadable as error:
+        raise errors.Invalid(str(error)) from None
+    counted = await reports.take(
+        db,
+        organization_id=endpoint.organization_id,
+        account_id=endpoint.account_id,
+        reports=heard.reports,
+        now=now,
+        secret=site.secret,
+    )
+    if heard.confirm_url is not None:
+        logger.warning("a topic wants its subscription confirmed: afterword inbound list", inbound_id=inbound_id)
+    if counted < len(heard.reports):
+        logger.info("reports that were no news", inbound_id=inbound_id, count=len(heard.reports) - counted)
+    if counted or heard.confirm_url is not None:
+        await store.update_endpoint_heard(
+            db,
+            organization_id=endpoint.organization_id,
+            inbound_id=inbound_id,
+            confirm_url=heard.confirm_url,
+            now=now,
+        )
+    return counted
+
+
+async def _heard(db: Database, endpoint: Endpoint, callback: Callback, site: Site, now: datetime) -> Heard:
+    """Raises Unsigned, Unreadable."""
+    if endpoint.adapter == "provider":
+        return await _heard_by_provider(db, endpoint, callback, site)
+    settings = _settings(endpoint, site)
+    if endpoint.adapter == "standard":
+        return callbacks.read_standard(headers=callback.headers, body=callback.body, key=settings["key"], now=now)
+    return callbacks.read_sns(body=callback.body, topic=settings["topic"], certificate=settings["certificate"], now=now)
+
+
+async def _heard_by_provider(db: Database, endpoint: Endpoint, callback: Callback, site: Site) -> Heard:
+    """As the account's own kind reads it. The address that a provider signs is the one that it was given."""
+    try:
+        opened = await accounts.open_account(
+            db, organization_id=endpoint.organization_id, account_id=endpoint.account_id, site=site
+        )
+    except sealing.Unreadable:
+        raise Unsigned("The account's settings must be given anew.") from None
+    if opened is None:
+        raise Unsigned("This account's provider calls nothing back.")
+    url = str(opened.settings.get(accounts.STATUS_URL) or site.inbound_url(endpoint.inbound_id))
+    found = kinds.parse_callback(
+        opened.kind,
+        opened.settings,
+        headers=callback.headers,
+        query=callback.query,
+        body=callback.body,
+        url=f"{url}?{callback.query}" if callback.query else url,
+    )
+    return Heard(found)
+
+
+def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:
+    place = _place(endpoint.organization_id, endpoint.inbound_id)
+    try:
+        return json.loads(sealing.unseal(endpoint.settings or b"", secret=site.secret, place=place))
+    except sealing.Unreadable:
+        logger.error("an inbound address was sealed with another secret", inbound_id=endpoint.inbound_id)  # noqa: TRY400
+        raise Unsigned("This address must be opened anew.") from None
+
+
+def _pinned(topic: str | None, certificate: str | None) -> dict[str, str]:
+    if not topic or not topic.startswith("arn:") or len(topic) > TOPIC_CHARACTERS_MAX:
+        raise errors.Invalid("The ARN of the topic is wanted.")
+    if (wrong := callbacks.check_certificate(certificate or "")) is not None:
+        raise errors.Invalid(wrong)
+    return {"topic": topic, "certificate": certificate or ""}
+
+
+def _place(organization_id: str, inbound_id: str) -> str:
+    return f"inbound:{organization_id}:{inbound_id}"

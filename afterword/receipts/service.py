@@ -1,0 +1,349 @@
+"""What a report does: it is told, counted once, and, where a host says so, the address is left alone.
+
+A report never moves an item back: what was sent stays Sent. One that proves that an attempt of unknown outcome left is
+late truth. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from afterword import ids
+from afterword.channels.reports import CODE_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
+from afterword.core.messaging import addresses
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key
+from afterword.db import Database
+from afterword.events import service as events
+from afterword.events.service import NewEvent
+from afterword.events.store import Actor
+from afterword.instances.deliveries import service as deliveries
+from afterword.queue.late_outcomes import service as truth
+from afterword.queue.late_outcomes.store import Truth
+from afterword.receipts import store
+from afterword.receipts.store import Item, NewReport
+from afterword.responders import service as responders
+from afterword.responders import store as responders_store
+from afterword.responders.service import NewSuppression
+
+REPORTED_DAYS_MAX: Final = 30  # after the last attempt; what comes later is about another world
+GUESSED_DAYS_MAX: Final = 5  # where an address alone must do: so long do hosts keep on trying
+ACTOR: Final = "gateway"
+
+_EVENTS: Final = {
+    "delivered": "queue_item.delivered",
+    "bounced": "queue_item.bounced",
+    "failed": "queue_item.bounced",
+    "complained": "queue_item.complained",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """A report and the item that it is about."""
+
+    report: Report
+    item: Item
+
+    @property
+    def new(self) -> NewReport:
+        """What is kept of it."""
+        report = self.report
+        return NewReport(
+            organization_id=self.item.organization_id,
+            item_id=self.item.item_id,
+            kind=report.kind,
+            is_hard=report.is_hard,
+            is_proven=report.is_proven,
+            code=_line(report.code)[:CODE_CHARACTERS_MAX],
+            said=worded(report.text, report.recipient or "", self.item.responder_channel_identifier),
+            reported_time=report.time,
+        )
+
+
+async def take(
+    db: Database,
+    *,
+    organization_id: str,
+    account_id: str,
+    reports: Sequence[Report],
+    now: datetime,
+    secret: bytes | None = None,
+) -> int:
+    """Act on what a provider says, by a good signature, of its channel's messages; how many reports were news.
+
+    An item is told by its id, by the provider's own reference, or, with the installation's `secret`, as the last one
+    that was sent to the recipient. What is about nothing of this organization and channel, or more than 30 days old,
+    does nothing; a wish to be left alone needs no item.
+    """
+    heard = reports[:REPORTS_MAX]
+    counted = await _unsubscribe(db, organization_id, [one for one in heard if one.kind == "unsubscribed"], now, secret)
+    read = [_bounded(report, now) for report in heard if report.kind != "unsubscribed"]
+    found = await _items_of(db, organization_id, account_id, read, now=now, secret=secret)
+    abouts = [_About(report, item) for report, item in zip(read, found, strict=True) if item is not None]
+    return counted + await _act(db, abouts=[_sober(about, secret) for about in abouts], now=now)
+
+
+async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, secret: bytes) -> int:
+    """Act on what a mail says that came back, of any organization's messages; how many reports were news.
+
+    A proven one counts in full. Another may have been written by anybody: it is told, if it is a bounce that names the
+    very address of its item, and suppresses nothing.
+    """
+    abouts: list[_About] = []
+    for report in [_bounded(report, now) for report in reports[:REPORTS_MAX]]:
+        item = await _mailed_item(db, report, now=now, secret=secret)
+        if item is None:
+            continue
+        if report.is_proven:
+            abouts.append(_sober(_About(report, item), secret))
+        elif report.kind == "bounced" and _is_recipient(report, item, secret):
+            abouts.append(_About(replace(report, is_hard=False), item))
+    return await _act(db, abouts=abouts, now=now)
+
+
+async def keep_references(db: Database, *, references: Iterable[tuple[str, str, str, str]], now: datetime) -> None:
+    """Remember the providers' names of messages, (organization, account, reference, item): receipts know no others."""
+    known = [each for each in references if _is_reference(each[2])]
+    if known:
+        await store.insert_references(db, references=known, now=now)
+
+
+# Which item ----------------------------------------------------------------------------------------------------------
+
+
+async def _items_of(
+    db: Database,
+    organization_id: str,
+    account_id: str,
+    reports: Sequence[Report],
+    *,
+    now: datetime,
+    secret: bytes | None,
+) -> list[Item | None]:
+    """The item of each report, None for those of nothing here."""
+    since = now - timedelta(days=REPORTED_DAYS_MAX)
+    account = {"organization_id": organization_id, "account_id": account_id}
+    references = [one.provider_reference for one in reports if one.provider_reference and not one.item_id]
+    known = await store.list_item_ids_by_reference(db, **account, references=references) if references else {}
+    wanted: list[str | None] = []
+    for report in reports:
+        item_id = report.item_id or known.get(report.provider_reference or "")
+        if item_id is None and report.recipient and secret is not None:
+            item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
+        wanted.append(item_id if item_id and ids.is_id(item_id) else None)
+    rows = await store.list_items(db, **account, item_ids=sorted({each for each in wanted if each}), since=since)
+    by_id = {item.item_id: item for item in rows}
+    return [by_id.get(item_id or "") for item_id in wanted]
+
+
+async def _last_item_id(
+    db: Database, account: dict[str, str], recipient: str, *, since: datetime, secret: bytes
+) -> str | None:
+    for channel_id, normal in _normals(recipient):
+        item_id = await store.get_last_item_id(
+            db,
+            organization_id=account["organization_id"],
+            account_id=account["account_id"],
+            channel_id=channel_id,
+            address_key=address_key(secret, channel_id, normal),
+            since=since,
+        )
+        if item_id is not None:
+            return item_id
+    return None
+
+
+async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: bytes) -> Item | None:
+    since = now - timedelta(days=REPORTED_DAYS_MAX)
+    found: tuple[str, str] | None = None
+    if report.item_id is not None:
+        found = next(iter(await store.list_organizations_of_items(db, item_ids=[report.item_id])), None)
+    elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
+        found = await store.get_last_item(
+            db,
+            channel_id=CHANNEL_EMAIL,
+            address_key=address_key(secret, CHANNEL_EMAIL, normal),
+            since=now - timedelta(days=GUESSED_DAYS_MAX),
+        )
+    if found is None:
+        return None
+    items = await store.list_items(db, organization_id=found[0], item_ids=[found[1]], since=since)
+    return items[0] if items and items[0].channel_id == CHANNEL_EMAIL else None
+
+
+def _sober(about: _About, secret: bytes | None) -> _About:
+    """Hard only if the address that does not exist is the one that we wrote to, and not one that it forwards to."""
+    report, item = about.report, about.item
+    if not report.is_hard or report.recipient is None or secret is None:
+        return about
+    is_other = _normal(item.channel_id, report.recipient, item.locale) and not _is_recipient(report, item, secret)
+    return _About(replace(report, is_hard=False), item) if is_other else about
+
+
+def _is_recipient(report: Report, item: Item, secret: bytes) -> bool:
+    normal = _normal(item.channel_id, report.recipient or "", item.locale)
+    return normal is not None and address_key(secret, item.channel_id, normal) == item.address_key
+
+
+def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None:
+    try:
+        return addresses.normalise(channel_id, text, locale=locale)
+    except InvalidAddress:
+        pass
+    if channel_id == CHANNEL_SMS and text.isdecimal():  # gateways leave the plus out
+        return _normal(channel_id, f"+{text}", locale)
+    return None
+
+
+def _normals(recipient: str) -> list[tuple[int, str]]:
+    """What it may be an address of."""
+    channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
+    normal = _normal(channel_id, recipient)
+    return [] if normal is None else [(channel_id, normal)]
+
+
+# What it does --------------------------------------------------------------------------------------------------------
+
+
+async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
+    if not abouts:
+        return 0
+    news = await store.insert_reports(db, reports=[about.new for about in abouts], now=now)
+    fresh = list({about.new.key: about for about in abouts if about.new.key in news}.values())
+    await _correct(db, fresh, now)
+    by_organization: dict[str, list[_About]] = {}
+    for about in fresh:
+        by_organization.setdefault(about.item.organization_id, []).append(about)
+    for organization_id, mine in sorted(by_organization.items()):
+        await _deliver(db, organization_id, mine, now)
+        await _tell(db, organization_id, mine, now)
+    await _suppress(db, fresh, now)
+    return len(fresh)
+
+
+async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
+    """Whatever somebody outside says of a message, proves that it has left."""
+    unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
+    truths = [
+        Truth(
+            organization_id=key[0],
+            item_id=key[1],
+            epoch=None,
+            reply_code=None,
+            reply=f"reported {about.report.kind}",
+            provider_reference=about.report.provider_reference,
+            event_id=ids.ordered(now),
+        )
+        for key, about in sorted(unknown.items())
+    ]
+    if truths:
+        await truth.learn(db, truths=truths, now=now)
+
+
+async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
+    delivered: dict[str, datetime] = {}
+    for about in abouts:
+        instance_id, report = about.item.questionnaire_instance_id, about.report
+        if report.kind == "delivered" and report.is_proven and instance_id is not None:
+            # Clocks of others: not before it left, not after now.
+            earliest = about.item.dispatched_time or now
+            delivered[instance_id] = min(max(report.time or now, earliest), now)
+    if delivered:
+        await deliveries.mark_delivered(db, organization_id=organization_id, delivered=delivered, now=now)
+
+
+async def _tell(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
+    """One event each, with the item as it is now and what was reported of it."""
+    told = [about for about in abouts if about.report.kind in _EVENTS]
+    rows = await store.list_told(
+        db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in told})
+    )
+    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in told])
+
+
+def _event(about: _About, row: store.Receipt, now: datetime) -> NewEvent:
+    new = about.new
+    report = {
+        "kind": new.kind,
+        "is_hard": new.is_hard,
+        "is_proven": new.is_proven,
+        "code": new.code,
+        "text": new.said,
+        "time": new.reported_time.isoformat() if new.reported_time else None,
+    }
+    return NewEvent(
+        organization_id=new.organization_id,
+        event_id=ids.ordered(now),
+        type=_EVENTS[new.kind],
+        subject_id=new.item_id,
+        subject_version=row.version,
+        questionnaire_id=row.questionnaire_id,
+        actor_kind=ACTOR,
+        actor_id=None,
+        data={**row.data, "report": report},
+        test=row.test,
+    )
+
+
+async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> None:
+    new: list[NewSuppression] = []
+    for about in abouts:
+        report, item = about.report, about.item
+        is_gone = report.is_hard and report.kind in {"bounced", "failed"}
+        if not report.is_proven or not (is_gone or report.kind == "complained"):
+            continue
+        new.append(
+            NewSuppression(
+                item.organization_id,
+                item.channel_id,
+                item.address_key,
+                item.responder_channel_identifier,
+                "hard_bounce" if is_gone else "complaint",
+                responder_id=item.responder_id,
+                note=f"Reported: {about.new.code}" if about.new.code else None,
+            )
+        )
+    # The stronger reason last: of two for one address that one stays.
+    new.sort(key=lambda one: one.reason == "complaint")
+    if new:
+        await responders.suppress_addresses(db, suppressions=new, now=now)
+
+
+async def _unsubscribe(
+    db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes | None
+) -> int:
+    """People wrote STOP to the organization's number: it writes to theirs no more, however long ago it last did."""
+    normals = {_normal(CHANNEL_SMS, report.recipient or "") for report in reports} if secret is not None else set()
+    keys = {
+        (organization_id, CHANNEL_SMS, address_key(secret, CHANNEL_SMS, normal)): normal
+        for normal in normals
+        if normal is not None and secret is not None
+    }
+    if not keys:
+        return 0
+    known = {one.id: one for one in await responders_store.list_addresses_of(db, addresses=sorted(keys))}
+    new = [
+        NewSuppression(*key, normal, "unsubscribed", responder_id=known[key].responder_id if key in known else None)
+        for key, normal in keys.items()
+    ]
+    return len(await responders.suppress_addresses(db, suppressions=new, now=now, actor=Actor(ACTOR)))
+
+
+def _bounded(report: Report, now: datetime) -> Report:
+    """What others say within what we keep: times that can be, references that a text may hold."""
+    time, reference = report.time, report.provider_reference
+    is_likely = time is not None and now - timedelta(days=2 * REPORTED_DAYS_MAX) <= time <= now
+    return replace(
+        report,
+        time=time if is_likely else None,
+        provider_reference=reference if reference and _is_reference(reference) else None,
+    )
+
+
+def _is_reference(text: str) -> bool:
+    return 0 < len(text) <= REFERENCE_CHARACTERS_MAX and text.isprintable()
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())

@@ -1,0 +1,237 @@
+"""The SQL of reports: the items that they are about, and what was reported of each, once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from afterword.db import Database, Row
+from afterword.db.columns import as_document
+from afterword.queue.records import TOLD_COLUMNS
+
+_TOLD: Final = as_document(TOLD_COLUMNS, "q")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item that left the house, or may have: what a report needs to know of it."""
+
+    organization_id: str
+    item_id: str
+    account_id: str
+    channel_id: int
+    responder_channel_identifier: str
+    address_key: bytes
+    locale: str | None
+    responder_id: str | None
+    questionnaire_instance_id: str | None
+    dispatched_time: datetime | None
+    is_unknown: bool  # an attempt's outcome is, or will perhaps be, and no other was accepted
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names the item."""
+        return self.organization_id, self.item_id
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An item as events keep it: the row in `data`."""
+
+    questionnaire_id: str
+    version: int
+    test: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NewReport:
+    """A report of one item, as it is kept. `said` has its addresses masked."""
+
+    organization_id: str
+    item_id: str
+    kind: str
+    is_hard: bool
+    is_proven: bool
+    code: str
+    said: str
+    reported_time: datetime | None
+
+    @property
+    def key(self) -> tuple[str, str, str, bool, bool]:
+        """What is counted once."""
+        return self.organization_id, self.item_id, self.kind, self.is_hard, self.is_proven
+
+
+async def list_items(
+    db: Database, *, organization_id: str, item_ids: Sequence[str], since: datetime, account_id: str | None = None
+) -> list[Item]:
+    """Those of the items that left since then, on the account's channel or any: an attempt may have arrived."""
+    rows = await db.fetch(
+        """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
+             q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
+             q.dispatched_time, a.is_unknown
+           from queue_item q
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
+           cross join lateral (
+             select max(begin_time) as begin_time,
+               bool_or(outcome is null or outcome = 'unknown')
+                 and not coalesce(bool_or(outcome in ('accepted', 'accepted_late')), false) as is_unknown
+             from attempt
+             where organization_id = q.organization_id and item_id = q.item_id
+               and (outcome is null or outcome in ('accepted', 'accepted_late', 'unknown'))) a
+           where q.organization_id = $1 and q.item_id = any($2::text[]) and a.begin_time >= $3
+             and ($4::text is null or p.channel_id = (
+               -- Pipelines move to other accounts while receipts are under way, so that the channel decides.
+               select channel_id from channel_account where organization_id = $1 and account_id = $4))""",
+        organization_id,
+        list(item_ids),
+        since,
+        account_id,
+    )
+    return [_item(row) for row in rows]
+
+
+async def list_organizations_of_items(  # any tenant: a mail that comes back names no organization
+    db: Database, *, item_ids: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Pairs of organization and item, for those that exist."""
+    rows = await db.fetch(
+        """select q.organization_id, q.item_id
+           from organization o
+           join lateral (select organization_id, item_id from queue_item
+             where organization_id = o.organization_id and item_id = any($1::text[])) q on true""",
+        list(item_ids),
+    )
+    return [(row["organization_id"], row["item_id"]) for row in rows]
+
+
+async def list_item_ids_by_reference(
+    db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
+) -> dict[str, str]:
+    """The provider's names of messages, and the item of each that is known."""
+    rows = await db.fetch(
+        """select provider_reference, item_id from provider_reference
+           where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
+        organization_id,
+        account_id,
+        list(references),
+    )
+    return {row["provider_reference"]: row["item_id"] for row in rows}
+
+
+async def get_last_item_id(
+    db: Database, *, organization_id: str, account_id: str, channel_id: int, address_key: bytes, since: datetime
+) -> str | None:
+    """The item that was sent last to an address on an account's channel, since then."""
+    return await db.fetch_value(
+        """select q.item_id
+           from responder_address r
+           join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
+           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
+           join channel_account a on a.organization_id = q.organization_id and a.account_id = $2
+             and a.channel_id = p.channel_id
+           where r.organization_id = $1 and r.channel_id = $3 and r.address_key = $4
+             and q.address_key = $4 and q.dispatched_time >= $5
+           order by q.dispatched_time desc limit 1""",
+        organization_id,
+        account_id,
+        channel_id,
+        address_key,
+        since,
+    )
+
+
+async def get_last_item(  # any tenant: a mail that comes back names no organization
+    db: Database, *, channel_id: int, address_key: bytes, since: datetime
+) -> tuple[str, str] | None:
+    """Organization and item of what was sent last to an address, since then."""
+    row = await db.fetch_row(
+        """select q.organization_id, q.item_id
+           from organization o
+           join responder_address r on r.organization_id = o.organization_id and r.channel_id = $1
+             and r.address_key = $2
+           join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
+           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
+           where q.address_key = $2 and q.dispatched_time >= $3
+           order by q.dispatched_time desc limit 1""",
+        channel_id,
+        address_key,
+        since,
+    )
+    return None if row is None else (row["organization_id"], row["item_id"])
+
+
+async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Receipt]:
+    """The items as events keep them."""
+    rows = await db.fetch(
+        f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
+           from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",
+        organization_id,
+        list(item_ids),
+    )
+    return {row["item_id"]: Receipt(row["questionnaire_id"], row["version"], row["test"], row["data"]) for row in rows}
+
+
+async def list_reports(db: Database, *, organization_id: str, item_id: str) -> list[NewReport]:
+    """What was reported of an item, the first one first."""
+    rows = await db.fetch(
+        """select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time from delivery_report
+           where organization_id = $1 and item_id = $2 order by created_time, kind""",
+        organization_id,
+        item_id,
+    )
+    return [NewReport(**dict(row)) for row in rows]
+
+
+async def insert_reports(  # any tenant: each report has its own
+    db: Database, *, reports: Sequence[NewReport], now: datetime
+) -> set[tuple[str, str, str, bool, bool]]:
+    """Keep them; the keys of those that are new."""
+    ordered = sorted(reports, key=lambda report: report.key)
+    rows = await db.fetch(
+        """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time,
+             created_time)
+           select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, $9
+           from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::text[], $7::text[],
+             $8::timestamptz[])
+             with ordinality as n (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, place)
+           order by place
+           on conflict do nothing
+           returning organization_id, item_id, kind, is_hard, is_proven""",
+        [one.organization_id for one in ordered],
+        [one.item_id for one in ordered],
+        [one.kind for one in ordered],
+        [one.is_hard for one in ordered],
+        [one.is_proven for one in ordered],
+        [one.code for one in ordered],
+        [one.said for one in ordered],
+        [one.reported_time for one in ordered],
+        now,
+    )
+    return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
+
+
+async def insert_references(  # any tenant: a worker's batch serves many
+    db: Database, *, references: Sequence[tuple[str, str, str, str]], now: datetime
+) -> None:
+    """Keep the provider's names of messages: organization, account, reference, item; one that is known stays."""
+    ordered = sorted(references)
+    await db.execute(
+        """insert into provider_reference (organization_id, account_id, provider_reference, item_id, created_time)
+           select organization_id, account_id, provider_reference, item_id, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::text[])
+             with ordinality as n (organization_id, account_id, provider_reference, item_id, place)
+           order by place
+           on conflict do nothing""",
+        [organization_id for organization_id, _, _, _ in ordered],
+        [account_id for _, account_id, _, _ in ordered],
+        [reference for _, _, reference, _ in ordered],
+        [item_id for _, _, _, item_id in ordered],
+        now,
+    )
+
+
+def _item(row: Row) -> Item:
+    return Item(**dict(row))

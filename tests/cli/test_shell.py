@@ -1,0 +1,305 @@
+"""The commands that do one thing and end: seed, token, questionnaire import; and how a refusal looks in a shell."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from afterword import db, errors
+from afterword.channels.base import Sent
+from afterword.cli import organizations, questionnaire_imports, tokens
+from afterword.cli.demo import Form
+from afterword.cli.seed import Seeded, seed
+from afterword.core.organizations.access import SCOPES
+from afterword.core.wire.site import Site
+from afterword.organizations import access
+from afterword.organizations import store as accounts_store
+from afterword.organizations.people import store as people_store
+from afterword.providers.health import service as health
+from afterword.questionnaires.service import InvalidFile
+from afterword.queue.restores import service as guard
+from tests.conftest import House
+from tests.queue.conftest import Queue
+
+SITE = Site("https://survey.example.com", b"k" * 32)
+SECONDS_MAX = 60
+
+
+async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
+    async with db.connection(pool) as database:
+        caller = await access.authenticate(
+            database, authorization=f"Bearer {token}", esat_auth=None, esat_domain=None, query_names=()
+        )
+    return caller.scopes
+
+
+def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "subprocess.CompletedProcess[str]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
+    environment |= {"AFTERWORD_DATABASE_URL": url, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+    return subprocess.run(
+        [sys.executable, "-m", "afterword", *words],
+        env=environment,
+        cwd=tmp_path,
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+    )
+
+
+class TestGround:
+    def test_a_database_that_is_away_is_a_sentence(self, tmp_path: Path) -> None:
+        ended = shell("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
+        assert 1 == ended.returncode
+        assert ended.stderr.startswith("afterword: The database cannot be used: ")
+        assert "Traceback" not in ended.stderr
+        assert "hunter2" not in ended.stderr
+
+
+class TestSeed:
+    async def test_prints_what_the_first_request_needs(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "seed", "--json")
+        assert 0 == ended.returncode, ended.stderr
+        assert set(Seeded.__dataclass_fields__) == set(json.loads(ended.stdout))
+
+    async def test_lines_for_a_shell(self, database_url: str, tmp_path: Path) -> None:
+        lines = dict(line.split("=", 1) for line in shell(database_url, tmp_path, "seed").stdout.splitlines())
+        assert "http://localhost:8080/v3.2" == lines["BASE_URL"]
+        assert access.is_token(lines["TOKEN"])
+
+    async def test_the_token_has_every_scope(self, pool: db.Pool) -> None:
+        seeded = await seed(pool, SITE)
+        assert await opened_by(pool, seeded.token) == SCOPES
+
+    async def test_again_makes_a_token_and_nothing_else(self, pool: db.Pool) -> None:
+        first, second = await seed(pool, SITE), await seed(pool, SITE)
+        assert first.token != second.token
+        differing = {name for name, value in first.as_document().items() if second.as_document()[name] != value}
+        assert {"token"} == differing
+
+
+class TestOrganization:
+    async def test_wrong_fields_are_sentences(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(
+            database_url, tmp_path, "organization", "create", "Acme", "--name", "Acme", "--owner", "ann@acme.example"
+        )
+        assert 1 == ended.returncode
+        assert "lower-case letters" in ended.stderr
+
+    async def test_wrong_owner_founds_nothing(self, pool: db.Pool) -> None:
+        with pytest.raises(errors.Invalid):
+            await found(pool, owner="nobody")
+        assert [] == await organizations.list_organizations(pool)
+
+    async def test_taken_domain(self, pool: db.Pool) -> None:
+        await found(pool)
+        with pytest.raises(db.Taken, match="acme"):
+            await found(pool)
+
+    async def test_ok(self, pool: db.Pool) -> None:
+        founded = await found(pool)
+        async with db.connection(pool) as database:
+            owner = await people_store.get_user(
+                database, organization_id=founded.organization_id, user_id=founded.user_id
+            )
+            first = await accounts_store.get_first_application_id(database, organization_id=founded.organization_id)
+        assert owner is not None
+        assert ("owner", "ann@acme.example") == (owner.role, owner.email)
+        assert first == founded.application_id
+        assert ["acme"] == [line.split()[0] for line in await organizations.list_organizations(pool)]
+
+    async def test_lines_for_a_shell(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(
+            database_url, tmp_path, "organization", "create", "acme", "--name", "A", "--owner", "a@acme.example"
+        )
+        names = [line.split("=")[0] for line in ended.stdout.splitlines()]
+        assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == names
+
+
+async def found(pool: db.Pool, *, owner: str = "ann@acme.example") -> organizations.Founded:
+    return await organizations.create(
+        pool,
+        domain="acme",
+        name="Acme",
+        owner=owner,
+        application=None,
+        time_zone="UTC",
+        locale="en",
+        postal_address=None,
+    )
+
+
+class TestToken:
+    async def test_no_organization(self, pool: db.Pool) -> None:
+        with pytest.raises(errors.NotFound, match="afterword seed"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+
+    async def test_several_organizations(self, pool: db.Pool, house: House, neighbour: House) -> None:
+        with pytest.raises(errors.NotFound, match="--organization"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+
+    async def test_unknown_organization(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="nobody"):
+            await tokens.create(pool, scopes=["Queue.Create"], domain="nobody", title="x", days=None)
+
+    @pytest.mark.parametrize("scope", ["Queue", "queue.create", "Queue.Create ", "*", ""])
+    async def test_unknown_scope(self, pool: db.Pool, house: House, scope: str) -> None:
+        with pytest.raises(errors.Invalid) as caught:
+            await tokens.create(pool, scopes=["Queue.Create", scope], domain=None, title="x", days=None)
+        assert ["unknown_scope"] == [wrong.code for wrong in caught.value.errors]
+
+    async def test_ok(self, pool: db.Pool, house: House) -> None:
+        scopes = ["Queue.Create", "Questionnaire Instance.Update"]
+        token, text = await tokens.create(pool, scopes=scopes, domain=house.domain, title="x", days=1)
+        assert frozenset(scopes) == await opened_by(pool, text)
+        assert token.expires_time is not None
+
+    async def test_of_a_user(self, pool: db.Pool) -> None:
+        founded = await found(pool)
+        token, _ = await tokens.create(
+            pool, scopes=["all"], domain=None, title="x", days=None, email="Ann@ACME.example"
+        )
+        assert ("user", founded.user_id) == (token.kind, token.user_id)
+
+    async def test_of_an_unknown_user(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="e-mail address"):
+            await tokens.create(pool, scopes=["all"], domain=None, title="x", days=None, email="nobody@example.com")
+
+    async def test_refusal_is_a_sentence(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "token", "create", "--scope", "Queue.Create")
+        assert 1 == ended.returncode
+        assert "afterword: There is no organization yet." in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+    async def test_bad_setting_is_a_sentence(self, tmp_path: Path) -> None:
+        ended = shell("mysql://user:hunter2@host/x", tmp_path, "migrate")
+        assert 2 == ended.returncode
+        assert "AFTERWORD_DATABASE_URL" in ended.stderr
+        assert "hunter2" not in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+class TestRevoke:
+    @pytest.mark.parametrize("beginning", ["", "afw_", "afw_1234567", "afw_12345678_", "%" * 8, "afw_" + "a" * 54])
+    async def test_another_shape(self, pool: db.Pool, house: House, beginning: str) -> None:
+        with pytest.raises(errors.Invalid, match="beginning"):
+            await tokens.revoke(pool, beginning=beginning)
+
+    async def test_unknown(self, pool: db.Pool, house: House) -> None:
+        with pytest.raises(errors.NotFound, match="No token"):
+            await tokens.revoke(pool, beginning="afw_00000000")
+
+    async def test_ok(self, pool: db.Pool, house: House) -> None:
+        _, other = await tokens.create(pool, scopes=["Queue.Read"], domain=None, title="other", days=None)
+        token = await tokens.revoke(pool, beginning=house.token[:12])
+        assert (house.token_id, True) == (token.token_id, token.revoked_time is not None)
+        with pytest.raises(errors.Unauthorized):
+            await opened_by(pool, house.token)
+        assert frozenset({"Queue.Read"}) == await opened_by(pool, other)
+
+
+class TestImport:
+    async def test_no_file(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        with pytest.raises(errors.Invalid, match="cannot be read"):
+            await questionnaire_imports.import_questionnaire(
+                pool, file=tmp_path / "no.yaml", domain=None, application_id=None
+            )
+
+    async def test_not_text(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "picture.yaml"
+        file.write_bytes(b"\xff\xd8\xff")
+        with pytest.raises(errors.Invalid, match="UTF-8"):
+            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+
+    async def test_too_large(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "large.yaml"
+        file.write_bytes(b"#" * (questionnaire_imports.FILE_BYTES_MAX + 1))
+        with pytest.raises(errors.Invalid, match="1,048,576"):
+            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+
+    async def test_faults_name_line_and_field(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "faulty.yaml"
+        file.write_text("display_name: X\ndefault_locale: en\ngroups:\n  - key: a\n    questions:\n      - key: b\n")
+        with pytest.raises(InvalidFile) as caught:
+            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+        assert any("line 6" in str(one) and "questions[0].type" in str(one) for one in caught.value.problems)
+
+    async def test_an_edited_file_is_the_next_version(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+        file = tmp_path / "mine.yaml"
+        text = questionnaire_imports.read(Path("relationship"))
+        versions: list[tuple[int, bool]] = []
+        edited = text.replace("How likely are you", "How likely would you be")
+        for content in (text, text, edited):
+            file.write_text(content)
+            imported = await questionnaire_imports.import_questionnaire(
+                pool, file=file, domain=None, application_id=None
+            )
+            versions.append((imported.version.number, imported.created))
+        assert [(1, True), (1, False), (2, True)] == versions
+
+
+class TestForm:
+    """What the demonstration posts in place of a browser."""
+
+    def test_page_without_form(self) -> None:
+        assert Form.of("<p>Thank you</p>") is None
+
+    def test_best_of_a_scale_and_first_choice(self) -> None:
+        form = Form.of(
+            '<form action="/a/x"><input type=hidden name=page value=1><input type=radio name=q value=1>'
+            "<input type=radio name=q value=5><input type=checkbox name=c value=a><input type=checkbox name=c value=b>"
+            "<textarea name=t></textarea><button name=go value=back></button><button name=go value=next></button>"
+        )
+        assert form is not None
+        assert "/a/x" == form.action
+        filled = form.filled()
+        assert (["1"], ["5"], ["a"], "next") == (filled["page"], filled["q"], filled["c"], filled["go"])
+
+
+class TestResume:
+    async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "resume")
+        assert (0, "None was paused.\n") == (ended.returncode, ended.stdout)
+
+    async def test_paused_account_is_named_and_resumed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        async with db.transaction(pool) as database:
+            account_id = await database.fetch_value(
+                "select account_id from channel_account where organization_id = $1", house.organization_id
+            )
+            assert await health.pause(
+                database, account=(house.organization_id, account_id), reason="535 wrong password"
+            )
+        examined = shell(database_url, tmp_path, "doctor")
+        assert "535 wrong password" in examined.stdout
+        assert "afterword resume" in examined.stdout
+        ended = shell(database_url, tmp_path, "resume")
+        assert "Resumed demo, channel 1.\n" == ended.stdout
+        assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
+
+
+class TestConfirmSending:
+    async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+
+    async def test_nothing_is_sent_until_it_is_confirmed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        queue = Queue(pool, house, house.pipeline_id)
+        await queue.schedule()
+        async with db.transaction(pool) as database:
+            mark = (await guard.look(database, mark=None, is_first=False)).mark
+            assert mark is not None
+            view = await guard.look(database, mark=replace(mark, seq=10_000), is_first=False)
+            assert view.is_new
+        assert [] == await queue.worker().claim()
+        assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout
+        assert [] == await queue.worker().claim()
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+        assert 1 == len(await queue.worker().send(Sent()))

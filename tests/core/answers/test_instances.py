@@ -1,0 +1,137 @@
+"""How long an instance lives, whether it takes answers, and what a posted page changes."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from afterword.core.answers import instances
+from afterword.core.answers.progress import Given
+from afterword.core.questionnaires.definition import parse
+
+CREATED = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
+DAY = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class Subject:
+    valid_days: int = 30
+    sent_time: datetime | None = None
+    created_time: datetime = CREATED
+    editable: bool = False
+    finalized: bool = False
+
+
+@pytest.mark.parametrize(
+    ("subject", "expires"),
+    [
+        (Subject(valid_days=0), None),
+        (Subject(valid_days=1), CREATED + DAY),
+        (Subject(valid_days=3650), CREATED + 3650 * DAY),
+        (Subject(valid_days=2, sent_time=CREATED + DAY), CREATED + 3 * DAY),
+    ],
+)
+def test_expires_time(subject: Subject, expires: datetime | None) -> None:
+    assert expires == instances.expires_time(subject)
+
+
+@pytest.mark.parametrize(
+    ("subject", "after", "is_open"),
+    [
+        (Subject(), 30 * DAY, False),
+        (Subject(), 30 * DAY - timedelta(microseconds=1), True),
+        (Subject(valid_days=0), 20_000 * DAY, True),
+        (Subject(finalized=True), DAY, False),
+        (Subject(finalized=True, editable=True), DAY, True),
+        (Subject(finalized=True, editable=True), 30 * DAY, False),
+        (Subject(editable=True), DAY, True),
+    ],
+)
+def test_is_open(subject: Subject, after: timedelta, is_open: bool) -> None:  # noqa: FBT001  a table's column
+    assert is_open == (not instances.is_expired(subject, CREATED + after) and not instances.is_closed(subject))
+
+
+QUESTION = "Q000000000000000000001"
+OTHER = "Q000000000000000000002"
+DEFINITION = parse(
+    {
+        "default_locale": "en",
+        "groups": [
+            {
+                "group_id": "G000000000000000000001",
+                "questions": [
+                    {
+                        "question_id": QUESTION,
+                        "type": "nps",
+                        "title": "How likely?",
+                        "required": True,
+                        "jumps": [
+                            {
+                                "target_question_id": None,
+                                "conditions": {
+                                    "subject": "questionnaire_metadata:store_pickup",
+                                    "operator": "equal",
+                                    "value": True,
+                                },
+                            }
+                        ],
+                    },
+                    {"question_id": OTHER, "type": "text", "title": "Why?", "required": True},
+                ],
+            }
+        ],
+    }
+)
+
+
+class TestEdit:
+    def test_unknown_question(self) -> None:
+        edit = instances.edit(DEFINITION, {}, {"0" * 22: Given(7)})
+
+        assert ["unknown_id"] == [error.code for error in edit.wrong]
+        assert ({}, {}) == (edit.after, edit.changed)
+
+    def test_wrong_value_leaves_the_stored_one(self) -> None:
+        stored = {QUESTION: Given(7)}
+
+        edit = instances.edit(DEFINITION, stored, {QUESTION: Given(11)})
+
+        assert (stored, {}, 1) == (edit.after, edit.changed, len(edit.wrong))
+
+    @pytest.mark.parametrize(
+        ("given", "after", "changed", "removed"),
+        [
+            ({}, {QUESTION: Given(7)}, {}, []),
+            ({QUESTION: Given(7)}, {QUESTION: Given(7)}, {}, []),
+            ({QUESTION: Given(8)}, {QUESTION: Given(8)}, {QUESTION: Given(8)}, []),
+            ({QUESTION: None}, {}, {}, [QUESTION]),
+            ({OTHER: None}, {QUESTION: Given(7)}, {}, []),
+            ({OTHER: Given(" so ")}, {QUESTION: Given(7), OTHER: Given("so")}, {OTHER: Given("so")}, []),
+        ],
+    )
+    def test_changes(
+        self,
+        given: dict[str, Given | None],
+        after: dict[str, Given],
+        changed: dict[str, Given],
+        removed: list[str],
+    ) -> None:
+        edit = instances.edit(DEFINITION, {QUESTION: Given(7)}, given)
+
+        assert (after, changed, removed, ()) == (edit.after, edit.changed, edit.removed, edit.wrong)
+
+
+@pytest.mark.parametrize(
+    ("answers", "metadata", "missing"),
+    [
+        ({}, {}, [QUESTION, OTHER]),
+        ({QUESTION: Given(7)}, {}, [OTHER]),
+        ({QUESTION: Given(7)}, {"store_pickup": "1"}, []),
+        ({QUESTION: Given(7)}, {"store_pickup": "maybe"}, [OTHER]),
+    ],
+)
+def test_missing(answers: dict[str, Given], metadata: dict[str, str], missing: list[str]) -> None:
+    """The path depends on the metadata too, read by their declared type."""
+    wrong = instances.missing(DEFINITION, [QUESTION, OTHER], answers, instances.facts_of(metadata, {}))
+
+    assert [(f"/answers/{one}", "required") for one in missing] == [(error.pointer, error.code) for error in wrong]

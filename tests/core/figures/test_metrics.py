@@ -1,0 +1,298 @@
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword.core.figures import metrics
+from afterword.core.figures.metrics import Interval, Measure
+
+
+def rounded(interval: Interval | None) -> list[float]:
+    assert interval is not None
+    return [round(interval.low, 2), round(interval.high, 2)]
+
+
+class TestVectors:
+    """Every test vector of the definitions, to the digits in which it is stated."""
+
+    @pytest.mark.parametrize(
+        ("promoters", "detractors", "n", "value", "interval"),
+        [
+            (50, 20, 100, 30.00, [14.05, 44.20]),
+            (5, 2, 10, 30.00, [-19.05, 65.20]),
+            (10, 0, 10, 100.0, [47.50, 100.0]),
+            (0, 0, 5, 0.0, [-30.01, 30.01]),
+        ],
+    )
+    def test_nps(self, promoters: int, detractors: int, n: int, value: float, interval: list[float]) -> None:
+        found = metrics.nps(promoters, detractors, n)
+        assert (value, interval) == (found.value, rounded(found.interval))
+        assert ("adjusted_wald", n, (0, 10)) == (found.method, found.n, found.scale)
+
+    def test_clipped_from(self) -> None:
+        score, variance = metrics._adjusted(10, 0, 10)
+        assert 106.34 == round(100 * (score + metrics._z(0.95) * math.sqrt(variance)), 2)
+
+    def test_nps_change(self) -> None:
+        now, before = metrics.nps(52, 12, 87), metrics.nps(52, 15, 94)
+        assert (46, 39) == (round(now.value or 0), round(before.value or 0))
+        change = metrics.change(now, before)
+        assert change is not None
+        assert change.z is not None
+        assert change.p is not None
+        assert (0.583, 0.56, False) == (round(change.z, 3), round(change.p, 2), change.real)
+        assert "nps_z" == change.method
+
+    def test_dismissals_are_no_base(self) -> None:
+        """Net promoters 30 of 100 answers, and 25 people who dismissed the question."""
+        assert 30.0 == metrics.nps(50, 20, 100).value
+        assert 24.0 == 100 * 30 / 125  # the wrong base
+
+    @pytest.mark.parametrize(
+        ("hits", "n", "interval"),
+        [(80, 100, [71.12, 86.66]), (8, 10, [49.02, 94.33]), (10, 10, [72.25, 100.0]), (0, 5, [0.0, 43.45])],
+    )
+    def test_csat(self, hits: int, n: int, interval: list[float]) -> None:
+        found = metrics.csat({5: hits, 2: n - hits})
+        assert (100 * hits / n, interval, "wilson") == (found.value, rounded(found.interval), found.method)
+
+    @pytest.mark.parametrize(("n", "population", "margin"), [(385, None, 4.99), (100, None, 9.80), (100, 500, 8.77)])
+    def test_margin(self, n: int, population: int | None, margin: float) -> None:
+        assert margin == round(metrics.margin_of(n / 2, n, population=population), 2)
+
+    def test_z(self) -> None:
+        assert 1.959964 == round(metrics._z(0.95), 6)
+
+
+class TestSegments:
+    def test_nps_of_values(self) -> None:
+        found = metrics.nps_of({0: 1, 6: 2, 7: 3, 8: 4, 9: 5, 10: 6})
+        assert {"promoter": 11, "passive": 7, "detractor": 3} == found.parts
+        assert 21 == found.n
+
+    def test_csat_counts_the_top_two_boxes(self) -> None:
+        found = metrics.csat({1: 1, 2: 2, 3: 3, 4: 4, 5: 5})
+        assert {"satisfied": 9, "neutral": 3, "dissatisfied": 3} == found.parts
+        assert 60.0 == found.value
+
+    def test_ces_is_high_when_it_was_easy(self) -> None:
+        found = metrics.ces({1: 1, 4: 1, 5: 1, 7: 1})
+        assert ({"easy": 2, "neutral": 1, "hard": 1}, 50.0) == (found.parts, found.value)
+
+    def test_values_beside_the_scale_are_no_answers(self) -> None:
+        assert 1 == metrics.nps_of({11: 5, -1: 5, 3: 1}).n
+
+    @pytest.mark.parametrize("make", [metrics.nps_of, metrics.csat, metrics.ces, metrics.mean])
+    def test_without_answers(self, make: Any) -> None:
+        found = make({})
+        assert (None, 0, None, "none") == (found.value, found.n, found.interval, found.method)
+
+
+class TestMean:
+    def test_table(self) -> None:
+        """1, 2, 3, 4, 5: s = 1.5811, t(0.975, 4) = 2.776445."""
+        found = metrics.mean({1: 1, 2: 1, 3: 1, 4: 1, 5: 1})
+        assert (3.0, [1.04, 4.96], "t") == (found.value, rounded(found.interval), found.method)
+
+    def test_one_answer_says_nothing_of_the_spread(self) -> None:
+        found = metrics.mean({4: 1})
+        assert (4.0, None, "none") == (found.value, found.interval, found.method)
+
+    def test_is_cut_at_the_ends_of_the_scale(self) -> None:
+        assert [1.0, 5.0] == rounded(metrics.mean({1: 1, 5: 1}, scale=(1, 5)).interval)
+
+
+class TestStudent:
+    @pytest.mark.parametrize(
+        ("probability", "freedom", "t"),
+        [
+            (0.975, 1, 12.7062), (0.975, 2, 4.3027), (0.975, 3, 3.1824), (0.975, 5, 2.5706), (0.975, 10, 2.2281),
+            (0.975, 20, 2.0860), (0.975, 30, 2.0423), (0.975, 60, 2.0003), (0.975, 100, 1.9840), (0.975, 120, 1.9799),
+            (0.95, 1, 6.3138), (0.95, 4, 2.1318), (0.95, 29, 1.6991), (0.90, 7, 1.4149), (0.75, 9, 0.7027),
+            (0.995, 1, 63.6567), (0.995, 12, 3.0545), (0.9995, 1, 636.6192), (0.9995, 8, 5.0413), (0.9995, 40, 3.5510),
+        ],
+    )  # fmt: skip
+    def test_quantiles_of_the_tables(self, probability: float, freedom: int, t: float) -> None:
+        assert t == round(metrics.t_quantile(probability, freedom), 4)
+
+    def test_many_degrees_are_normal(self) -> None:
+        assert metrics._z(0.95) == pytest.approx(metrics.t_quantile(0.975, 10_000_000), abs=1e-6)
+
+    @given(t=st.floats(-50, 50), freedom=st.integers(1, 10_000))
+    def test_symmetric(self, t: float, freedom: int) -> None:
+        assert 1.0 == pytest.approx(metrics.t_cdf(t, freedom) + metrics.t_cdf(-t, freedom))
+
+    @given(t=st.floats(-50, 50))
+    def test_one_degree_is_cauchy(self, t: float) -> None:
+        assert 0.5 + math.atan(t) / math.pi == pytest.approx(metrics.t_cdf(t, 1), abs=1e-12)
+
+    @given(probability=st.floats(0.501, 0.9995), freedom=st.integers(1, 1_000_000))
+    def test_quantile_inverts(self, probability: float, freedom: int) -> None:
+        assert probability == pytest.approx(metrics.t_cdf(metrics.t_quantile(probability, freedom), freedom), abs=1e-9)
+
+
+class TestCorrelation:
+    def test_known(self) -> None:
+        """r = 0.5 of 28 pairs: atanh 0.5493 ± 0.3920."""
+        assert [0.16, 0.74] == rounded(metrics.fisher_z(0.5, 28))
+
+    def test_of_pairs(self) -> None:
+        found = metrics.correlation({(1, 1): 10, (2, 2): 10, (3, 1): 10})
+        assert found.value is not None
+        assert (0.0, 30, "pairs", "fisher_z") == (round(found.value, 9), found.n, found.base, found.method)
+
+    def test_perfect(self) -> None:
+        assert [1.0, 1.0] == rounded(metrics.correlation({(1, 1): 9, (2, 2): 9}).interval)
+
+    @pytest.mark.parametrize("pairs", [{}, {(1, 1): 50}, {(1, 2): 3, (1, 3): 4}])
+    def test_where_one_side_never_varies(self, pairs: dict[tuple[float, float], int]) -> None:
+        assert metrics.correlation(pairs).value is None
+
+    @given(st.dictionaries(st.tuples(st.integers(1, 5), st.integers(0, 10)), st.integers(1, 50), min_size=2))
+    def test_contains_and_is_symmetric(self, pairs: dict[tuple[float, float], int]) -> None:
+        found = metrics.correlation(pairs)
+        turned = metrics.correlation({(y, x): k for (x, y), k in pairs.items()})
+        if found.value is None or turned.value is None:
+            assert found.value is turned.value is None
+            return
+        assert found.value == pytest.approx(turned.value)
+        if found.interval:
+            assert -1 <= found.interval.low <= found.value <= found.interval.high <= 1
+
+
+class TestChangeOfShares:
+    def test_pooled(self) -> None:
+        """60 of 100 against 45 of 100: pooled 0.525, z = 0.15 / 0.07062."""
+        z, p, method = metrics.two_proportions((60, 100), (45, 100))
+        assert z is not None
+        assert (2.124, 0.0337, "two_proportion_z") == (round(z, 3), round(p, 4), method)
+
+    @pytest.mark.parametrize(
+        ("now", "before", "p"),
+        [((8, 10), (1, 6), 0.0350), ((3, 4), (1, 4), 0.4857), ((0, 5), (5, 5), 0.0079), ((10, 10), (10, 10), 1.0)],
+    )
+    def test_fisher(self, now: tuple[int, int], before: tuple[int, int], p: float) -> None:
+        z, found, method = metrics.two_proportions(now, before)
+        assert (None, p, "fisher_exact") == (z, round(found, 4), method)
+
+    @given(st.integers(1, 14), st.integers(1, 14), st.data())
+    def test_fisher_equals_the_sum_of_all_tables(self, n: int, n_before: int, data: st.DataObject) -> None:
+        hits, hits_before = data.draw(st.integers(0, n)), data.draw(st.integers(0, n_before))
+        column = hits + hits_before
+        tables = {
+            k: Fraction(math.comb(n, k) * math.comb(n_before, column - k), math.comb(n + n_before, column))
+            for k in range(max(0, column - n_before), min(n, column) + 1)
+        }
+        expected = float(sum(each for each in tables.values() if each <= tables[hits]))
+        assert expected == pytest.approx(metrics.fisher_exact(hits, n, hits_before, n_before), rel=1e-6)
+
+    def test_fisher_of_millions_is_quick(self) -> None:
+        assert metrics.fisher_exact(3, 1_000_000, 500_000, 1_000_000) < 1e-12
+        assert metrics.fisher_exact(500_000, 1_000_000, 500_000, 1_000_000) == pytest.approx(1.0)
+
+    def test_means_have_no_test(self) -> None:
+        change = metrics.change(metrics.mean({4: 10}), metrics.mean({3: 10}))
+        assert change is not None
+        assert (1.0, None, None, "none", False) == (change.difference, change.z, change.p, change.method, change.real)
+
+    def test_without_a_value_there_is_no_change(self) -> None:
+        assert metrics.change(metrics.nps(0, 0, 0), metrics.nps(1, 0, 1)) is None
+        assert metrics.change(metrics.nps(1, 0, 1), metrics.nps(0, 0, 0)) is None
+
+    @given(*(st.integers(0, 60) for _ in range(2)), *(st.integers(60, 200) for _ in range(2)))
+    def test_turned_round(self, hits: int, other: int, n: int, m: int) -> None:
+        z, p, _ = metrics.two_proportions((hits, n), (other, m))
+        turned_z, turned_p, _ = metrics.two_proportions((other, m), (hits, n))
+        assert p == pytest.approx(turned_p)
+        assert 0 <= p <= 1
+        if z is not None and turned_z is not None:
+            assert z == pytest.approx(-turned_z)
+
+
+class TestRates:
+    def test_finite_population(self) -> None:
+        """All of them answered: nothing is left to chance."""
+        found = metrics.share(40, 100, metric="response", population=100)
+        assert [40.0, 40.0] == rounded(found.interval)
+        assert 100 == found.population
+
+
+answers = st.tuples(st.integers(0, 500), st.integers(0, 500), st.integers(0, 500)).filter(any)
+levels = st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+
+
+def of_nps(counts: tuple[int, int, int], level: float = 0.95) -> Measure:
+    return metrics.nps(counts[0], counts[2], sum(counts), level=level)
+
+
+def width(measure: Measure) -> float:
+    assert measure.interval is not None
+    return measure.interval.high - measure.interval.low
+
+
+class TestProperties:
+    @given(answers, levels)
+    def test_nps_contains_its_value_and_stays_in_range(self, counts: tuple[int, int, int], level: float) -> None:
+        found = of_nps(counts, level)
+        assert found.interval is not None
+        assert found.value is not None
+        assert -100 <= found.interval.low <= found.value <= found.interval.high <= 100
+
+    @given(answers)
+    def test_nps_is_symmetric(self, counts: tuple[int, int, int]) -> None:
+        found, turned = of_nps(counts), of_nps((counts[2], counts[1], counts[0]))
+        assert found.interval is not None
+        assert turned.interval is not None
+        assert found.value == pytest.approx(-(turned.value or 0))
+        assert found.interval.low == pytest.approx(-turned.interval.high)
+
+    @given(answers, st.integers(2, 50))
+    def test_more_of_the_same_narrows_nps(self, counts: tuple[int, int, int], times: int) -> None:
+        more = (counts[0] * times, counts[1] * times, counts[2] * times)
+        # Where the ends of the scale cut the interval, or the added answers outweigh, width says nothing.
+        if sum(counts) >= 5 and width(of_nps(counts)) < 99:
+            assert width(of_nps(more)) <= width(of_nps(counts)) + 1e-9
+
+    @given(answers)
+    def test_higher_level_is_wider(self, counts: tuple[int, int, int]) -> None:
+        widths = [width(of_nps(counts, level)) for level in (0.5, 0.8, 0.95, 0.999)]
+        assert widths == sorted(widths)
+
+    @given(st.integers(0, 1000), st.integers(1, 1000), levels)
+    def test_share_contains_its_value_and_stays_in_range(self, hits: int, more: int, level: float) -> None:
+        n = hits + more - 1 or 1
+        found = metrics.share(hits, max(n, hits), metric="share", level=level)
+        assert found.interval is not None
+        assert found.value is not None
+        assert 0 <= found.interval.low <= found.value <= found.interval.high <= 100
+
+    @given(st.integers(0, 100), st.integers(0, 100), st.integers(2, 100))
+    def test_share_is_symmetric_and_narrows(self, hits: int, misses: int, times: int) -> None:
+        n = hits + misses
+        if n == 0:
+            return
+        found, turned = metrics.share(hits, n, metric="share"), metrics.share(misses, n, metric="share")
+        assert found.interval is not None
+        assert turned.interval is not None
+        assert found.interval.low == pytest.approx(100 - turned.interval.high)
+        assert width(metrics.share(hits * times, n * times, metric="share")) <= width(found) + 1e-9
+
+    @given(st.integers(0, 100), st.integers(1, 100), st.integers(0, 1000))
+    def test_a_finite_population_narrows(self, hits: int, more: int, others: int) -> None:
+        n = hits + more
+        found = metrics.share(hits, n, metric="share", population=n + others)
+        assert width(found) <= width(metrics.share(hits, n, metric="share")) + 1e-9
+
+    @given(st.dictionaries(st.integers(1, 5), st.integers(1, 300), min_size=1), levels, st.integers(2, 20))
+    def test_mean(self, counts: dict[int, int], level: float, times: int) -> None:
+        found = metrics.mean(dict(counts), level=level, scale=(1, 5))
+        assert found.value is not None
+        if found.interval is None:
+            assert 1 == found.n
+            return
+        assert 1 - 1e-9 <= found.interval.low <= found.value <= found.interval.high <= 5 + 1e-9
+        more = metrics.mean({value: number * times for value, number in counts.items()}, level=level, scale=(1, 5))
+        assert width(more) <= width(found) + 1e-9

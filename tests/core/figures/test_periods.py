@@ -1,0 +1,74 @@
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Bucket, Period
+
+ATHENS = "Europe/Athens"
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+class TestBuckets:
+    @pytest.mark.parametrize(
+        ("bucket", "expected"),
+        [
+            (None, ["2026-02-10"]),
+            ("week", ["2026-02-09", "2026-02-16", "2026-02-23", "2026-03-02"]),
+            ("month", ["2026-02-01", "2026-03-01"]),
+            ("quarter", ["2026-01-01"]),
+        ],
+    )
+    def test_first_days(self, bucket: Bucket | None, expected: list[str]) -> None:
+        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-03-03T00:00:00+02:00"), ATHENS)
+        assert [date.fromisoformat(text) for text in expected] == list(periods.buckets(period, bucket))
+
+    def test_the_end_is_left_out(self) -> None:
+        period = Period(at("2026-02-01T00:00:00+02:00"), at("2026-03-01T00:00:00+02:00"), ATHENS)
+        assert (date(2026, 2, 1),) == periods.buckets(period, "month")
+        assert 28 == len(periods.buckets(period, "day"))
+
+    def test_days_of_23_and_25_hours(self) -> None:
+        period = Period(at("2026-03-28T00:00:00+02:00"), at("2026-03-31T00:00:00+03:00"), ATHENS)
+        starts = periods.buckets(period, "day")
+        edges = periods.edges(period, starts)
+        assert [24, 23] == [(later - earlier) / timedelta(hours=1) for earlier, later in pairwise(edges)]
+
+    def test_years_end(self) -> None:
+        period = Period(at("2025-12-31T00:00:00+02:00"), at("2026-01-02T00:00:00+02:00"), ATHENS)
+        assert (date(2025, 10, 1), date(2026, 1, 1)) == periods.buckets(period, "quarter")
+
+
+class TestWholeDays:
+    def test_ends_are_no_whole_days(self) -> None:
+        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-02-13T12:00:00+02:00"), ATHENS)
+        assert [date(2026, 2, 11), date(2026, 2, 12)] == periods.whole_days(period, period.zone).days
+
+    def test_none(self) -> None:
+        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-02-10T13:00:00+02:00"), ATHENS)
+        assert [] == periods.whole_days(period, period.zone).days
+
+
+class TestPrevious:
+    def test_none(self) -> None:
+        assert periods.previous(Period(at("2026-02-01T00:00:00Z"), at("2026-03-01T00:00:00Z"), "UTC"), "none") is None
+
+    @pytest.mark.parametrize(
+        ("from_time", "to_time", "expected"),
+        [
+            ("2026-03-15T00:00:00+02:00", "2026-04-14T00:00:00+03:00", "2026-02-13T00:00:00+02:00"),  # 30 local days
+            ("2026-03-15T10:00:00+02:00", "2026-03-16T10:00:00+02:00", "2026-03-14T10:00:00+02:00"),
+        ],
+    )
+    def test_as_long_and_directly_before(self, from_time: str, to_time: str, expected: str) -> None:
+        found = periods.previous(Period(at(from_time), at(to_time), ATHENS), "previous_period")
+        assert found == Period(at(expected), at(from_time), ATHENS)
+
+    def test_a_year_earlier_is_the_same_wall_time(self) -> None:
+        period = Period(at("2024-02-29T00:00:00+02:00"), at("2024-07-01T00:00:00+03:00"), ATHENS)
+        expected = Period(at("2023-02-28T00:00:00+02:00"), at("2023-07-01T00:00:00+03:00"), ATHENS)
+        assert expected == periods.previous(period, "previous_year")

@@ -1,0 +1,218 @@
+"""Metadata: what is refused, grouped and flat maps, merging, types."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword import ids
+from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires.metadata import (
+    GLOBAL,
+    Declared,
+    MetadataDefinition,
+    Type,
+    merge,
+    read_flat,
+    read_grouped,
+    typed,
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer", "code"),
+    [
+        ({"questionnaire": "x"}, "/metadata/questionnaire", "wrong_type"),
+        ({"questionnaire": ["x"]}, "/metadata/questionnaire", "wrong_type"),
+        ({"responder": 7}, "/metadata/responder", "wrong_type"),
+        ({"responder": {"email": {}}}, "/metadata/responder/email", "wrong_type"),
+        ({"responder": {"email": []}}, "/metadata/responder/email", "wrong_type"),
+        ({"questionnaire": {"": "x"}}, "/metadata/questionnaire/", "invalid_format"),
+        ({"questionnaire": {"a\nb": "x"}}, "/metadata/questionnaire/a\nb", "invalid_format"),
+        ({"questionnaire": {"a/b~": {}}}, "/metadata/questionnaire/a~1b~0", "wrong_type"),
+        ({"questionnaire": {"n" * 256: "x"}}, "/metadata/questionnaire/" + "n" * 256, "invalid_format"),
+        ({"questionnaire": {"a": "x" * 4097}}, "/metadata/questionnaire/a", "too_long"),
+        ({"questionnaire": {f"n{i}": "x" for i in range(201)}}, "/metadata/questionnaire", "too_many"),
+    ],
+)
+def test_grouped_refusals(document: dict[str, object], pointer: str, code: str) -> None:
+    changes, errors = read_grouped(document)
+    assert [(pointer, code)] == [(error.pointer, error.code) for error in errors]
+    assert {} == changes.questionnaire
+    assert {} == changes.responder
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer", "code"),
+    [
+        ({"transaction_id": {}}, "/metadata/transaction_id", "wrong_type"),
+        ({"x": ["y"]}, "/metadata/x", "wrong_type"),
+        ({"x": "y" * 4097}, "/metadata/x", "too_long"),
+        ({f"n{i}": "x" for i in range(201)}, "/metadata", "too_many"),
+        ({"questionnaire": {f"n{i}": "x" for i in range(201)}}, "/metadata/questionnaire", "too_many"),
+    ],
+)
+def test_flat_refusals(document: dict[str, object], pointer: str, code: str) -> None:
+    _, errors = read_flat(document)
+    assert [(pointer, code)] == [(error.pointer, error.code) for error in errors]
+
+
+def test_all_errors_at_once() -> None:
+    _, errors = read_grouped({"questionnaire": {"a": [], "b": "ok", "c": {}}, "responder": 1})
+    assert 3 == len(errors)
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        ({"questionnaire": {"basket": "1"}}, "unknown_metadata"),
+        ({"responder": {"transaction_id": "1"}}, "unknown_metadata"),
+        ({"questionnaire": {"store_pickup": "maybe"}}, "invalid_format"),
+        ({"questionnaire": {"transaction_date": "yesterday"}}, "invalid_format"),
+        ({"transaction_id": "1"}, "unknown_member"),
+    ],
+)
+def test_strict(document: dict[str, object], code: str) -> None:
+    assert [code] == [error.code for error in read_grouped(document, strict=True)[1]]
+    assert [] == read_grouped(document)[1]
+
+
+def test_grouped() -> None:
+    changes, errors = read_grouped(
+        {
+            "questionnaire": {"transaction_id": "1042 (XKBK)", "count": 12, "price": 12.5, "gift": True, "old": None},
+            "responder": {"email": "", "tier": "gold", "vip": False},
+            "other": {"x": "y"},
+        }
+    )
+    assert [] == errors
+    assert {
+        "transaction_id": "1042 (XKBK)",
+        "count": "12",
+        "price": "12.5",
+        "gift": "true",
+        "old": None,
+    } == changes.questionnaire
+    assert {"email": None, "tier": "gold", "vip": "false"} == changes.responder
+    assert {
+        "questionnaire": {"transaction_id": "1042 (XKBK)", "count": "12", "price": "12.5", "gift": "true"},
+        "responder": {"tier": "gold", "vip": "false"},
+    } == changes.as_stored
+
+
+@pytest.mark.parametrize("document", [None, {}, {"questionnaire": [], "responder": []}])
+def test_nothing(document: dict[str, object] | None) -> None:
+    for read in (read_grouped, read_flat):
+        changes, errors = read(document)
+        assert [] == errors
+        assert {} == changes.questionnaire
+        assert {} == changes.responder
+
+
+def test_nothing_of_a_group_beside_names() -> None:
+    changes, errors = read_flat({"questionnaire": [], "a": "1"})
+    assert [] == errors
+    assert {"a": "1"} == changes.questionnaire
+
+
+def test_flat() -> None:
+    changes, errors = read_flat(
+        {"transaction_id": "1043", "email": "ann@example.com", "tier": "gold", "responder": {"tier": "silver"}}
+    )
+    assert [] == errors
+    assert {"transaction_id": "1043", "tier": "gold"} == changes.questionnaire
+    assert {"email": "ann@example.com", "tier": "silver"} == changes.responder
+
+
+def test_flat_name_like_a_group() -> None:
+    changes, _ = read_flat({"questionnaire": "yes", "responder": "no"})
+    assert {"questionnaire": "yes", "responder": "no"} == changes.questionnaire
+
+
+def test_name_declared_for_both_is_the_questionnaires() -> None:
+    declared = Declared.of(
+        [MetadataDefinition("tier", "questionnaire", "T"), MetadataDefinition("tier", "responder", "T")]
+    )
+    assert {"tier": "1"} == read_flat({"tier": "1"}, declared=declared)[0].questionnaire
+
+
+def test_global_definitions() -> None:
+    assert ["transaction_id", "transaction_date", "store_pickup", "store_id"] == list(GLOBAL.questionnaire)
+    assert ["email", "phone_number"] == list(GLOBAL.responder)
+    assert all(definition.anonymize for definition in GLOBAL.responder.values())
+
+
+def test_merge() -> None:
+    assert {"a": "1", "c": "4"} == merge({"a": "1", "b": "2", "c": "3"}, {"b": None, "c": "4", "d": ""})
+
+
+def test_merge_keeps_the_limit() -> None:
+    full = {f"n{i}": "x" for i in range(200)}
+    assert {**full, "n7": "y"} == merge(full, {"n7": "y", "more": "z"})
+    assert 200 == len(merge(full, {"n7": None, "more": "z"}))
+
+
+@given(st.dictionaries(st.text(), st.text(min_size=1)), st.dictionaries(st.text(), st.none() | st.text()))
+def test_merge_again_changes_nothing(current: dict[str, str], changes: dict[str, str | None]) -> None:
+    once = merge(current, changes)
+    assert once == merge(once, changes)
+    assert all(once.values())
+
+
+@pytest.mark.parametrize(
+    ("type_name", "text", "value"),
+    [
+        ("text", "x", "x"),
+        ("text", "", None),
+        ("text", None, None),
+        ("number", "12.50", Decimal("12.5")),
+        ("number", "-3", Decimal(-3)),
+        ("number", "1e3", None),
+        ("number", "12,5", None),
+        ("number", "1" * 19, None),
+        ("number", "\u0663", None),
+        ("boolean", "1", True),
+        ("boolean", "FALSE", False),
+        ("boolean", "yes", None),
+        ("date", "2026-11-20", date(2026, 11, 20)),
+        ("date", "2026-11-20 18:02:11", date(2026, 11, 20)),
+        ("date", "2026-11-20T18:02:11+02:00", date(2026, 11, 20)),
+        ("date", "15/01/2027", date(2027, 1, 15)),
+        ("date", "2026-02-30", None),
+        ("date", "20.11.2026", None),
+        ("date", "0000-01-01", None),
+    ],
+)
+def test_typed(type_name: Type, text: str | None, value: object) -> None:
+    assert value == typed(type_name, text)
+
+
+class TestDeclaredFor:
+    RETAIL = "0000000000000000retail"
+
+    def test_the_products_names(self) -> None:
+        declared = metadata.declared_for("0000000000000000custom", [])
+        assert metadata.GLOBAL.questionnaire == declared.questionnaire
+        assert metadata.GLOBAL.responder == declared.responder
+        assert "number" == metadata.declared_for(self.RETAIL, []).types["questionnaire_metadata:order_total"]
+
+    def test_ids_are_ids_and_unlike_each_other(self) -> None:
+        known = [one.metadata_id for one in metadata.PRODUCT]
+        assert all(ids.is_id(one) for one in known)
+        assert len(known) == len(set(known))
+
+    def test_the_narrowest_decides(self) -> None:
+        levels = ("application", "organization", "application_type")
+        own = [
+            metadata.MetadataDefinition("order_total", "questionnaire", level, "text", level=level) for level in levels
+        ]
+        titles = [metadata.declared_for(self.RETAIL, own[n:]).questionnaire["order_total"].title for n in range(3)]
+        assert ["application", "application_type", "application_type"] == titles
+        assert "organization" == metadata.declared_for(self.RETAIL, own[1:2]).questionnaire["order_total"].title
+
+    def test_personal_stays_personal(self) -> None:
+        own = [metadata.MetadataDefinition("email", "responder", "Mail", level="application")]
+        email = metadata.declared_for(None, own).responder["email"]
+        assert ("Mail", True) == (email.title, email.anonymize)

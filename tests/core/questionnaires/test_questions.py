@@ -1,0 +1,234 @@
+"""The types with parts or bounds of their own: what is refused, what reads back, ids of rows, one language shown."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afterword.core.questionnaires import definition, questions
+from afterword.core.questionnaires.definition import Definition, Row
+from tests.core.questionnaires.test_definition import JSON, checked, give_id, places
+
+COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
+ROWS = [{"key": "speed", "label": "Speed"}, {"key": "price", "label": "Price"}]
+GOOD: dict[str, dict[str, Any]] = {
+    "matrix": {"rows": ROWS, "choices": COLUMNS},
+    "ranking": {"choices": COLUMNS, "rank_max": 2},
+    "number": {"number_min": -1.5, "number_max": 100, "decimals": 1},
+    "date": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
+    "consent": {},
+    "contact": {"contact_fields": ["email", "preferred_time"]},
+}
+
+
+def document(type_name: str, **fields: object) -> dict[str, Any]:
+    asked = {"key": "asked", "type": type_name, "title": "?", **GOOD[type_name], **fields}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    after = {"key": "after", "type": "nps", "title": "And?"}
+    return {
+        "default_locale": "en",
+        "locales": ["en", "el"],
+        "groups": [{"key": "group", "questions": [asked, after]}],
+    }
+
+
+def parse(type_name: str, **fields: object) -> Definition:
+    return definition.parse(document(type_name, **fields), give_id=give_id)
+
+
+def found(type_name: str, **fields: object) -> list[tuple[str, str]]:
+    findings = checked(document(type_name, **fields), give_id=give_id)
+    below = "/groups/0/questions/0"
+    return [(one.path.removeprefix(below), one.code) for one in findings if one.severity == "error"]
+
+
+class TestRead:
+    @pytest.mark.parametrize(
+        ("type_name", "fields", "pointer", "code"),
+        [
+            ("matrix", {"rows": None}, "/rows", "required"),
+            ("matrix", {"rows": []}, "/rows", "too_few"),
+            ("matrix", {"rows": [{"key": f"r{n}", "label": "?"} for n in range(31)]}, "/rows", "too_many"),
+            ("matrix", {"rows": {"a": "b"}}, "/rows", "wrong_type"),
+            ("matrix", {"rows": [7]}, "/rows/0", "wrong_type"),
+            ("matrix", {"rows": [{"key": "a"}]}, "/rows/0/label", "required"),
+            ("matrix", {"rows": [{"label": "Speed"}]}, "/rows/0/key", "required"),
+            ("matrix", {"rows": [{"key": "Speed", "label": "?"}]}, "/rows/0/key", "invalid_format"),
+            ("matrix", {"rows": [{"row_id": "r1", "label": "?"}]}, "/rows/0/row_id", "invalid_format"),
+            ("matrix", {"rows": [ROWS[0], ROWS[0]]}, "/rows/1/key", "duplicate"),
+            ("matrix", {"rows": [{"row_id": "R" * 22, "label": "?"}] * 2}, "/rows/1/row_id", "duplicate"),
+            ("matrix", {"rows": [{"key": "a", "label": "x" * 201}]}, "/rows/0/label", "too_long"),
+            ("matrix", {"choices": None}, "/choices", "required"),
+            ("matrix", {"choices": COLUMNS[:1]}, "/choices", "too_few"),
+            ("matrix", {"choices": [{"value": n, "label": "?"} for n in range(1, 13)]}, "/choices", "too_many"),
+            ("matrix", {"choices": [*COLUMNS[:2], {**COLUMNS[2], "other": True}]}, "/choices/2/other", "unknown_value"),
+            (
+                "matrix", {"translations": {"el": {"rows": {"size": "?"}}}},
+                "/translations/el/rows/size", "unknown_member",
+            ),
+            ("matrix", {"translations": {"el": {"rows": {"speed": 7}}}}, "/translations/el/rows/speed", "wrong_type"),
+            ("matrix", {"translations": {"el": {"rows": [7]}}}, "/translations/el/rows", "wrong_type"),
+            (
+                "matrix", {"translations": {"el": {"rows": {"speed": "a", give_id("row", "asked.speed"): "b"}}}},
+                f"/translations/el/rows/{give_id('row', 'asked.speed')}", "duplicate",
+            ),
+            ("ranking", {"choices": [{"value": n, "label": "?"} for n in range(1, 22)]}, "/choices", "too_many"),
+            (
+                "ranking", {"choices": [COLUMNS[0], {**COLUMNS[1], "exclusive": True}]},
+                "/choices/1/exclusive", "unknown_value",
+            ),
+            ("ranking", {"rank_max": 0}, "/rank_max", "out_of_range"),
+            ("ranking", {"rank_max": 4}, "/rank_max", "out_of_range"),
+            ("number", {"number_min": "1"}, "/number_min", "wrong_type"),
+            ("number", {"number_min": True}, "/number_min", "wrong_type"),
+            ("number", {"number_min": float("inf")}, "/number_min", "wrong_type"),
+            ("number", {"number_max": 1e300}, "/number_max", "out_of_range"),
+            ("number", {"number_max": 0.55}, "/number_max", "out_of_range"),
+            ("number", {"number_min": 200}, "/number_min", "out_of_range"),
+            ("number", {"decimals": 7}, "/decimals", "out_of_range"),
+            ("number", {"decimals": -1}, "/decimals", "out_of_range"),
+            ("date", {"date_min": "yesterday"}, "/date_min", "invalid_format"),
+            ("date", {"date_max": "2026-02-30"}, "/date_max", "invalid_format"),
+            ("date", {"date_max": 2026}, "/date_max", "invalid_format"),
+            ("date", {"date_min": "2027-01-01"}, "/date_min", "out_of_range"),
+            ("contact", {"contact_fields": []}, "/contact_fields", "too_few"),
+            ("contact", {"contact_fields": ["fax"]}, "/contact_fields/0", "unknown_value"),
+            ("contact", {"contact_fields": ["name", "name"]}, "/contact_fields/1", "duplicate"),
+            ("contact", {"contact_fields": [["name"]]}, "/contact_fields/0", "unknown_value"),
+            ("contact", {"contact_fields": "name"}, "/contact_fields", "wrong_type"),
+        ],
+    )  # fmt: skip
+    def test_refused(self, type_name: str, fields: dict[str, object], pointer: str, code: str) -> None:
+        assert (pointer, code) in found(type_name, **fields)
+
+    @pytest.mark.parametrize("type_name", GOOD)
+    def test_reads_back(self, type_name: str) -> None:
+        good = parse(type_name, required=True)
+        assert good == definition.parse(definition.document_of(good))
+        own = set(questions.TYPES[type_name].fields)
+        assert own <= questions.document_of(good.questions()[0]).keys()
+        assert not own & questions.document_of(good.questions()[1]).keys()
+
+    def test_defaults(self) -> None:
+        assert ("name", "email") == parse("contact", contact_fields=None).questions()[0].contact_fields
+        number = parse("number", number_min=None, number_max=None, decimals=None).questions()[0]
+        assert (0, None, None) == (number.decimals, number.number_min, number.number_max)
+        assert 3 == parse("ranking", rank_max=None).questions()[0].ranks
+
+
+class TestConditions:
+    @pytest.mark.parametrize(
+        ("type_name", "subject", "operator", "value"),
+        [
+            ("matrix", "question:asked:speed", "less", 2),
+            ("matrix", "question:asked", "is_empty", None),
+            ("ranking", "question:asked", "contains", 1),
+            ("number", "question:asked", "greater", 0.5),
+            ("date", "question:asked", "less", "2026-06-01"),
+            ("consent", "question:asked", "equal", True),
+            ("contact", "question:asked:email", "ends_with", "@example.com"),
+        ],
+    )
+    def test_ok(self, type_name: str, subject: str, operator: str, value: object) -> None:
+        leaf = {"subject": subject, "operator": operator, **({} if value is None else {"value": value})}
+        good = parse(type_name, jumps=[{"target_question_id": None, "conditions": leaf}])
+        stored: Any = definition.document_of(good)
+        kept = stored["groups"][0]["questions"][0]["jumps"][0]["conditions"]["subject"]
+        assert kept.startswith(f"question:{give_id('question', 'asked')}")
+        if subject.endswith("speed"):
+            assert kept.endswith(give_id("row", "asked.speed"))
+        assert good == definition.parse(stored)
+
+    @pytest.mark.parametrize(
+        ("type_name", "subject", "code"),
+        [("matrix", "question:asked:size", "unknown_id"), ("matrix", "question:after:speed", "unknown_id"),
+         ("contact", "question:asked:phone", "unknown_id"), ("matrix", "question:asked", "wrong_type")],
+    )  # fmt: skip
+    def test_refused(self, type_name: str, subject: str, code: str) -> None:
+        leaf = {"subject": subject, "operator": "equal", "value": 1}
+        assert code in {one for _, one in found(type_name, jumps=[{"target_question_id": None, "conditions": leaf}])}
+
+
+class TestLocalized:
+    TRANSLATIONS = {"el": {"title": "Πώς;", "choices": {"1": "Καλό"}, "rows": {"speed": "Ταχύτητα"}}}  # noqa: RUF012
+
+    def test_rows(self) -> None:
+        asked = parse("matrix", translations=self.TRANSLATIONS).questions()[0]
+        shown = definition.localized(asked, "el")
+        assert ["Ταχύτητα", "Price"] == [row.label for row in shown.rows]
+        assert ["Καλό", "Fair", "Bad"] == [choice.label for choice in shown.choices]
+
+    def test_warnings(self) -> None:
+        findings = checked(document("matrix", translations=self.TRANSLATIONS), give_id=give_id)
+        missing = {one.path.rpartition("/el/")[2] for one in findings if one.code == "missing_translation"}
+        assert {"choices/2", "choices/3", f"rows/{give_id('row', 'asked.price')}", "title"} == missing
+
+    def test_rows_are_shuffled_and_columns_are_not(self) -> None:
+        asked = parse("matrix", randomize=True).questions()[0]
+        shown = [definition.localized(asked, "en", seed=f"instance{n}") for n in range(50)]
+        assert 2 == len({tuple(row.row_id for row in one.rows) for one in shown})
+        assert {(1, 2, 3)} == {tuple(choice.value for choice in one.choices) for one in shown}
+
+    def test_choices_of_a_ranking_are_shuffled(self) -> None:
+        asked = parse("ranking", randomize=True).questions()[0]
+        orders = {
+            tuple(choice.value for choice in definition.localized(asked, "en", seed=f"instance{n}").choices)
+            for n in range(200)
+        }
+        assert 6 == len(orders)
+
+    def test_content_has_no_keys(self) -> None:
+        asked = parse("matrix").questions()[0]
+        rows: Any = definition.question_content(definition.localized(asked, "en"))["rows"]
+        assert [{"row_id": give_id("row", "asked.speed"), "label": "Speed"}] == rows[:1]
+
+
+class TestWithIds:
+    def test_whatever_has_neither_id_nor_key(self) -> None:
+        whole = document("matrix", key=None, rows=[{"label": "Speed"}, ROWS[1]])
+        del whole["groups"][0]["key"]
+        numbers = count(1)
+        named = definition.with_ids(whole, new_id=lambda: f"{next(numbers):022}")
+        good = definition.parse(named, give_id=give_id)
+        assert "0" * 21 + "1" == good.groups[0].group_id
+        first, second = good.questions()
+        assert ("0" * 21 + "2", give_id("question", "after")) == (first.question_id, second.question_id)
+        assert Row("0" * 21 + "3", "Speed") == first.rows[0]
+        assert give_id("row", "0" * 21 + "2.price") == first.rows[1].row_id
+
+    def test_ids_survive_edits(self) -> None:
+        stored = definition.document_of(parse("matrix"))
+        assert stored == definition.with_ids(stored, new_id=lambda: "9" * 22)
+
+    def test_the_document_itself_stays(self) -> None:
+        whole = {"groups": [{"questions": [{"rows": [{}]}]}]}
+        definition.with_ids(whole, new_id=lambda: "9" * 22)
+        assert {"groups": [{"questions": [{"rows": [{}]}]}]} == whole
+
+    @given(JSON | st.fixed_dictionaries({"groups": JSON | st.lists(st.fixed_dictionaries({"questions": JSON}))}))
+    def test_any_json(self, anything: object) -> None:
+        definition.with_ids(anything, new_id=lambda: "9" * 22)
+
+
+ALL = {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "group", "questions": [
+    {"key": f"q_{name}", "type": name, "title": "?", **fields} for name, fields in GOOD.items()]}]}  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(path=st.sampled_from(places(ALL)), to=JSON)
+def test_one_place_turned_into_anything_is_read_or_reported(path: tuple[str | int, ...], to: object) -> None:
+    def changed(value: Any, steps: tuple[str | int, ...]) -> Any:
+        if not steps:
+            return to
+        step, rest = steps[0], steps[1:]
+        if isinstance(value, list):
+            return [changed(one, rest) if place == step else one for place, one in enumerate(value)]
+        return {name: changed(one, rest) if name == step else one for name, one in value.items()}
+
+    wrong = changed(ALL, path)
+    findings = checked(wrong, give_id=give_id)
+    if not [one for one in findings if one.severity == "error"]:
+        good = definition.parse(wrong, give_id=give_id)
+        assert good == definition.parse(definition.document_of(good))

@@ -1,0 +1,111 @@
+import itertools
+import os
+import pathlib
+
+import pytest
+
+from afterword.core.scheduling.statuses import (
+    CLAIM,
+    HOLD,
+    ITEM_MOVES,
+    ITEM_TERMINAL,
+    MOVES,
+    PUBLIC_ITEM,
+    SKIP,
+    InvalidMove,
+    Item,
+    Move,
+    PublicItem,
+)
+
+S, C, B, SENT, F, U, A, I = Item  # noqa: E741  scheduled, claimed, sending, sent, failed, uncertain, aborted, ignored
+DRAWN = {
+    (S, C), (S, SENT), (S, A),
+    (C, S), (C, B), (C, SENT), (C, F), (C, A), (C, I),
+    (B, SENT), (B, F), (B, U), (B, S),
+    (F, SENT), (U, SENT), (U, F),
+}  # fmt: skip
+# The public table of moves (resources.md 3.2), to itself where an inner move does not show.
+PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
+ARCHITECTURE = pathlib.Path("ARCHITECTURE.md")
+BEGIN, END = "<!-- moves: made from core/statuses.py -->\n", "<!-- end of moves -->\n"
+
+
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.name)
+def test_step(move: Move) -> None:
+    for current, to in itertools.product(Item, Item):
+        if (current, to) in move.arcs:
+            assert to is move.step(current, to)
+            continue
+        with pytest.raises(InvalidMove) as refusal:
+            move.step(current, to)
+        assert (409, "item_closed") == (refusal.value.status, refusal.value.code)
+
+
+def test_names() -> None:
+    assert len(MOVES) == len({move.name for move in MOVES})
+    assert all(move.sources and move.guard and move.effect for move in MOVES)
+
+
+def test_every_status_is_drawn() -> None:
+    assert set(Item) == ITEM_MOVES.keys() == PUBLIC_ITEM.keys()
+    assert DRAWN == {(current, to) for current, targets in ITEM_MOVES.items() for to in targets}
+
+
+def test_terminal_is_what_never_goes_back() -> None:
+    open_ones = {S, C, B}
+
+    assert set(Item) - open_ones == ITEM_TERMINAL
+    assert not [arc for move in MOVES for arc in move.arcs if arc[0] in ITEM_TERMINAL and arc[1] in open_ones]
+
+
+def test_public_moves() -> None:
+    """A claim and the decision that follows it are one transaction: outside they are one move."""
+    at_once = {(current, to) for current, _ in CLAIM.arcs for move in (HOLD, SKIP) for _, to in move.arcs if to != S}
+
+    assert {(PUBLIC_ITEM[current], PUBLIC_ITEM[to]) for current, to in DRAWN | at_once} == PUBLIC
+    assert list(range(1, 7)) == sorted(PublicItem)
+
+
+def test_every_status_can_end() -> None:
+    reaching = set(ITEM_TERMINAL)
+    while more := {item for item, targets in ITEM_MOVES.items() if targets & reaching} - reaching:
+        reaching |= more
+    assert set(Item) == reaching
+
+
+def test_architecture() -> None:
+    """The picture and the table of moves in ARCHITECTURE.md say what this table says."""
+    text = ARCHITECTURE.read_text()
+    before, begin, rest = text.partition(BEGIN)
+    drawn, end, after = rest.partition(END)
+    assert begin
+    assert end
+    if os.environ.get("REWRITE_SNAPSHOTS"):
+        ARCHITECTURE.write_text(before + begin + _picture() + end + after)
+    assert _picture() == drawn
+
+
+def _picture() -> str:
+    names: dict[tuple[Item, Item], list[str]] = {}
+    for move in MOVES:
+        for arc in sorted(move.arcs):
+            if arc[0] != arc[1]:
+                names.setdefault(arc, []).append(move.name)
+    arrows = [f"    {_name(a)} --> {_name(b)}: {', '.join(names[a, b])}" for a, b in sorted(names)]
+    ends = [f"    {_name(item)} --> [*]" for item in Item if not ITEM_MOVES[item]]
+    diagram = ["```mermaid", "stateDiagram-v2", "    [*] --> scheduled", *arrows, *ends, "```", ""]
+    rows = [
+        f"| {move.name} | {_names(move.sources)} | {_names(move.targets) or '='} | {move.guard} | {move.effect} |"
+        for move in MOVES
+    ]
+    table = ["| Move | From | To | Guard | In the same transaction |", "|---|---|---|---|---|", *rows, ""]
+    return "\n".join([*diagram, *table])
+
+
+def _names(items: frozenset[Item]) -> str:
+    return ", ".join(_name(item) for item in sorted(items))
+
+
+def _name(item: Item) -> str:
+    return item.name.lower()

@@ -1,0 +1,193 @@
+"""The columns and cells of exports, and what spreadsheets must not take for formulas."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.wire import exports
+from afterword.core.wire.exports import FIXED, ExportTable, Response, guarded
+
+NPS, SINGLE, MATRIX, CONTACT, TEXT = (f"Q{n}".ljust(22, "0") for n in range(5))
+ROWS = tuple(f"R{n}".ljust(22, "0") for n in range(2))
+STARTED = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def definition(*questions: dict[str, Any]) -> Definition:
+    return core_definition.parse(
+        {
+            "default_locale": "en",
+            "locales": ["en", "el"],
+            "groups": [{"group_id": "G".ljust(22, "0"), "questions": list(questions)}],
+        }
+    )
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    {"question_id": NPS, "type": "nps", "title": "How likely?"},
+    {
+        "question_id": SINGLE,
+        "type": "single_choice",
+        "title": "Why?",
+        "display_name": "Reason",
+        "choices": [{"value": 1, "label": "Price"}, {"value": 2, "label": "Other", "other": True}],
+        "translations": {"el": {"choices": {"1": "Τιμή"}}},
+    },
+    {
+        "question_id": MATRIX,
+        "type": "matrix",
+        "title": "How good?",
+        "rows": [{"row_id": ROWS[0], "label": "Price"}, {"row_id": ROWS[1], "label": "Speed"}],
+        "choices": [{"value": 1, "label": "Bad"}, {"value": 2, "label": "Good"}],
+    },
+    {"question_id": CONTACT, "type": "contact", "title": "Who?", "contact_fields": ["name", "email"]},
+    {"question_id": TEXT, "type": "text", "title": "=1+1"},
+]
+
+
+def response(answers: dict[str, list[Any]], **metadata: dict[str, str]) -> Response:
+    return Response([f"{name}!" for name in FIXED], answers, **metadata)
+
+
+class TestColumns:
+    def test_what_only_older_versions_had(self) -> None:
+        """A choice, a row or a field that was removed may have been answered before."""
+        _, single, matrix, contact, _ = QUESTIONS
+        newest = definition(
+            {**single, "choices": [*single["choices"][:1], {"value": 3, "label": "Service"}]},
+            {**matrix, "rows": matrix["rows"][1:]},
+            {**contact, "contact_fields": ["email"]},
+        )
+        sheet = ExportTable([newest, definition(*QUESTIONS)], "en", values="labels", has_questionnaire_metadata=False,
+                      has_responder_metadata=False)  # fmt: skip
+        given = {SINGLE: [2, "Colour"], MATRIX: [dict.fromkeys(ROWS, 2), None], CONTACT: [{"name": "Ann"}, None]}
+        row = dict(zip(sheet.headers, sheet.cells(response(given)), strict=True))
+        assert ("Other", "Colour", "Good", "Good", "Ann", None) == tuple(
+            row[name]
+            for name in (
+                "Reason",
+                "Reason [other]",
+                "How good?: Speed",
+                "How good?: Price",
+                "Who?: name",
+                "Who?: email",
+            )
+        )
+
+    def test_headers(self) -> None:
+        sheet = ExportTable([definition(*QUESTIONS)], "en", questionnaire_names=["store_id"], responder_names=["email"])
+        assert [
+            *FIXED,
+            "How likely?",
+            "Reason", "Reason [code]", "Reason [other]",
+            "How good?: Price", "How good?: Price [code]", "How good?: Speed", "How good?: Speed [code]",
+            "Who?: name", "Who?: email",
+            "=1+1",
+            "questionnaire.store_id", "questionnaire metadata, undeclared",
+            "responder.email", "responder metadata, undeclared",
+        ] == sheet.headers  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            ("both", ["Other", 2, "Speed"]),
+            ("labels", ["Other", "Speed"]),
+            ("codes", [2, "Speed"]),
+        ],
+    )
+    def test_labels_and_codes(self, values: Any, expected: list[Any]) -> None:
+        sheet = ExportTable([definition(QUESTIONS[1])], "en", values)
+        cells = sheet.cells(response({SINGLE: [2, "Speed"]}))
+        assert expected == cells[len(FIXED) : len(FIXED) + len(expected)]
+
+    def test_language(self) -> None:
+        sheet = ExportTable([definition(QUESTIONS[1])], "el", "labels")
+        assert "Τιμή" == sheet.cells(response({SINGLE: [1, None]}))[len(FIXED)]
+
+    def test_parts(self) -> None:
+        sheet = ExportTable([definition(*QUESTIONS[2:4])], "en", "labels")
+        cells = sheet.cells(
+            response({MATRIX: [{ROWS[1]: 2}, None], CONTACT: [{"name": "Ann", "email": "ann@example.com"}, None]})
+        )
+        assert [None, "Good", "Ann", "ann@example.com"] == cells[len(FIXED) : len(FIXED) + 4]
+
+    def test_question_of_an_older_version(self) -> None:
+        newest, oldest = definition(QUESTIONS[0]), definition(QUESTIONS[4], {**QUESTIONS[0], "title": "Before"})
+        sheet = ExportTable([newest, oldest], "en", has_questionnaire_metadata=False, has_responder_metadata=False)
+        assert [*FIXED, "How likely?", "=1+1"] == sheet.headers
+
+    def test_undeclared_metadata_stands_together(self) -> None:
+        sheet = ExportTable(
+            [definition(QUESTIONS[0])], "en", questionnaire_names=["store_id"], has_responder_metadata=False
+        )
+        cells = sheet.cells(response({}, questionnaire_metadata={"store_id": "7", "b": "2", "a": "1"}))
+        assert ["7", '{"a":"1","b":"2"}'] == cells[-2:]
+
+
+class TestDocument:
+    def test_ok(self) -> None:
+        sheet = ExportTable([definition(*QUESTIONS)], "en")
+        document = sheet.document(response({NPS: [9, None], SINGLE: [2, "Speed"]}, responder_metadata={"a": "b"}))
+        assert {
+            NPS: {"type": "nps", "title": "How likely?", "value": 9},
+            SINGLE: {"type": "single_choice", "title": "Why?", "value": 2, "label": "Other", "other_text": "Speed"},
+        } == document["answers"]
+        assert {"questionnaire": {}, "responder": {"a": "b"}} == document["metadata"]
+
+    def test_without_metadata(self) -> None:
+        sheet = ExportTable(
+            [definition(*QUESTIONS)], "en", has_questionnaire_metadata=False, has_responder_metadata=False
+        )
+        assert "metadata" not in sheet.document(response({}))
+
+
+class TestGuarded:
+    @pytest.mark.parametrize(
+        "text",
+        ["=1", "+1", "-1", "@a", "\t=1", "\r=1", "\n=1", "\0=1", "＝1", "＋1", "－1", "＠a", " =1", "'a"],  # noqa: RUF001
+    )
+    def test_formula(self, text: str) -> None:
+        assert f"'{text}" == guarded(text)
+
+    @pytest.mark.parametrize("text", ["", "1", "a=1", "Ann", " Ann", "é", "1-2"])
+    def test_harmless(self, text: str) -> None:
+        assert text == guarded(text)
+
+    @given(st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
+    def test_round_trip(self, text: str) -> None:
+        """A reader that takes one leading apostrophe away has the text again."""
+        file = io.StringIO()
+        csv.writer(file, lineterminator="\r\n").writerow([guarded(text), "end"])
+        [[cell, _]] = csv.reader(io.StringIO(file.getvalue(), newline=""))
+        assert text == cell.removeprefix("'")
+        assert cell[:1] not in {"=", "+", "-", "@", "\t", "\r", "\n"}
+
+
+class TestCursor:
+    def test_round_trip_with_an_overlap(self) -> None:
+        assert STARTED - exports.OVERLAP == exports.read_cursor(exports.cursor_of(STARTED))
+
+    @pytest.mark.parametrize("text", ["", "a", "é", "AAAA", "A" * 512, "____________"])
+    def test_wrong(self, text: str) -> None:
+        with pytest.raises(ValueError, match="no cursor"):
+            exports.read_cursor(text)
+
+
+@pytest.mark.parametrize(
+    ("oldest", "reached", "expected"),
+    [
+        (None, STARTED, 0),
+        (STARTED, STARTED, 0),
+        (STARTED - timedelta(days=10), STARTED, 0),
+        (STARTED - timedelta(days=10), STARTED - timedelta(days=5), 50),
+        (STARTED - timedelta(days=10), STARTED - timedelta(days=10), 99),
+    ],
+)
+def test_progress(oldest: datetime | None, reached: datetime, expected: int) -> None:
+    assert expected == exports.progress(started=STARTED, oldest=oldest, reached=reached)

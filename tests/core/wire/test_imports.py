@@ -1,0 +1,221 @@
+"""Tables of items: headers in other words, rows that are broken, pieces that make up the whole."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afterword import errors
+from afterword.core.questionnaires.metadata import GLOBAL
+from afterword.core.wire import imports
+from afterword.core.wire.imports import Cut, Fault
+
+HEADER = "responder_channel_identifier,locale,external_reference"
+
+
+def cut(text: str, *, separator: str = ",", mapping: dict[str, str] | None = None, strict: bool = False) -> Cut:
+    found = imports.cut(text, separator=separator, mapping=mapping or {})
+    imports.check(found, declared=GLOBAL, strict=strict)
+    return found
+
+
+def rows(found: Cut) -> list[Any]:
+    """All rows, each with its number."""
+    every: list[Any] = []
+    for piece in found.pieces:
+        held = imports.read_piece(piece.content).rows
+        assert len(every) + 1 == piece.first_row
+        every += held
+    assert found.rows_total == len(every)
+    return every
+
+
+def wrong(text: str, **options: Any) -> list[tuple[str, str]]:
+    with pytest.raises(errors.Invalid) as caught:
+        cut(text, **options)
+    return [
+        (error.pointer if error.pointer is not None else error.parameter or "", error.code)
+        for error in caught.value.errors
+    ]
+
+
+def advice(text: str, **options: Any) -> str:
+    with pytest.raises(errors.Invalid) as caught:
+        cut(text, **options)
+    return " ".join(error.message for error in caught.value.errors)
+
+
+class TestDecode:
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+    def test_utf_16(self, encoding: str) -> None:
+        with pytest.raises(errors.Malformed, match=r"UTF-16.*CSV UTF-8") as caught:
+            imports.decode(HEADER.encode(encoding))
+        assert "malformed_encoding" == caught.value.code
+
+    def test_latin_1(self) -> None:
+        with pytest.raises(errors.Malformed, match=r"line 3 .*Latin-1.*CSV UTF-8"):
+            imports.decode(f"{HEADER}\na@b.example,,\nJosé,,\n".encode("latin-1"))
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+    def test_utf_8(self, encoding: str) -> None:
+        assert f"{HEADER}\nλ" == imports.decode(f"{HEADER}\nλ".encode(encoding))
+
+
+class TestHeader:
+    @pytest.mark.parametrize(
+        ("text", "options", "expected"),
+        [
+            ("", {}, [("", "too_few")]),
+            ("\n\n", {}, [("", "too_few")]),
+            (HEADER, {}, [("", "too_few")]),
+            (f"{HEADER}\n\n,,\n", {}, [("", "too_few")]),
+            ("locale\nel", {}, [("/responder_channel_identifier", "required")]),
+            (f"{HEADER},E-mail\n", {}, [("/E-mail", "unknown_column")]),
+            (f"{HEADER},a/b\n", {}, [("/a~1b", "unknown_column")]),
+            (f"{HEADER},locale\n", {}, [("/locale", "exclusive")]),
+            (f"{HEADER},Sprache\n", {"mapping": {"Sprache": "locale"}}, [("/Sprache", "exclusive")]),
+            (f"{HEADER},Sprache\n", {"mapping": {"Sprache": "language"}}, [("map[Sprache]", "unknown_column")]),
+            (f"{HEADER}\n", {"mapping": {"Sprache": "locale"}}, [("map[Sprache]", "unknown_column")]),
+            (f"{HEADER},,x\n", {"mapping": {"x": ""}}, [("/", "required")]),
+            (f"{HEADER},metadata.questionnaire.\n", {}, [("/metadata.questionnaire.", "invalid_format")]),
+            (f"{HEADER},metadata.responder.age\na,,,", {"strict": True},
+             [("/metadata.responder.age", "unknown_metadata")]),
+            (f'"{HEADER}\na', {}, [("", "invalid_format")]),
+            (",".join(["responder_channel_identifier", *(f"metadata.responder.n{n}" for n in range(201))]), {},
+             [("/metadata/responder", "too_many")]),
+        ],
+    )  # fmt: skip
+    def test_refused(self, text: str, options: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+        assert expected == wrong(text, **options)
+
+    @pytest.mark.parametrize(
+        ("name", "meant"),
+        [
+            ("E-mail", "responder_channel_identifier"),
+            ("responder channel identifer", "responder_channel_identifier"),
+            ("Language", "locale"),
+            ("Send-Time", "send_time"),
+            ("Order ID", "external_reference"),
+            ("transaction id", "metadata.questionnaire.transaction_id"),
+            ("Store", "metadata.questionnaire.store_id"),
+        ],
+    )
+    def test_suggests(self, name: str, meant: str) -> None:
+        assert f"did you mean {meant}?" in advice(f"{name},b\n")
+
+    def test_suggests_nothing_far_off(self) -> None:
+        told = advice("Schuhgröße,responder_channel_identifier\n")
+        assert "metadata.questionnaire.NAME" in told
+        assert "Schuh" not in told
+
+    def test_another_separator(self) -> None:
+        assert "another separator" in advice("responder_channel_identifier;locale\na@b.example;el\n")
+
+    def test_mapped(self) -> None:
+        text = "Notes, E-mail ,Name\nx,a@b.example,Ann\n"
+        mapping = {"E-mail": imports.ADDRESS, "Notes": "", "Name": "metadata.responder.first_name"}
+        found = cut(text, mapping=mapping)
+        assert ((imports.ADDRESS, "metadata.responder.first_name"), (2, 3)) == (found.sheet.columns, found.sheet.places)
+        assert [["a@b.example", "Ann"]] == rows(found)
+
+
+class TestRows:
+    def test_as_they_are(self) -> None:
+        text = f'{HEADER}\r\na@b.example,"el",\r\n\r\n , ,\n"c@d.example","a ""b""\nc, d",7\rlast,x,y'
+        expected = [["a@b.example", "el", ""], ["c@d.example", 'a "b"\nc, d', "7"], ["last", "x", "y"]]
+        assert expected == rows(cut(text))
+
+    @pytest.mark.parametrize(
+        ("line", "code"),
+        [
+            ("a@b.example,el", "invalid_format"),
+            ("a@b.example,el,1,2", "invalid_format"),
+            ('"a@b.example"x,el,1', "invalid_format"),
+            ("a@b.example,el,\x00", "invalid_format"),
+            (f"a@b.example,{'é' * 33_000},1", "too_long"),
+            ('a@b.example,"' + "x\n" * 40_000 + '",1', "too_long"),
+            (f"a@b.example,{'x' * 10_000_000},1", "too_long"),  # more than the library takes
+            (f'a@b.example,"{"x" * 200_000}",1', "too_long"),
+        ],
+    )
+    def test_broken(self, line: str, code: str) -> None:
+        """A broken row is told in its place, and its neighbours are as good as before."""
+        good = "c@d.example,el,7"
+        found = rows(cut(f"{HEADER}\n{good}\n{line}\n{good}\n"))
+        assert [good.split(",")] * 2 == [found[0], found[2]]
+        assert isinstance(found[1], Fault)
+        assert code == found[1].code
+
+    def test_more_cells_without_anything_in_them(self) -> None:
+        assert [["a@b.example", "el", "1"]] == rows(cut(f"{HEADER},,\na@b.example,el,1,,,\n"))
+
+    @pytest.mark.parametrize(
+        ("rest", "until"),
+        [
+            ("x\n" * 10, "never closed"), ("x" * 200_000, "not closed within 65,536 bytes"),
+            ("x\n" * 200_000, "not closed within 65,536 bytes"),
+        ],
+    )  # fmt: skip
+    def test_a_quotation_mark_without_end(self, rest: str, until: str) -> None:
+        """What follows it cannot be told apart, so nothing of the file is taken."""
+        text = f'{HEADER}\na@b.example,el,1\nb@b.example,"el,2\n{rest}'
+        assert f"opened in row 2 and {until}" in advice(text)
+
+    def test_a_header_that_cannot_be_read(self) -> None:
+        assert "header cannot be read. A row may have 65,536 bytes." in advice(
+            ",".join(f"c{n}" for n in range(100_000))
+        )
+
+    def test_too_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports, "ROWS_MAX", 3)
+        assert 3 == len(rows(cut(f"{HEADER}\n" + "a,,\n" * 3)))
+        with pytest.raises(errors.TooLarge):
+            cut(f"{HEADER}\n" + "a,,\n" * 4)
+
+    def test_pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports, "PIECE_ROWS", 3)
+        monkeypatch.setattr(imports, "PIECE_CHARACTERS", 100)
+        lines = [f"a{n},,{'x' * (99 if n == 4 else 1)}" for n in range(10)]
+        found = cut("\n".join([HEADER, *lines]))
+        assert [1, 4, 6, 9] == [piece.first_row for piece in found.pieces]
+        assert [line.split(",") for line in lines] == rows(found)
+
+    def test_repeated(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(imports, "PIECE_ROWS", 2)
+        found = cut(f"{HEADER}\na,,1\nb,,\nc,, 1 \nd,,\ne,,2\n")
+        assert [[], ["1"], []] == [imports.read_piece(piece.content).repeated for piece in found.pieces]
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
+
+
+class TestRoundTrip:
+    @settings(max_examples=150, deadline=None)
+    @given(
+        st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(imports.SEPARATORS)
+    )
+    def test_what_was_written_is_read(self, table: list[list[str]], separator: str) -> None:
+        """Whatever a writer of CSV may write comes out cell by cell."""
+        table = [["a", *line] for line in table]
+        file = io.StringIO(newline="")
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerow(["responder_channel_identifier", "locale", "send_time", "metadata.responder.x"])
+        writer.writerows(table)
+        assert table == rows(cut(file.getvalue(), separator=separator))
+
+
+class TestDocument:
+    def test_of_a_row(self) -> None:
+        columns = [*imports.FIELDS, "metadata.questionnaire.order/total", "metadata.responder.first_name"]
+        cells = [" a@b.example ", " ", "2027-01-01 10:00", "", " 12.5", ""]
+        expected = {
+            "responder_channel_identifier": "a@b.example",
+            "send_time": "2027-01-01 10:00",
+            "metadata": {"questionnaire": {"order/total": " 12.5"}},
+        }
+        assert expected == imports.document_of(columns, cells)
+        pointers = imports.pointers_of(columns, range(2, 8))
+        assert (2, 6) == (pointers["/responder_channel_identifier"], pointers["/metadata/questionnaire/order~1total"])

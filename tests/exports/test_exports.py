@@ -1,0 +1,454 @@
+"""Exports from the request to the bytes, and what a worker does that is stopped in the middle."""
+
+import asyncio
+import csv
+import hashlib
+import io
+import json
+import threading
+import uuid
+import zipfile
+from typing import Any
+
+import pytest
+
+from afterword import db, errors
+from afterword.core.answers.progress import Given
+from afterword.core.organizations.access import Caller
+from afterword.events import store as events_store
+from afterword.exports import service, writers
+from afterword.exports import store as exports_store
+from afterword.organizations import service as accounts
+from afterword.worker import exports as worker_exports
+from afterword.worker.exports import Exporter, NotOurs
+from tests.conftest import House
+from tests.exports.conftest import Shop
+
+CSAT, REASONS, COMMENT = 0, 1, 2
+DAY = 86_400
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+async def shift(pool: db.Pool, seconds: int) -> None:
+    """Move all exports back in time."""
+    async with db.transaction(pool) as database:
+        await database.execute(
+            """update export set expires_time = expires_time - make_interval(secs => $1),
+                 lease_until = lease_until - make_interval(secs => $1)""",
+            float(seconds),
+        )
+
+
+class TestCreate:
+    @pytest.mark.parametrize(
+        ("wish", "pointer", "code"),
+        [
+            ({"format": "parquet"}, "/format", "unknown_value"),
+            ({"date_basis": "viewed"}, "/date_basis", "unknown_value"),
+            ({"since_cursor": "nonsense"}, "/since_cursor", "invalid_cursor"),
+            ({"from_time": "2026-02-01T00:00:00Z", "to_time": "2026-02-01T00:00:00Z"}, "/to_time", "out_of_range"),
+            ({"filter": {"subject": "question:0000000000000000000000", "operator": "equal", "value": 1}},
+             "/filter/subject", "unknown_id"),
+            ({"filter": {"all": 7}}, "/filter/all", "wrong_type"),
+        ],
+    )  # fmt: skip
+    async def test_wrong(self, shop: Shop, wish: dict[str, Any], pointer: str, code: str) -> None:
+        problem = await shop.ask(422, **wish)
+        assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]]
+
+    async def test_too_many_wait(self, shop: Shop) -> None:
+        for _ in range(service.OPEN_MAX):
+            await shop.ask()
+        assert "rate_limited" == (await shop.ask(429))["code"]
+
+    async def test_ok(self, shop: Shop) -> None:
+        export = await shop.ask(format="jsonl", locale="EL", values="codes", from_time="2026-01-01 00:00")
+        assert ("queued", 0, None, None, None) == tuple(
+            export[name] for name in ("state", "progress", "row_count", "bytes", "next_cursor")
+        )
+        assert ("el", "2026-01-01T00:00:00+02:00") == (export["locale"], export["from_time"])
+        again = await shop.get(f"/q/export/{export['export_id']}")
+        assert export == again.json()
+        assert "etag" in again.headers
+        listed = await shop.get(f"/q/questionnaire/{shop.house.questionnaire_id}/export")
+        assert [export] == listed.json()["results"]
+
+
+class TestFile:
+    async def test_not_ready(self, shop: Shop) -> None:
+        export = await shop.ask()
+        response = await shop.get(f"/q/export/{export['export_id']}/file")
+        assert (409, "not_ready") == (response.status_code, response.json()["code"])
+
+    async def test_expired(self, shop: Shop) -> None:
+        export = await shop.ask()
+        await shop.write()
+        await shift(shop.pool, 8 * DAY)
+        async with db.transaction(shop.pool) as database:
+            assert 1 == await service.prune(database, now=database.clock.now(), limit=10)
+        response = await shop.get(f"/q/export/{export['export_id']}/file")
+        assert (410, "gone") == (response.status_code, response.json()["code"])
+        assert "expired" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
+        await shift(shop.pool, 91 * DAY)
+        async with db.transaction(shop.pool) as database:
+            assert 1 == await service.prune(database, now=database.clock.now(), limit=10)
+        assert 404 == (await shop.get(f"/q/export/{export['export_id']}")).status_code
+
+    async def test_a_large_file_goes_in_parts(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "BATCH_ROWS", 1)
+        for n in range(3):
+            await shop.respond({CSAT: Given(1 + n)})
+        await shop.ask()
+        await shop.write()
+        await shift(shop.pool, 8 * DAY)
+        for gone in (2, 1, 0):
+            async with db.transaction(shop.pool) as database:
+                assert gone == await service.prune(database, now=database.clock.now(), limit=2)
+
+    async def test_values_need_their_scopes(self, shop: Shop, weak: Caller) -> None:
+        await shop.respond({CSAT: Given(5)})
+        export = await shop.ask()
+        await shop.write()
+        async with db.transaction(shop.pool) as database:
+            _, token = await accounts.create_token(
+                database,
+                organization_id=shop.house.organization_id,
+                title="Weak",
+                scopes=weak.scopes,
+                kind="organization",
+                user_id=None,
+                now=database.clock.now(),
+            )
+        response = await shop.client.get(
+            f"/v3.2/q/export/{export['export_id']}/file", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (403, ["Questionnaire Value.Read"]) == (response.status_code, response.json()["required_scopes"])
+
+    async def test_nothing(self, shop: Shop) -> None:
+        text = await shop.file()
+        assert [] == table(text)
+        assert text.startswith("instance_id,version_id,")
+
+    async def test_csv(self, shop: Shop) -> None:
+        metadata = {"questionnaire": {"store_id": "=7", "colour": "red"}, "responder": {"email": "ann@example.com"}}
+        answers = {CSAT: Given(5), REASONS: Given([1, 2]), COMMENT: Given('=cmd "x",\r\ny')}
+        instance_id = await shop.respond(answers, metadata=metadata, complete=True)
+        export = await shop.ask()
+        await shop.write()
+        done = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        response = await shop.get(f"/q/export/{export['export_id']}/file")
+        [row] = table(response.content.decode())
+
+        assert ("done", 100, 1, len(response.content)) == tuple(
+            done[name] for name in ("state", "progress", "row_count", "bytes")
+        )
+        assert f"sha256:{hashlib.sha256(response.content).hexdigest()}" == done["checksum"]
+        assert "text/csv; charset=utf-8" == response.headers["content-type"]
+        assert str(len(response.content)) == response.headers["content-length"]
+        assert f'attachment; filename="{done["file_name"]}"' == response.headers["content-disposition"]
+        assert (instance_id, "true", "5", "'=7", "ann@example.com") == (
+            row["instance_id"], row["finalized"], row["Satisfaction with the delivery"],
+            row["questionnaire.store_id"], row["responder.email"],
+        )  # fmt: skip
+        assert '{"colour":"red"}' == row["questionnaire metadata, undeclared"]
+        assert '\'=cmd "x",\ny' in {value.replace("\r\n", "\n") for value in row.values()}
+        assert "1;2" in row.values()
+
+    async def test_json_lines(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(4)})
+        [line] = (await shop.file(format="jsonl")).splitlines()
+        document = json.loads(line)
+        assert [{"type": "csat", "value": 4}] == [
+            {name: answer[name] for name in ("type", "value")} for answer in document["answers"].values()
+        ]
+        assert {"questionnaire", "responder"} == document["metadata"].keys()
+
+    async def test_xlsx(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(5), COMMENT: Given("=1+1")})
+        export = await shop.ask(format="xlsx")
+        await shop.write()
+        response = await shop.get(f"/q/export/{export['export_id']}/file")
+        with zipfile.ZipFile(io.BytesIO(response.content)) as file:
+            sheet = file.read("xl/worksheets/sheet1.xml").decode()
+        assert "<f>" not in sheet
+        assert "<v>5</v>" in sheet
+        assert ">=1+1<" in sheet
+        assert 2 == sheet.count("<row ")
+
+    async def test_deleted_and_test_responses_are_left_out(self, shop: Shop) -> None:
+        kept, deleted, test = [await shop.respond({CSAT: Given(n)}) for n in (1, 2, 3)]
+        assert 204 == (await shop.delete(f"/q/instance/{deleted}")).status_code
+        async with db.transaction(shop.pool) as database:
+            await database.execute("update questionnaire_instance set test = true where instance_id = $1", test)
+        assert [kept] == [row["instance_id"] for row in table(await shop.file())]
+
+    async def test_unanswered_are_left_out(self, shop: Shop) -> None:
+        await shop.respond({})
+        assert [] == table(await shop.file())
+
+    async def test_incomplete(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)})
+        complete = await shop.respond({CSAT: Given(2)}, complete=True)
+        assert 2 == len(table(await shop.file()))
+        assert [complete] == [row["instance_id"] for row in table(await shop.file(include_incomplete=False))]
+        assert [complete] == [row["instance_id"] for row in table(await shop.file(date_basis="completed"))]
+
+    async def test_span(self, shop: Shop) -> None:
+        instance_id = await shop.respond({CSAT: Given(1)})
+        submitted = (await shop.get(f"/q/instance/{instance_id}")).json()["submitted_time"]
+        assert 1 == len(table(await shop.file(from_time=submitted)))
+        assert 0 == len(table(await shop.file(to_time=submitted)))
+        assert 0 == len(table(await shop.file(date_basis="sent")))
+
+    async def test_filter(self, shop: Shop) -> None:
+        low, _ = [
+            await shop.respond({CSAT: Given(n)}, metadata={"questionnaire": {"store_id": str(n)}}) for n in (1, 5)
+        ]
+        question_id = (await shop.get(f"/q/questionnaire/{shop.house.questionnaire_id}/group")).json()[0]["group_id"]
+        questions = await shop.get(f"/q/questionnaire/{shop.house.questionnaire_id}/group/{question_id}/question")
+        subject = f"question:{questions.json()[0]['question_id']}"
+        for condition in (
+            {"subject": subject, "operator": "less", "value": 3},
+            {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "1"},
+        ):
+            assert [low] == [row["instance_id"] for row in table(await shop.file(filter=condition))]
+
+    async def test_what_changed_since(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        await shop.write()
+        cursor = (await shop.get(f"/q/export/{export['export_id']}")).json()["next_cursor"]
+        async with db.transaction(shop.pool) as database:
+            await database.execute("update questionnaire_instance set updated_time = updated_time - interval '1 hour'")
+        changed = await shop.respond({CSAT: Given(2)})
+        assert [changed] == [row["instance_id"] for row in table(await shop.file(since_cursor=cursor))]
+
+    async def test_without_metadata(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)}, metadata={"responder": {"email": "ann@example.com"}})
+        assert "ann@example.com" not in await shop.file(include_metadata=False)
+
+    async def test_labels_in_a_language(self, shop: Shop) -> None:
+        await shop.respond({REASONS: Given([1])})
+        assert (await shop.file(locale="en", values="labels")) != (await shop.file(locale="el", values="labels"))
+
+    async def test_more_than_one_batch(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "BATCH_ROWS", 3)
+        written = [await shop.respond({CSAT: Given(1 + n % 5)}) for n in range(8)]
+        for format_name in ("csv", "jsonl"):
+            export = await shop.ask(format=format_name)
+            await shop.write()
+            response = await shop.get(f"/q/export/{export['export_id']}/file")
+            done = (await shop.get(f"/q/export/{export['export_id']}")).json()
+            text = response.content.decode()
+            found = (
+                [row["instance_id"] for row in table(text)]
+                if format_name == "csv"
+                else [json.loads(line)["instance_id"] for line in text.splitlines()]
+            )
+            assert (written[::-1], 8) == (found, done["row_count"])
+            assert f"sha256:{hashlib.sha256(response.content).hexdigest()}" == done["checksum"]
+
+
+class TestDelete:
+    async def test_waiting(self, shop: Shop) -> None:
+        export = await shop.ask()
+        assert 204 == (await shop.delete(f"/q/export/{export['export_id']}")).status_code
+        assert "cancelled" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
+        assert 0 == await shop.write()
+        assert 204 == (await shop.delete(f"/q/export/{export['export_id']}")).status_code
+        assert 404 == (await shop.get(f"/q/export/{export['export_id']}")).status_code
+
+    async def test_done(self, shop: Shop) -> None:
+        export = await shop.ask()
+        await shop.write()
+        assert 204 == (await shop.delete(f"/q/export/{export['export_id']}")).status_code
+        assert 404 == (await shop.get(f"/q/export/{export['export_id']}/file")).status_code
+        async with db.connection(shop.pool) as database:
+            assert 0 == await database.fetch_value("select count(*) from export_piece")
+
+
+class TestWorker:
+    async def test_cancelled_while_it_is_written(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        owner = uuid.uuid4()
+        async with db.transaction(shop.pool) as database:
+            claimed = await service.claim(database, owner=owner, now=database.clock.now())
+            assert claimed is not None
+            work = await service.begin(database, export=claimed, owner=owner)
+        assert 204 == (await shop.delete(f"/q/export/{export['export_id']}")).status_code
+        async with db.transaction(shop.pool) as database:
+            piece = service.pack(work, [], is_first=True)
+            assert not await service.keep(database, work=work, piece=piece, now=database.clock.now())
+
+    @pytest.mark.parametrize("format_name", ["csv", "jsonl", "xlsx"])
+    async def test_goes_on_where_another_died(
+        self, shop: Shop, monkeypatch: pytest.MonkeyPatch, format_name: str
+    ) -> None:
+        monkeypatch.setattr(service, "BATCH_ROWS", 2)
+        for n in range(5):
+            await shop.respond({CSAT: Given(1 + n)})
+        export = await shop.ask(format=format_name)
+        await self._die_after_one_piece(shop)
+        assert 0 == await shop.write()  # its lease holds
+        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        assert 1 == await shop.write()
+        done = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
+        assert ("done", 5) == (done["state"], done["row_count"])
+        assert (f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)) == (done["checksum"], done["bytes"])
+        if format_name == "csv":
+            assert 5 == len({row["instance_id"] for row in table(content.decode())})
+
+    async def test_stop_hands_it_back(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        stop = asyncio.Event()
+        stop.set()
+        await Exporter(shop.pool, uuid.uuid4()).write_next(stop)
+        assert "queued" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
+        assert 1 == await shop.write()
+
+    async def test_stops_are_no_attempts(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask(format="xlsx")
+        stop = asyncio.Event()
+        stop.set()
+        for _ in range(service.ATTEMPTS_MAX + 1):
+            assert await Exporter(shop.pool, uuid.uuid4()).write_next(stop)
+        assert 1 == await shop.write()
+        assert "done" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
+
+    async def test_what_leads_further_is_no_failed_attempt(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "BATCH_ROWS", 1)
+        for n in range(service.ATTEMPTS_MAX + 2):
+            await shop.respond({CSAT: Given(1 + n % 5)})
+        export = await shop.ask()
+        for _ in range(service.ATTEMPTS_MAX + 1):
+            await self._die_after_one_piece(shop)
+            await shift(shop.pool, service.LEASE_SECONDS + 1)
+        assert 1 == await shop.write()
+        done = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        assert ("done", service.ATTEMPTS_MAX + 2) == (done["state"], done["row_count"])
+
+    async def test_reads_less_at_once_after_failures(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        limits: list[int] = []
+
+        async def away(*_: object, limit: int, **__: object) -> None:
+            limits.append(limit)
+            raise errors.Unavailable("too slow")
+
+        monkeypatch.setattr(exports_store, "list_responses", away)
+        await shop.ask()
+        for _ in range(service.ATTEMPTS_MAX):
+            with pytest.raises(errors.Unavailable):
+                await Exporter(shop.pool, uuid.uuid4()).write_next(asyncio.Event())
+        assert [5000, 1250, 312, 78, 19] == limits
+
+    async def test_goes_on_behind_rows_that_were_not_wanted(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "BATCH_ROWS", 1)
+        await shop.respond({CSAT: Given(1)})
+        await shop.respond({})
+        await shop.ask(format="jsonl")
+        await self._die_after_one_piece(shop)
+        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        async with db.transaction(shop.pool) as database:
+            claimed = await service.claim(database, owner=uuid.uuid4(), now=database.clock.now())
+            assert claimed is not None
+            assert (0, True) == (claimed.pieces, claimed.scan_time is not None)
+
+    async def test_who_lost_it_takes_nothing_from_its_successor(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        async with db.transaction(shop.pool) as database:
+            lost = await service.claim(database, owner=(owner := uuid.uuid4()), now=database.clock.now())
+        assert lost is not None
+        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        assert 1 == await shop.write()
+        async with db.transaction(shop.pool) as database:
+            now = database.clock.now()
+            await service.fail(database, export=lost, owner=owner, error="too many rows", now=now)
+            await service.hand_back(database, export=lost, owner=owner, is_tried=True)
+            await service.renew(database, export=lost, owner=owner, now=now)
+        done = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
+        assert ("done", done["bytes"]) == (done["state"], len(content))
+
+    async def test_its_lease_is_held_while_it_is_written(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker_exports, "HOLD_SECONDS", 0.0)
+        await shop.ask()
+        renewed, renew, pack = threading.Event(), service.renew, service.pack
+
+        async def noticed(*arguments: Any, **named: Any) -> None:
+            await renew(*arguments, **named)
+            renewed.set()
+
+        def slow(*arguments: Any, **named: Any) -> service.Piece:
+            assert renewed.wait(10)
+            return pack(*arguments, **named)
+
+        monkeypatch.setattr(service, "renew", noticed)
+        monkeypatch.setattr(service, "pack", slow)
+        assert 1 == await shop.write()
+
+    async def test_one_of_an_organization_at_a_time(self, shop: Shop) -> None:
+        await shop.ask()
+        await shop.ask()
+        async with db.transaction(shop.pool) as database:
+            now = database.clock.now()
+            assert await service.claim(database, owner=uuid.uuid4(), now=now) is not None
+        async with db.transaction(shop.pool) as database:
+            assert await service.claim(database, owner=uuid.uuid4(), now=now) is None
+
+    async def test_fails_in_the_end(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        export = await shop.ask()
+
+        def fail(*_: object, **__: object) -> None:
+            raise RuntimeError("disk full")
+
+        monkeypatch.setattr(service, "pack", fail)
+        exporter = Exporter(shop.pool, uuid.uuid4())
+        for _ in range(service.ATTEMPTS_MAX):
+            with pytest.raises(RuntimeError):
+                await exporter.write_next(asyncio.Event())
+        assert not await exporter.write_next(asyncio.Event())
+        failed = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        assert ("failed", service.FAILED) == (failed["state"], failed["error"])
+
+    async def test_too_many_rows_for_a_worksheet(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(writers, "XLSX_ROWS_MAX", 1)
+        for n in range(2):
+            await shop.respond({CSAT: Given(1 + n)})
+        export = await shop.ask(format="xlsx")
+        await shop.write()
+        failed = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        assert ("failed", True) == (failed["state"], "CSV" in failed["error"])
+
+    async def test_events(self, shop: Shop, house: House) -> None:
+        export = await shop.ask()
+        await shop.write()
+        async with db.connection(shop.pool) as database:
+            [event] = await events_store.list_events(
+                database, organization_id=house.organization_id, type_name="export.finished"
+            )
+        assert (export["export_id"], 0) == (event.subject_id, event.data["row_count"])
+
+    @staticmethod
+    async def _die_after_one_piece(shop: Shop) -> None:
+        exporter = Exporter(shop.pool, uuid.uuid4())
+        keep = service.keep
+        count = 0
+
+        async def once(*arguments: Any, **named: Any) -> bool:
+            nonlocal count
+            count += 1
+            if count > 1:
+                raise NotOurs  # leaves everything as a kill would
+            return await keep(*arguments, **named)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(service, "keep", once)
+            await exporter.write_next(asyncio.Event())

@@ -1,0 +1,301 @@
+"""Messages sent as a test: asked for over HTTP, sent by a worker's channels, and nothing left behind."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import db, worker
+from afterword.channels.base import EMAIL, Begin, Channel, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.email import EmailChannel
+from afterword.core.organizations.access import SCOPES
+from afterword.intake.test_messages import api, service
+from afterword.messages import email as mail
+from afterword.worker.channels import ChannelRegistry
+from afterword.worker.test_messages import Trials
+from tests.channels.sink import Sink, say
+from tests.queue.client import Client, codes
+from tests.queue.conftest import Queue
+
+BODY = {"responder_channel_identifier": "Ann@Example.com", "locale": "en"}
+SCOPE = "Pipeline.Update"
+UNTOUCHED = ("queue_item", "attempt", "questionnaire_instance", "responder", "responder_address", "contact", "event")
+
+Script = Callable[[Message, Begin], Awaitable[Outcome]]
+
+
+@pytest.fixture
+async def client(http: httpx2.AsyncClient, queue: Queue) -> Client:
+    return Client(http, queue)
+
+
+async def accept(_message: Message, begin: Begin) -> Outcome:
+    await begin()
+    return Sent("ref", 250, "250 2.0.0 Ok")
+
+
+@dataclass
+class Scripted:
+    """A channel whose answers are the test's."""
+
+    script: Script = accept
+    channel_id: int = EMAIL
+    resend_after_seconds: int | None = 600
+    messages: list[Message] = field(default_factory=list[Message])
+
+    async def send(self, message: Message, *, begin: Begin) -> Outcome:
+        self.messages.append(message)
+        return await self.script(message, begin)
+
+    async def close(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def sending(client: Client, channel: Channel | None = None) -> AsyncGenerator[Trials]:
+    """A worker that sends test messages, e-mail by this channel."""
+    pool, stop = client.queue.pool, asyncio.Event()
+    channels = {**worker.captured(pool, [EMAIL]), **({EMAIL: channel} if channel else {})}
+    ways = ChannelRegistry(pool=pool, site=client.queue.house.site, defaults=channels, versions={})
+    trials = Trials(pool=pool, site=client.queue.house.site, ways=ways, mail_from="survey@shop.example")
+    running = asyncio.create_task(trials.run(stop))
+    try:
+        yield trials
+    finally:
+        stop.set()
+        await running
+
+
+async def ask(client: Client, *, headers: dict[str, str] | None = None, **body: Any) -> httpx2.Response:
+    return await client.send("POST", f"{client.pipeline}/test", {**BODY, **body}, **(headers or {}))
+
+
+async def sent(client: Client, **body: Any) -> dict[str, Any]:
+    response = await ask(client, **body)
+    assert 200 == response.status_code, response.text
+    return response.json()
+
+
+async def counts(queue: Queue) -> dict[str, int]:
+    return {table: await queue.value(f"select count(*) from {table}") for table in UNTOUCHED}
+
+
+class TestRefused:
+    async def test_missing_scope(self, client: Client) -> None:
+        assert 403 == (await ask(await client.with_token(frozenset(SCOPES - {SCOPE})))).status_code
+
+    async def test_unknown_pipeline(self, client: Client) -> None:
+        path = client.pipeline.replace(client.queue.pipeline_id, "z" * 22)
+        assert 404 == (await client.send("POST", f"{path}/test", BODY)).status_code
+
+    async def test_no_address(self, client: Client) -> None:
+        response = await ask(client, responder_channel_identifier="ann@example.com>\r\nRCPT TO:<eve@example.com")
+        assert (422, [("/responder_channel_identifier", "invalid_address")]) == (response.status_code, codes(response))
+
+    async def test_never_published(self, client: Client) -> None:
+        await client.queue.execute("update questionnaire set published_version_id = null")
+        response = await ask(client)
+        assert (409, "questionnaire_not_published") == (response.status_code, response.json()["code"])
+
+    async def test_nobody_there_to_send(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 0.2)
+        response = await ask(client)
+        assert (503, "5") == (response.status_code, response.headers["Retry-After"])
+        assert "nothing was sent" in response.json()["detail"]
+        async with sending(client, channel := Scripted()) as trials:
+            assert 0 == await trials.send_waiting()  # it was taken back
+        assert [] == channel.messages
+
+    async def test_too_many(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "TRIALS_MAX", 2)
+        async with sending(client):
+            assert [200, 200, 429] == [(await ask(client)).status_code for _ in range(3)]
+            response = await ask(client)
+        assert 1 <= int(response.headers["Retry-After"]) <= service.TRIALS_SECONDS + 1
+        await client.queue.execute("update trial set created_time = created_time - interval '10 minutes'")
+        async with sending(client):
+            assert 200 == (await ask(client)).status_code
+
+    async def test_too_many_at_once(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def keep(*_: object, **__: object) -> bool:
+            return True  # nobody took it; it stays as if somebody still waited
+
+        monkeypatch.setattr(api, "TAKEN_SECONDS_MAX", 0.0)
+        monkeypatch.setattr(service, "take_back", keep)
+        monkeypatch.setattr(service, "OPEN_MAX", 2)  # the probes of the whole interface lift it
+        assert [503, 503, 429] == [(await ask(client)).status_code for _ in range(3)]
+
+    async def test_suppressed(self, client: Client) -> None:
+        """Who asked to be left alone is not written to, not even to try things out."""
+        item = await client.queue.schedule("ann@example.com")
+        await client.queue.worker().send(Refused("550 5.1.1 gone", 550, suppress=True))
+        async with sending(client, channel := Scripted()):
+            found = await sent(client)
+        assert ("refused", None) == (found["outcome"], found["sent_time"])
+        assert "Not sent: the address is suppressed (hard_bounce)." == found["reply"]
+        assert ([], item.responder_channel_identifier) == (channel.messages, "ann@example.com")
+
+
+class TestSent:
+    async def test_ok(self, client: Client) -> None:
+        await client.queue.change_pipeline(
+            "message_subject = 'Order {{ item.external_reference }}', paused = true, "
+            "message_body = 'Dear {{ responder.first_name | you }}, {{ questionnaire.order }}'"
+        )
+        before = await counts(client.queue)
+        metadata = {"questionnaire": {"order": "1042"}, "responder": {"first_name": "Ann"}}
+        async with sending(client, channel := Scripted()):
+            found = await sent(client, metadata=metadata, external_reference="A-17")
+        [message] = channel.messages
+        assert "[Test] Order A-17" == found["subject"] == message.subject
+        assert "Dear Ann, 1042" in found["body"]
+        assert found["body"] == message.text
+        assert ("Ann@Example.com", "en") == (found["responder_channel_identifier"], found["locale"])
+        assert ("accepted", "250 2.0.0 Ok") == (found["outcome"], found["reply"])
+        assert found["sent_time"] is not None
+        assert "Ann@example.com" == message.recipient
+        assert before == await counts(client.queue)
+
+    async def test_links_are_samples(self, client: Client) -> None:
+        async with sending(client, channel := Scripted()):
+            await sent(client)
+        [message] = channel.messages
+        site = client.queue.house.site
+        assert site.collection_url(mail.SAMPLE_ID) in message.html
+        assert f"<{site.unsubscribe_url(mail.SAMPLE_ID)}>" == message.headers["List-Unsubscribe"]
+
+    async def test_in_the_outbox(self, client: Client) -> None:
+        """Where no mail leaves, a test message is captured like any other."""
+        async with sending(client):
+            found = await sent(client)
+        assert ("accepted", "captured") == (found["outcome"], found["reply"])
+        assert 1 == await client.queue.value("select count(*) from outbox_message where subject = $1", found["subject"])
+
+    async def test_over_smtp(self, client: Client) -> None:
+        async with Sink() as sink:
+            channel = EmailChannel(sink.url)
+            async with sending(client, channel):
+                found = await sent(client)
+            await channel.close()
+        assert "accepted" == found["outcome"]
+        assert ["Ann@example.com"] == sink.mails[0].recipients
+        assert str(sink.mails[0].parsed["Subject"]).startswith(service.MARK)
+
+    async def test_refused_over_smtp(self, client: Client) -> None:
+        """The server's words, without the address; and the address is not suppressed for it."""
+        async with Sink(faults={"rcpt": say("550 5.1.1 <Ann@example.com> unknown")}) as sink:
+            channel = EmailChannel(sink.url)
+            async with sending(client, channel):
+                found = await sent(client)
+            await channel.close()
+        assert ("refused", "550 5.1.1 <[address]> unknown") == (found["outcome"], found["reply"])
+        assert 0 == await client.queue.value("select count(*) from suppression")
+
+    @pytest.mark.parametrize(
+        ("expected", "outcome"),
+        [
+            ("refused", Refused("550 no")),
+            ("retry", Retry("account", "535 wrong password")),
+            ("throttled", Retry("throttle", "454 later")),
+            ("unknown", Unknown("no answer")),
+        ],
+    )
+    async def test_outcomes(self, client: Client, expected: str, outcome: Outcome) -> None:
+        async def answer(_message: Message, _begin: Begin) -> Outcome:
+            return outcome
+
+        async with sending(client, Scripted(answer)):
+            found = await sent(client)
+        assert (expected, outcome.reason if not isinstance(outcome, Sent) else "") == (found["outcome"], found["reply"])
+        assert found["sent_time"] is None
+        rows = await client.queue.fetch("select paused_time, open_until, rate, failures from channel_account")
+        assert {(None, None, None, 0)} == {tuple(row.values()) for row in rows}  # nothing is learned from it
+
+    @pytest.mark.parametrize(("expected", "begins"), [("retry", False), ("unknown", True)])
+    async def test_channel_that_breaks(self, client: Client, expected: str, *, begins: bool) -> None:
+        async def fail(_message: Message, begin: Begin) -> Outcome:
+            if begins:
+                await begin()
+            raise OSError("broken pipe to ann@example.com")
+
+        async with sending(client, Scripted(fail)):
+            found = await sent(client)
+        assert expected == found["outcome"]
+        assert "ann@" not in found["reply"]
+
+    async def test_text_that_cannot_be_rendered(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(**_values: Any) -> Message:
+            raise ZeroDivisionError
+
+        async with sending(client):
+            monkeypatch.setattr(mail, "compose", broken)
+            found = await sent(client)
+        assert ("retry", "Rendering failed: ZeroDivisionError") == (found["outcome"], found["reply"].rstrip(": "))
+
+    async def test_a_worker_that_takes_long(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        go = asyncio.Event()
+
+        async def slowly(message: Message, begin: Begin) -> Outcome:
+            await go.wait()
+            return await accept(message, begin)
+
+        monkeypatch.setattr(api, "ACT_SECONDS_MAX", 2.0)
+        async with sending(client, Scripted(slowly)):
+            found = await sent(client)
+            go.set()
+        assert "unknown" == found["outcome"]
+        assert "may yet arrive" in found["reply"]
+
+    async def test_with_a_key_it_is_sent_once(self, client: Client) -> None:
+        async with sending(client, channel := Scripted()):
+            found = [await ask(client, headers={"Idempotency_Key": "one"}) for _ in range(2)]
+        assert ["accepted"] * 2 == [response.json()["outcome"] for response in found]
+        assert 1 == len(channel.messages)
+        assert "true" == found[1].headers["Idempotency-Replayed"]
+
+    async def test_locale_of_the_responder(self, client: Client) -> None:
+        async with sending(client):
+            assert "en" == (await sent(client, locale=None))["locale"]
+
+    async def test_what_is_known_of_a_responder(self, client: Client) -> None:
+        """Only who may read a responder's values gets them filled in."""
+        await client.queue.change_pipeline("message_body = 'Dear {{ responder.first_name | you }}'")
+        await client.queue.schedule("ann@example.com", metadata={"responder": {"first_name": "Ann"}})
+        await client.queue.worker().send(Sent("x", 250, "ok"))
+        narrow = await client.with_token(frozenset({SCOPE}))
+        async with sending(client):
+            assert "Dear Ann" in (await sent(client))["body"]
+            assert "Dear you" in (await sent(narrow))["body"]
+
+    async def test_prune(self, client: Client) -> None:
+        async with sending(client):
+            await sent(client)
+        now = await client.queue.now()
+        async with db.transaction(client.queue.pool) as database:
+            assert 0 == await service.prune(database, now=now, limit=10)
+            later = now + timedelta(seconds=service.KEPT_SECONDS + 1)
+            assert 1 == await service.prune(database, now=later, limit=10)
+
+
+class TestPages:
+    """Where the links of a test message lead: nothing is written, whoever calls."""
+
+    @pytest.mark.parametrize("path", [f"/a/{mail.SAMPLE_ID}", f"/a/{mail.SAMPLE_ID}?q=x&v=9", f"/u/{mail.SAMPLE_ID}"])
+    async def test_get(self, client: Client, path: str) -> None:
+        before = await counts(client.queue)
+        response = await client.http.get(f"https://answers.example{path}", headers={"Accept-Language": "el"})
+        assert 200 == response.status_code
+        assert "Αυτή ήταν μια δοκιμή" in response.text
+        assert before == await counts(client.queue)
+
+    async def test_one_click(self, client: Client) -> None:
+        response = await client.http.post(
+            f"https://answers.example/u/{mail.SAMPLE_ID}", data={"List-Unsubscribe": "One-Click"}
+        )
+        assert 200 == response.status_code
+        assert 0 == await client.queue.value("select count(*) from suppression")

@@ -1,0 +1,522 @@
+"""The mail that asks: what it says in each language, where its keys lead, and what no text can make of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Any, cast
+
+import pytest
+
+from afterword.channels import mime
+from afterword.channels.base import EMAIL, Message
+from afterword.core.messaging import proofs
+from afterword.core.questionnaires.definition import parse
+from afterword.core.wire.site import Site
+from afterword.instances.store import Instance
+from afterword.messages import email
+from afterword.questionnaires.store import Version
+
+NOW = datetime(2026, 11, 2, 12, 30, tzinfo=UTC)
+SITE = Site("https://ask.shop.example", b"k" * 32)
+QUESTION, SECOND = "q" * 22, "r" * 22
+INSTANCE = "0x7Hq3kLmN9pRsTuVwXyZa"
+LINK = f"https://ask.shop.example/a/{INSTANCE}"
+UNSUBSCRIBE = f"https://ask.shop.example/u/{'u' * 22}"
+LOCALES = ["en", "el", "de", "ar"]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The columns that a mail reads."""
+
+    organization_id: str = "o" * 22
+    pipeline_id: str = "p" * 22
+    version: int = 1
+    channel_id: int = EMAIL
+    message_subject: str | None = None
+    message_body: str | None = None
+    messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    reminders: Sequence[Mapping[str, Any]] = ()
+    sender_name: str | None = None
+    sender_address: str | None = None
+    reply_to: str | None = None
+
+
+def version_of(question: Mapping[str, Any], *others: Mapping[str, Any]) -> Version:
+    base = {"question_id": QUESTION, "type": "nps", "title": "Would you recommend us?"}
+    questions = [{**base, **question}, *({"question_id": SECOND, "title": "Why?", **each} for each in others)]
+    document = {"default_locale": "en", "locales": LOCALES, "groups": [{"group_id": "g" * 22, "questions": questions}]}
+    return Version(
+        organization_id="o" * 22, version_id="v" * 22, questionnaire_id="n" * 22, number=1, note=None,
+        definition=parse(document), checksum="", published_time=NOW, published_by=None,
+    )  # fmt: skip
+
+
+def instance_of(version: Version, locale: str, metadata: Mapping[str, str]) -> Instance:
+    return Instance(
+        organization_id="o" * 22, instance_id=INSTANCE, questionnaire_id="n" * 22, version_id=version.version_id,
+        responder_id="d" * 22, item_id="i" * 22, reference_id=None, previous_questionnaire_instance_id=None,
+        short_code="abcdefghijkl", test=False, locale=locale, valid_days=30, editable=False, finalized=False,
+        question_ids=[question.question_id for question in version.definition.questions()], metadata=dict(metadata),
+        sent_time=None, delivered_time=None, viewed_time=None, submitted_time=None, completed_time=None,
+        processed_time=None, flow_time=None, deleted_time=None, version=1, created_time=NOW, updated_time=NOW,
+        created_by=None, updated_by=None,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache() -> None:
+    email.forget()
+
+
+def compose(
+    question: Mapping[str, Any] | None = None,
+    *others: Mapping[str, Any],
+    pipeline: Pipeline | None = None,
+    locale: str = "en",
+    responder: Mapping[str, str] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    organization_name: str = "Northwind",
+    postal_address: str | None = "12 Harbour Street\nDublin",
+    unsubscribe_id: str | None = "u" * 22,
+    occasion: email.Occasion = email.Occasion(),  # noqa: B008  frozen
+) -> Message:
+    version = version_of(question or {}, *others)
+    return email.compose(
+        item_id="i" * 22,
+        recipient="ann@example.org",
+        pipeline=pipeline or Pipeline(),
+        version=version,
+        instance=instance_of(version, locale, metadata or {}),
+        responder_metadata=responder or {},
+        unsubscribe_id=unsubscribe_id,
+        organization_name=organization_name,
+        postal_address=postal_address,
+        questionnaire_name="Delivery",
+        sender="survey@localhost.example",
+        site=SITE,
+        now=NOW,
+        occasion=occasion,
+    )
+
+
+class Page(HTMLParser):
+    """What a reader's program makes of the HTML: elements with their attributes, and the text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def links(self) -> list[str]:
+        return [attributes.get("href") or "" for tag, attributes in self.elements if tag == "a"]
+
+    @property
+    def shape(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Elements and names of attributes: what must not change with the texts."""
+        return [(tag, tuple(sorted(attributes))) for tag, attributes in self.elements]
+
+
+# What no text can do ----------------------------------------------------------------------------------------------
+
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</title><script>alert(1)</script>",
+    "</style><script>alert(1)</script>",
+    "--><script>alert(1)</script><!--",
+    "<![endif]--><script>alert(1)</script>",
+    "</mj-text></mj-column><mj-raw><script>alert(1)</script></mj-raw>",
+    "<mj-include path='/etc/passwd' />",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "javascript:alert(1)",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;",
+    "{{ config }}{% raw %}{# #}",
+    "<a href='https://evil.example'>x</a>",
+    "\u202e\u2066<b>",
+    "a\0b\x1b[31m",
+    "x\r\nBcc: eve@example.org",
+    "<!-- ",
+    "]]>",
+    "<?php ?>",
+    "%s{0}${x}",
+]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_no_text_gains_an_element(payload: str) -> None:
+    def shape(text: str) -> list[tuple[str, tuple[str, ...]]]:
+        printable = "".join(character for character in text if character.isprintable())  # what a questionnaire takes
+        fallback = text.replace("{", "").replace("}", "")
+        message = compose(
+            {"title": printable, "low_label": printable, "high_label": printable, "description": printable},
+            pipeline=Pipeline(
+                message_subject=f"{text} {{{{ responder.first_name }}}}",
+                message_body=f"{text}\n\n{{{{ responder.first_name | {fallback} }}}} {{{{ questionnaire.n }}}}",
+            ),
+            responder={"first_name": text},
+            metadata={"n": text},
+            organization_name=text,
+            postal_address=text,
+        )
+        head = mime.build(message).partition(b"\r\n\r\n")[0]
+        assert [] == [line for line in head.split(b"\r\n") if line.startswith(b"Bcc")]
+        assert "\n" not in message.subject
+        page = Page(message.html)
+        allowed = {LINK, UNSUBSCRIBE} | {f"{LINK}?q={QUESTION}&v={value}" for value in range(11)}
+        assert set(page.links) <= allowed
+        email.forget()
+        return [entry for entry in page.shape if entry[0] != "br"]
+
+    assert shape("plain") == shape(payload)
+
+
+def test_choices_are_escaped() -> None:
+    payload = '"><script>'
+    choices = [{"value": 1, "label": payload}, {"value": 2, "label": payload}]
+    page = Page(compose({"type": "single_choice", "choices": choices}).html)
+    assert "script" not in [tag for tag, _ in page.elements]
+    assert 2 == page.text.count(payload)
+
+
+def test_nothing_is_fetched() -> None:
+    html = compose().html
+    page = Page(html)
+    assert not {"img", "script", "link", "iframe", "object", "form", "base", "video"} & {
+        tag for tag, _ in page.elements
+    }
+    assert not re.search(r"@import|@font-face|url\(|src=|background=", html)
+    addresses = {address.split("?")[0] for address in re.findall(r"https?://[^\s\"'<>)]+", html)}
+    assert {LINK, UNSUBSCRIBE, "http://www.w3.org/1999/xhtml"} == addresses
+
+
+# Questions as keys ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "question"),
+    [
+        (range(11), {"type": "nps"}),
+        (range(1, 6), {"type": "csat"}),
+        (range(1, 8), {"type": "ces"}),
+        (range(1, 6), {"type": "smileys"}),
+        (range(1, 4), {"type": "smileys", "scale_max": 3}),
+        (range(1, 6), {"type": "rating"}),
+        (range(11), {"type": "rating", "scale_min": 0, "scale_max": 10}),
+        (range(1, 4), {"type": "rating", "scale_max": 3, "style": "stars"}),
+        ((7, 9), {"type": "single_choice", "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}]}),
+        ((), {"type": "text"}),
+        ((), {"type": "multiple_choice", "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}]}),
+        (
+            (),
+            {
+                "type": "single_choice",
+                "randomize": True,
+                "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}],
+            },
+        ),
+        ((), {"type": "single_choice", "choices": [{"value": n, "label": "A"} for n in range(1, 12)]}),
+    ],
+)
+def test_keys_only_preselect(expected: Sequence[int], question: Mapping[str, Any]) -> None:
+    page = Page(compose(question).html)
+    keys = [link for link in page.links if "?" in link]
+    assert [f"{LINK}?q={QUESTION}&v={value}" for value in expected] == keys
+    assert LINK in page.links
+    assert "Would you recommend us?" in page.text
+    assert bool(expected) != ("Open the questionnaire" in page.text)
+
+
+@pytest.mark.parametrize("scale_min", [0, 1])
+@pytest.mark.parametrize("scale_max", range(3, 11))
+def test_every_scale_has_keys(scale_min: int, scale_max: int) -> None:
+    page = Page(compose({"type": "rating", "scale_min": scale_min, "scale_max": scale_max}).html)
+    assert scale_max - scale_min + 1 == len([link for link in page.links if "?" in link])
+
+
+def test_first_question_after_a_statement() -> None:
+    page = Page(compose({"type": "statement", "title": "Hello"}, {"type": "csat", "title": "How was it?"}).html)
+    assert 5 == len([link for link in page.links if f"?q={SECOND}&" in link])
+
+
+def test_first_page_without_a_question() -> None:
+    page = Page(compose({"type": "statement", "title": "Hello"}).html)
+    assert {LINK, UNSUBSCRIBE} == set(page.links)
+
+
+def test_ends_have_words() -> None:
+    text = Page(compose().html).text
+    assert "0 – Not at all likely" in text  # noqa: RUF001  a dash on purpose
+    assert "10 – Extremely likely" in text  # noqa: RUF001
+    email.forget()
+    own = Page(compose({"low_label": "Never", "high_label": "At once"}).html).text
+    assert "0 – Never" in own  # noqa: RUF001
+
+
+# Words ------------------------------------------------------------------------------------------------------------
+
+
+def test_own_words() -> None:
+    message = compose()
+    assert "Northwind would like your opinion (1 minute)" == message.subject
+    assert "Northwind would like to know how it went for you. It takes about 1 minute." in Page(message.html).text
+    assert "in touch with Northwind recently" in message.text
+    assert f"Unsubscribe: {UNSUBSCRIBE}" in message.text
+    assert message.text.rstrip().endswith("Northwind\n12 Harbour Street\nDublin")
+
+
+@pytest.mark.parametrize(
+    ("expected", "locale"),
+    [
+        ("Northwind bittet um Ihre Meinung (1 Minute)", "de"),
+        ("Northwind: θα θέλαμε τη γνώμη σας (1 λεπτό)", "el"),
+        ("رأيك يهم \u2068Northwind\u2069 (دقيقة واحدة)", "ar"),
+    ],
+)
+def test_languages(expected: str, locale: str) -> None:
+    message = compose(locale=locale)
+    assert expected == message.subject
+    assert locale == message.headers["Content-Language"]
+    assert "Unsubscribe" not in message.html
+    assert "recently" not in message.text
+
+
+@pytest.mark.parametrize(("expected", "count"), [("دقيقة واحدة", 1), ("دقيقتان", 3), ("3 دقائق", 5), ("11 دقيقة", 21)])
+def test_arabic_counts_minutes(expected: str, count: int) -> None:
+    others = [{"question_id": f"{number:022d}", "type": "text"} for number in range(count)]
+    assert expected in compose(None, *others, locale="ar").subject
+
+
+def test_every_sentence_is_translated() -> None:
+    english = compose()
+    for locale in ("de", "el", "ar"):
+        other = Page(compose(locale=locale).html).text
+        for words in ("You can also", "Your choice", "You got this", "Not at all", "minute"):
+            assert words in Page(english.html).text
+            assert words not in other
+
+
+def test_right_to_left() -> None:
+    html = compose(locale="ar").html
+    assert 'dir="rtl"' in html
+    assert "direction:ltr" not in html
+    assert "text-align:left" not in html
+    assert 'dir="rtl"' not in compose().html
+
+
+def test_another_language_speaks_english() -> None:
+    pipeline = Pipeline(pipeline_id="x")
+    version = version_of({})
+    message = replace(compose(pipeline=pipeline), locale="fr")
+    assert "would like your opinion" in message.subject
+    assert version.definition.default_locale == "en"
+
+
+def test_minutes() -> None:
+    definition = version_of({}, *[{"question_id": f"{n:022d}", "type": "text"} for n in range(10)]).definition
+    assert 1 == email.minutes_of(definition, [QUESTION])
+    assert 6 == email.minutes_of(definition, [question.question_id for question in definition.questions()])
+    assert 1 == email.minutes_of(definition, [])
+
+
+# Authored texts ---------------------------------------------------------------------------------------------------
+
+BODY = """Dear {{ responder.first_name | customer }},
+
+your order
+{{ questionnaire.order }} is here.
+
+{{ link }}
+
+The team of {{ organization }}
+"""
+
+
+def test_authored() -> None:
+    pipeline = Pipeline(message_subject="Your order {{ questionnaire.order }}", message_body=BODY)
+    message = compose(pipeline=pipeline, responder={"first_name": "Ann & Bob"}, metadata={"order": "A-17"})
+    assert "Your order A-17" == message.subject
+    assert "Dear Ann & Bob,\n\nyour order\nA-17 is here.\n\nWould you recommend us?" in message.text
+    assert "Dear Ann &amp; Bob,</p>" in message.html
+    assert "your order<br>A-17 is here." in message.html
+
+
+def test_lone_link_is_the_place_of_the_question() -> None:
+    text = Page(compose(pipeline=Pipeline(message_body=BODY)).html).text
+    assert text.index("is here.") < text.index("Would you recommend us?") < text.index("The team of Northwind")
+
+
+def test_question_follows_a_body_without_a_lone_link() -> None:
+    text = Page(compose(pipeline=Pipeline(message_body="Go to {{ link }}\n\nBye")).html).text
+    assert text.index("Bye") < text.index("Would you recommend us?")
+
+
+OF_ITEM = (
+    "{{ item.recipient }} {{ item.external_reference | none }} {{ item.send_date }} {{ item.valid_until | for ever }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "locale", "time_zone"),
+    [
+        ("ann@example.org A-17 November 1, 2026 December 2, 2026", "en", "UTC"),
+        ("ann@example.org A-17 2 Νοεμβρίου 2026 2 Δεκεμβρίου 2026", "el", "Europe/Athens"),
+        ("ann@example.org A-17 1 نوفمبر 2026 2 ديسمبر 2026", "ar-EG", "UTC"),
+    ],
+)
+def test_variables_of_the_item(expected: str, locale: str, time_zone: str) -> None:
+    """Dates are in the reader's language, and in the days of the sender's zone."""
+    occasion = email.Occasion(
+        external_reference="A-17", send_time=datetime(2026, 11, 1, 23, 0, tzinfo=UTC), time_zone=time_zone
+    )
+    pipeline = Pipeline(message_subject=OF_ITEM, message_body=OF_ITEM)
+    message = compose(pipeline=pipeline, locale=locale, occasion=occasion)
+    assert expected == message.subject
+    assert expected in message.text
+
+
+def test_variables_of_an_item_that_says_nothing() -> None:
+    message = compose(pipeline=Pipeline(message_subject=OF_ITEM))
+    assert "ann@example.org none November 2, 2026 December 2, 2026" == message.subject
+
+
+def test_what_a_text_does_not_use_is_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_values: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(email, "texts", never)
+    assert "Well?" == compose(pipeline=Pipeline(message_subject="Well?", message_body="{{ link }}")).subject
+
+
+def test_long_words_stay_inside() -> None:
+    word = "x" * 3_000
+    message = compose(
+        pipeline=Pipeline(message_body=f"{word}\n\n{{{{ questionnaire.order }}}}"), metadata={"order": word}
+    )
+    assert 2 == message.text.count(word)
+    assert max(len(line) for line in mail_lines(message)) <= 998
+    assert "overflow-wrap" in message.html or "word-break" in message.html
+
+
+def mail_lines(message: Message) -> list[bytes]:
+    return mime.build(message).split(b"\r\n")
+
+
+def test_right_to_left_text_part_reads_like_the_page() -> None:
+    message = compose(
+        pipeline=Pipeline(message_body="مرحبا {{ responder.first_name | عميلنا }}\n\n{{ link }}"), locale="ar"
+    )
+    assert message.text.startswith("مرحبا عميلنا\n\nWould you recommend us?")
+    assert f"\n\n{LINK}\n\n" in message.text
+
+
+def test_fallback() -> None:
+    assert "Dear customer," in compose(pipeline=Pipeline(message_body=BODY)).text
+
+
+@pytest.mark.parametrize(
+    ("expected", "locale"), [("Deutsch", "de"), ("Deutsch", "de-at"), ("English", "en"), ("English", "el")]
+)
+def test_messages_by_language(expected: str, locale: str) -> None:
+    pipeline = Pipeline(
+        message_subject="English", message_body="English", messages={"de": {"subject": "Deutsch", "body": "Deutsch"}}
+    )
+    assert (expected, expected) == email.authored(pipeline, locale)
+
+
+def test_message_without_its_own_subject() -> None:
+    pipeline = Pipeline(message_subject="English", messages={"de_AT": {"body": "Deutsch"}})
+    assert ("English", "Deutsch") == email.authored(pipeline, "de-at")
+
+
+# A sender's duties ------------------------------------------------------------------------------------------------
+
+
+def test_headers() -> None:
+    headers = compose().headers
+    assert f"<{UNSUBSCRIBE}>" == headers["List-Unsubscribe"]
+    assert "List-Unsubscribe=One-Click" == headers["List-Unsubscribe-Post"]
+
+
+def test_without_an_address_to_unsubscribe() -> None:
+    assert not {"List-Unsubscribe", "List-Unsubscribe-Post"} & compose(unsubscribe_id=None).headers.keys()
+
+
+def test_header_that_proves_whose_a_bounce_is() -> None:
+    value = compose().headers["X-Afterword-Item"]
+    assert "i" * 22 == proofs.item_of(value, SITE.secret)
+    assert value == compose().headers["X-Afterword-Item"]  # in every attempt
+
+
+def test_header_by_which_complaints_are_counted() -> None:
+    assert f"{'p' * 22}:{'o' * 22}:invitation:afterword" == compose().headers["Feedback-ID"]
+
+
+def test_message_id_of_the_sending_domain() -> None:
+    content = mime.build(compose(pipeline=Pipeline(sender_address="ask@mail.shop.example")))
+    assert f"Message-ID: <{'i' * 22}@mail.shop.example>".encode() in content.split(b"\r\n")
+
+
+def test_nothing_is_attached() -> None:
+    content = mime.build(compose())
+    assert 2 == content.count(b"Content-Transfer-Encoding")
+    assert b"Content-Disposition" not in content
+
+
+def test_sender() -> None:
+    message = compose()
+    assert ("survey@localhost.example", "Northwind", None) == (message.sender, message.sender_name, message.reply_to)
+    own = compose(pipeline=Pipeline(sender_address="a@b.example", sender_name="Ann", reply_to="c@d.example"))
+    assert ("a@b.example", "Ann", "c@d.example") == (own.sender, own.sender_name, own.reply_to)
+
+
+def test_mail_is_small() -> None:
+    assert len(compose().html.encode()) < 30_000  # a big provider cuts mails at 102 KB
+
+
+def test_dark_mode_is_declared() -> None:
+    html = compose().html
+    assert '<meta name="color-scheme" content="light dark"' in html
+    assert "prefers-color-scheme: dark" in html
+
+
+# The cache --------------------------------------------------------------------------------------------------------
+
+
+def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str | None] = []
+    real = email.compile_invitation
+
+    def counting(**given: Any) -> object:
+        compiled.append(given["subject"])
+        return real(**given)
+
+    monkeypatch.setattr(email, "compile_invitation", counting)
+    first = Pipeline(message_subject="One")
+    for pipeline in (first, first, replace(first, version=2, message_subject="Two"), first):
+        assert pipeline.message_subject == compose(pipeline=pipeline).subject
+    assert ["One", "Two"] == compiled
+
+
+def test_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(email, "COMPILED_MAX", 3)
+    for number in range(6):
+        compose(pipeline=Pipeline(version=number))
+    assert 3 == len(cast("Any", email)._compiled)

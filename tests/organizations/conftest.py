@@ -1,0 +1,109 @@
+"""An organization, and a connection to look at it."""
+
+import time
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from afterword import db
+from afterword.core.organizations.access import SCOPES
+from afterword.events import store as events_store
+from afterword.organizations import service
+from tests.conftest import House
+
+
+@pytest.fixture
+async def database(pool: db.Pool) -> AsyncIterator[db.Database]:
+    async with db.connection(pool) as database:
+        yield database
+
+
+@pytest.fixture
+async def organization_id(database: db.Database) -> str:
+    organization = await service.create_organization(
+        database, domain="demo", display_name="Demo", now=database.clock.now()
+    )
+    return organization.organization_id
+
+
+@dataclass
+class Desk:
+    """The organization `demo` behind its API, and people of every role."""
+
+    pool: db.Pool
+    house: House
+    http: httpx2.AsyncClient
+    count: int = 0
+
+    async def ask(self, method: str, path: str, token: str | None = "", **options: Any) -> httpx2.Response:
+        """Ask with the house's token unless another is given; None: without one."""
+        headers: dict[str, str] = {**options.pop("headers", {})}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token or self.house.token}"
+        return await self.http.request(method, f"/v3.2{path}", headers=headers, **options)
+
+    async def person(
+        self, role: str, *, application_ids: Sequence[str] = (), scopes: Collection[str] = SCOPES
+    ) -> tuple[str, str]:
+        """A new person in this role: their id and a token of theirs."""
+        self.count += 1
+        async with db.transaction(self.pool) as database:
+            user = await service.create_user(
+                database,
+                organization_id=self.house.organization_id,
+                email=f"{role}{self.count}@demo.example",
+                role=role,
+                application_ids=application_ids,
+                now=database.clock.now(),
+            )
+        return user.user_id, await self.token(user_id=user.user_id, scopes=scopes)
+
+    async def token(self, *, user_id: str | None = None, scopes: Collection[str] = SCOPES, **options: Any) -> str:
+        """The text of a token that the services made."""
+        async with db.transaction(self.pool) as database:
+            _, text = await service.create_token(
+                database,
+                organization_id=self.house.organization_id,
+                title="Desk",
+                scopes=scopes,
+                kind="user" if user_id else "organization",
+                user_id=user_id,
+                now=database.clock.now(),
+                **options,
+            )
+        return text
+
+    async def application(self, name: str = "Second") -> str:
+        """Another application of the organization."""
+        async with db.transaction(self.pool) as database:
+            application = await service.create_application(
+                database,
+                organization_id=self.house.organization_id,
+                display_name=name,
+                now=database.clock.now(),
+            )
+        return application.application_id
+
+    async def execute(self, statement: Any, *values: object) -> None:
+        """What no service does."""
+        async with db.transaction(self.pool) as database:
+            await database.execute(statement, *values)
+
+    async def later(self, *, seconds: float) -> None:
+        """Let the clock that decides about requests go on."""
+        self.pool.clock.set(self.pool.clock.now() + timedelta(seconds=seconds), monotonic=time.monotonic())
+
+    async def told(self, prefix: str) -> list[str]:
+        """The types of the organization's events, in order."""
+        async with db.connection(self.pool) as database:
+            found = await events_store.list_events(database, organization_id=self.house.organization_id)
+        return [event.type for event in found if event.type.startswith(prefix)]
+
+
+@pytest.fixture
+def desk(pool: db.Pool, house: House, client: httpx2.AsyncClient) -> Desk:
+    return Desk(pool, house, client)

@@ -1,0 +1,190 @@
+"""Organizations, their billing, application types and applications over HTTP: refusals, then what comes of the rest."""
+
+import pytest
+
+from afterword import db
+from afterword.questionnaires.metadata import service as metadata
+from tests.conftest import House
+from tests.organizations.conftest import Desk
+
+CUSTOM = "0000000000000000custom"
+RETAIL = "0000000000000000retail"
+
+
+class TestOrganization:
+    async def test_anonymous(self, desk: Desk) -> None:
+        for method in ("GET", "PATCH"):
+            reply = await desk.ask(method, f"/organization/{desk.house.organization_id}", None, json={})
+            assert 401 == reply.status_code
+
+    async def test_other_organization(self, desk: Desk, neighbour: House) -> None:
+        for path in (
+            f"/organization/{neighbour.organization_id}",
+            f"/organization/{neighbour.organization_id}/billing",
+        ):
+            assert 404 == (await desk.ask("GET", path)).status_code
+            assert 404 == (await desk.ask("PATCH", path, json={})).status_code
+
+    async def test_confined_callers_change_nothing(self, desk: Desk) -> None:
+        _, token = await desk.person("admin", application_ids=[desk.house.application_id])
+        path = f"/organization/{desk.house.organization_id}"
+        assert 200 == (await desk.ask("GET", path, token)).status_code
+        for target, document in ((path, {"display_name": "Mine"}), (f"{path}/billing", {"city": "Athens"})):
+            reply = await desk.ask("PATCH", target, token, json=document)
+            assert (403, "forbidden") == (reply.status_code, reply.json()["code"])
+
+    async def test_list_is_the_tokens_own(self, desk: Desk, neighbour: House) -> None:
+        envelope = (await desk.ask("GET", "/organization")).json()
+        assert (1, 1) == (envelope["total_results"], len(envelope["results"]))
+        assert desk.house.organization_id == envelope["results"][0]["organization_id"]
+
+    async def test_ok(self, desk: Desk) -> None:
+        path = f"/organization/{desk.house.organization_id}"
+        before = await desk.ask("GET", path)
+        assert "demo" == before.json()["domain"]
+        change = {
+            "default_locale": "EL_gr",
+            "time_zone": "America/New_York",
+            "minimum_base": 9,
+            "delete_after_days": 60,
+        }
+        reply = await desk.ask("PATCH", path, json={**change, "domain": "stolen"})
+        after = reply.json()
+        assert 200 == reply.status_code
+        assert ("demo", "el-gr", 9, 60) == tuple(
+            after[n] for n in ("domain", "default_locale", "minimum_base", "delete_after_days")
+        )
+        assert after["created_time"].endswith(("-05:00", "-04:00"))  # its own zone, at once
+        assert after == (await desk.ask("GET", path)).json()
+        stale = await desk.ask("PATCH", path, json={"minimum_base": 10}, headers={"If-Match": before.headers["etag"]})
+        assert 412 == stale.status_code
+
+    async def test_no_change(self, desk: Desk) -> None:
+        path = f"/organization/{desk.house.organization_id}"
+        before = await desk.ask("GET", path)
+        after = await desk.ask("PATCH", path, json=before.json())  # the whole model, sent back
+        assert (200, before.headers["etag"], before.json()) == (after.status_code, after.headers["etag"], after.json())
+
+    async def test_null_clears(self, desk: Desk) -> None:
+        path = f"/organization/{desk.house.organization_id}"
+        await desk.ask("PATCH", path, json={"legal_name": "Demo SA", "anonymize_after_days": 30})
+        after = (await desk.ask("PATCH", path, json={"legal_name": None, "anonymize_after_days": None})).json()
+        assert (None, None) == (after["legal_name"], after["anonymize_after_days"])
+
+
+class TestBilling:
+    @pytest.mark.parametrize(
+        ("name", "value", "code"),
+        [
+            ("country", "ZZ", "unknown_value"), ("country", "EU", "unknown_value"),
+            ("currency", "DEM", "unknown_value"),
+            ("email", "nobody", "invalid_address"), ("address_lines", ["a"] * 5, "too_many"), ("name", "", "too_short"),
+        ],
+    )  # fmt: skip
+    async def test_wrong(self, desk: Desk, name: str, value: object, code: str) -> None:
+        reply = await desk.ask("PATCH", f"/organization/{desk.house.organization_id}/billing", json={name: value})
+        assert (422, [(f"/{name}", code)]) == (
+            reply.status_code, [(wrong["pointer"], wrong["code"]) for wrong in reply.json()["errors"]]
+        )  # fmt: skip
+
+    async def test_before_anything_was_set(self, desk: Desk) -> None:
+        reply = await desk.ask("GET", f"/organization/{desk.house.organization_id}/billing")
+        billing = reply.json()
+        assert ("Demo", "EUR", [], None) == tuple(billing[n] for n in ("name", "currency", "address_lines", "country"))
+        assert '"1"' == reply.headers["etag"]
+
+    async def test_ok(self, desk: Desk) -> None:
+        path = f"/organization/{desk.house.organization_id}/billing"
+        etag = (await desk.ask("GET", path)).headers["etag"]
+        change = {"name": "Demo SA", "address_lines": ["1 Harbour", "Hall B"], "country": "gr", "currency": "usd"}
+        reply = await desk.ask("PATCH", path, json=change, headers={"If-Match": etag})
+        assert 200 == reply.status_code
+        more = await desk.ask("PATCH", path, json={"city": "Piraeus", "email": "bills@demo.example"})
+        expected = {**change, "country": "GR", "currency": "USD", "city": "Piraeus", "email": "bills@demo.example"}
+        assert expected == {name: more.json()[name] for name in expected}
+        assert desk.house.token_id == more.json()["updated_by"]
+        assert 412 == (await desk.ask("PATCH", path, json={"city": None}, headers={"If-Match": etag})).status_code
+        same = await desk.ask("PATCH", path, json=more.json())
+        assert (more.headers["etag"], more.json()) == (same.headers["etag"], same.json())
+
+
+class TestApplicationTypes:
+    async def test_ok(self, desk: Desk) -> None:
+        """The fixed segment wins over an id."""
+        found = (await desk.ask("GET", "/application/type")).json()
+        assert ["custom", "hospitality", "retail", "services"] == [each["name"] for each in found]
+        assert {"application_type_id", "name", "title", "description"} == found[0].keys()
+
+
+class TestApplications:
+    async def test_unknown_type(self, desk: Desk) -> None:
+        reply = await desk.ask("POST", "/application", json={"display_name": "A", "application_type_id": "z" * 22})
+        assert (422, [("/application_type_id", "unknown_id")]) == (
+            reply.status_code, [(wrong["pointer"], wrong["code"]) for wrong in reply.json()["errors"]]
+        )  # fmt: skip
+
+    async def test_confined_caller(self, desk: Desk) -> None:
+        second = await desk.application()
+        _, token = await desk.person("admin", application_ids=[desk.house.application_id])
+        assert 403 == (await desk.ask("POST", "/application", token, json={"display_name": "A"})).status_code
+        for method in ("PATCH", "DELETE"):
+            assert 404 == (await desk.ask(method, f"/application/{second}", token, json={})).status_code
+
+    async def test_delete_in_use(self, desk: Desk) -> None:
+        await desk.execute("update questionnaire set archived_time = now()")
+        reply = await desk.ask("DELETE", f"/application/{desk.house.application_id}")
+        assert (409, "in_use") == (reply.status_code, reply.json()["code"])
+        assert 200 == (await desk.ask("GET", f"/application/{desk.house.application_id}")).status_code
+
+    async def test_create(self, desk: Desk) -> None:
+        document = {
+            "display_name": "Web shop", "application_type_id": RETAIL, "description": "All of it",
+            "time_zone": "Europe/Berlin", "default_locale": "de-AT", "website_urls": ["https://shop.example"],
+            "active": False,
+        }  # fmt: skip
+        reply = await desk.ask("POST", "/application", json=document)
+        assert 201 == reply.status_code
+        made = reply.json()
+        assert {**document, "default_locale": "de-at"} == {name: made[name] for name in document}
+        assert reply.headers["location"].endswith(f"/v3.2/application/{made['application_id']}")
+        assert made == (await desk.ask("GET", f"/application/{made['application_id']}")).json()
+        assert (desk.house.token_id, desk.house.organization_id) == (made["created_by"], made["organization_id"])
+
+    async def test_of_a_type_has_its_metadata_definitions(self, desk: Desk) -> None:
+        definition = {
+            "name": "order_total", "title": "Total", "type": "number", "level": "application_type",
+            "application_type_id": RETAIL,
+        }  # fmt: skip
+        assert 201 == (await desk.ask("POST", "/q/metadata/questionnaire", json=definition)).status_code
+        known: list[bool] = []
+        for type_id in (RETAIL, CUSTOM):
+            document = {"display_name": "A", "application_type_id": type_id}
+            made = (await desk.ask("POST", "/application", json=document)).json()
+            async with db.connection(desk.pool) as database:
+                declared = await metadata.declared(
+                    database, organization_id=desk.house.organization_id, application_id=made["application_id"]
+                )
+            known.append(declared.get("questionnaire", "order_total") is not None)
+        assert [True, False] == known
+
+    async def test_change_and_delete(self, desk: Desk) -> None:
+        made = (await desk.ask("POST", "/application", json={"display_name": "A"})).json()
+        assert (CUSTOM, True, []) == (made["application_type_id"], made["active"], made["website_urls"])
+        path = f"/application/{made['application_id']}"
+        whole = await desk.ask("PATCH", path, json={**made, "description": "B", "application_type_id": RETAIL})
+        assert ("B", CUSTOM) == (whole.json()["description"], whole.json()["application_type_id"])
+        stale = await desk.ask("DELETE", path, headers={"If-Match": '"1"'})
+        assert 412 == stale.status_code
+        assert 204 == (await desk.ask("DELETE", path, headers={"If-Match": whole.headers["etag"]})).status_code
+        assert 404 == (await desk.ask("GET", path)).status_code
+        assert 404 == (await desk.ask("DELETE", path)).status_code
+
+    async def test_an_application_without_its_own_takes_its_plan_along(self, desk: Desk) -> None:
+        second = await desk.application()
+        await desk.execute(
+            """insert into plan (organization_id, plan_id, application_id, title, kind, start_time)
+               values ($1, $2, $3, 'Own', 'unlimited', now())""",
+            *(desk.house.organization_id, "p" * 22, second),
+        )
+        assert 204 == (await desk.ask("DELETE", f"/application/{second}")).status_code
+        assert [] == (await desk.ask("GET", "/plan")).json()

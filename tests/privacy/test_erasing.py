@@ -1,0 +1,230 @@
+"""Asking for an erasure, the work on it, what interrupts it, and its replay on an older backup."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from afterword import db, errors
+from afterword.channels.base import Sent
+from afterword.cli import erasures as commands
+from afterword.core.organizations.access import SCOPES
+from afterword.organizations import service as accounts
+from afterword.privacy import service as erasures
+from tests.conftest import FIGURE, settled
+from tests.privacy.conftest import Desk, backup_of, desk_on, people
+
+CANARY = "zqcassandra"
+ABSENT = "z" * 22
+
+
+async def token(desk: Desk, *, scopes: frozenset[str] = SCOPES, application_ids: Sequence[str] = ()) -> dict[str, str]:
+    async with db.transaction(desk.pool) as database:
+        _, text = await accounts.create_token(
+            database,
+            organization_id=desk.house.organization_id,
+            title="Narrow",
+            scopes=scopes,
+            application_ids=application_ids,
+            kind="organization",
+            user_id=None,
+            now=database.clock.now(),
+        )
+    return {"Authorization": f"Bearer {text}"}
+
+
+class TestAsking:
+    async def test_missing_scope(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        headers = await token(desk, scopes=SCOPES - {"Responder.Delete"})
+        path = f"/q/responder/{known.responder_id}/erasure"
+        response = await desk.http.post(path, json={}, headers=headers)
+        assert (403, ["Responder.Delete"]) == (response.status_code, response.json()["required_scopes"])
+
+    async def test_unknown(self, desk: Desk) -> None:
+        await desk.ask("POST", f"/q/responder/{ABSENT}/erasure", {}, status=404)
+        await desk.ask("GET", f"/q/responder/erasure/{ABSENT}", status=404)
+
+    async def test_part_of_the_organization(self, desk: Desk) -> None:
+        """A person belongs to all applications, so who sees one of them must not erase it for the others."""
+        [known] = await people(desk, [CANARY])
+        headers = await token(desk, application_ids=[desk.house.application_id])
+        path = f"/q/responder/{known.responder_id}/erasure"
+        response = await desk.http.post(path, json={}, headers=headers)
+        assert (403, "forbidden") == (response.status_code, response.json()["code"])
+
+    async def test_wrong_fields(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        path = f"/q/responder/{known.responder_id}/erasure"
+        wrong = await desk.ask("POST", path, {"mode": "forget", "reason": "x" * 501}, status=422)
+        assert {"/mode", "/reason"} == {each["pointer"] for each in wrong["errors"]}
+
+    async def test_while_one_runs(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        path = f"/q/responder/{known.responder_id}/erasure"
+        await desk.ask("POST", path, {})
+        refused = await desk.ask("POST", path, {}, status=409)
+        assert "already_exists" == refused["code"]
+        await desk.work()
+        await desk.ask("POST", path, {"mode": "erase"})
+
+    async def test_ok(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        response = await desk.http.post(
+            f"/q/responder/{known.responder_id}/erasure",
+            json={"reason": f"letter of {known.address}"},
+            headers=desk.house.headers,
+        )
+        made = response.json()
+        assert 201 == response.status_code
+        assert response.headers["Location"].endswith(f"/v3.2/q/responder/erasure/{made['erasure_id']}")
+        assert ("anonymize", True, "running", {}, None, None) == tuple(
+            made[name] for name in ("mode", "suppress", "state", "counts", "finished_time", "checksum")
+        )
+        assert "letter of [address]" == made["reason"]
+        await desk.work()
+        done = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
+        assert "done" == done["state"]
+        assert done["checksum"].startswith("sha256:")
+        assert done["counts"]["Queue Item"] == 4
+        assert (1, 2) == (done["counts"]["Responder"], done["counts"]["Cancelled Queue Item"])
+        await settled(desk.pool)
+        [event] = (await desk.ask("GET", "/event?type=responder.erased"))["results"]
+        assert known.responder_id == event["subject_id"]
+        assert CANARY not in str(event)
+
+    async def test_without_suppression(self, desk: Desk) -> None:
+        """What suppressed the person before goes on to do so; nothing is added."""
+        [known] = await people(desk, [CANARY])
+        await desk.erase(known.responder_id, suppress=False)
+        rows = (await desk.ask("GET", "/suppression"))["results"]
+        assert [("blocked", None)] == [(row["reason"], row["note"]) for row in rows]
+        assert 64 == len(rows[0]["identifier"])
+
+
+class TestWork:
+    async def test_dies_at_every_turn(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each turn is done, then lost with its transaction, then done again: nothing is left, nothing twice."""
+        monkeypatch.setattr(erasures, "ITEMS_MAX", 1)
+        monkeypatch.setattr("afterword.privacy.subjects.service.WALK_ITEMS_MAX", 2)
+        monkeypatch.setattr("afterword.privacy.rows.service.WALK_EVENTS_MAX", 7)
+        monkeypatch.setattr("afterword.privacy.rows.service.WALK_KEYS_BYTES_MAX", 1)
+        [known] = await people(desk, [CANARY])
+        made = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})
+        turns = 0
+        while True:
+            with pytest.raises(_Died):
+                await _die(desk)
+            async with db.transaction(desk.pool) as database:
+                if not await erasures.work_next(database, now=database.clock.now()):
+                    break
+            turns += 1
+        assert turns > len(erasures.STEPS)
+        assert [] == await desk.traces(CANARY)
+        done = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
+        assert (4, 1) == (done["counts"]["Queue Item"], done["counts"]["Responder"])
+        assert 1 == await desk.value("select count(*) from event where type = 'responder.erased'")
+
+    async def test_waits_for_what_is_being_sent(self, desk: Desk) -> None:
+        [known] = await people(desk, [CANARY])
+        await desk.execute("delete from suppression")
+        item = await desk.ask("POST", desk.items, {"responder_channel_identifier": known.address})
+        worker = desk.queue.worker()
+        begun = await worker.begin(*await worker.claim())
+        assert item["item_id"] == begun[0].item.item_id
+        made = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})
+        await desk.work()
+        waits = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
+        assert "running" == waits["state"]
+        await worker.settle(Sent("250 ok"), *begun)
+        await desk.execute("update erasure set due_time = now()")
+        await desk.work()
+        assert "done" == (await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}"))["state"]
+        assert [] == await desk.traces(CANARY)
+
+    async def test_one_that_fails_keeps_no_other(self, desk: Desk) -> None:
+        failing, other = await people(desk, [CANARY, "zqhelen"])
+        await desk.execute("create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$")
+        await desk.execute(
+            "create trigger fail before update on queue_item for each row "
+            f"when (new.anonymized_time is not null and new.item_id = '{failing.item_ids[1]}') execute function fail()"
+        )
+        first = await desk.ask("POST", f"/q/responder/{failing.responder_id}/erasure", {})
+        assert "done" == (await desk.erase(other.responder_id))["state"]
+        path = f"/q/responder/erasure/{first['erasure_id']}"
+        assert "running" == (await desk.ask("GET", path))["state"]
+        await desk.execute("drop trigger fail on queue_item")
+        await desk.execute("update erasure set due_time = now() where state = 'running'")
+        await desk.work()
+        assert "done" == (await desk.ask("GET", path))["state"]
+        assert [] == await desk.traces(CANARY)
+
+    async def test_another_person_stays(self, desk: Desk) -> None:
+        known, other = await people(desk, [CANARY, "zqhelen"])
+        before = await desk.traces(other.canary)
+        await desk.erase(known.responder_id, mode="erase")
+        assert set(before) - {"export_piece"} == set(await desk.traces(other.canary)) - {"export_piece"}
+        shown = await desk.ask("GET", f"/q/responder/{other.responder_id}")
+        assert other.address in str(shown["identifiers"])
+
+
+class TestLedger:
+    async def test_no_ledger(self, desk: Desk, tmp_path: Path) -> None:
+        file = tmp_path / "ledger"
+        file.write_text("{}\n")
+        with pytest.raises(errors.Invalid, match="line 1"):
+            await commands.replay(desk.pool, file=file, secret=desk.house.site.secret)
+
+    async def test_replay(
+        self, database_url: str, server_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    ) -> None:
+        """The backup from before has the person; the ledger erases it again before anybody is served."""
+        async with desk_on(database_url) as desk:
+            known, other = await people(desk, [CANARY, "zqhelen"])
+            house = desk.house
+        file = tmp_path / "ledger.jsonl"
+        async with backup_of(database_url, server_url) as url:
+            async with desk_on(database_url, house) as desk:
+                await desk.erase(known.responder_id)
+                text = "".join([f"{line}\n" async for line in commands.lines(desk.pool)])
+            assert CANARY not in text
+            file.write_text(text)
+            async with desk_on(url, house) as restored:
+                assert [] != await restored.traces(CANARY)
+                assert (1, 0) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+                assert [] == await restored.traces(CANARY)
+                assert [] != await restored.traces(other.canary)
+                item = await restored.ask("POST", restored.items, {"responder_channel_identifier": known.address})
+                await restored.queue.worker().send(Sent("250 ok"))
+                assert 6 == (await restored.ask("GET", f"/q/queue/item/{item['item_id']}"))["status_id"]
+                assert (0, 1) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+        record_property(FIGURE, "T41 backup from before, ledger replayed: canaries left in tables 0")
+
+    async def test_replay_on_a_backup_from_while_one_ran(
+        self, database_url: str, server_url: str, tmp_path: Path
+    ) -> None:
+        """What ran then comes to its end before the next one of the same person begins."""
+        async with desk_on(database_url) as desk:
+            [known] = await people(desk, [CANARY])
+            await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})
+            house = desk.house
+        file = tmp_path / "ledger.jsonl"
+        async with backup_of(database_url, server_url) as url:
+            async with desk_on(database_url, house) as desk:
+                await desk.work()
+                await desk.erase(known.responder_id, mode="erase")
+                file.write_text("".join([f"{line}\n" async for line in commands.lines(desk.pool)]))
+            async with desk_on(url, house) as restored:
+                assert (1, 1) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+                assert [] == await restored.traces(CANARY)
+                assert 0 == await restored.value("select count(*) from erasure where state = 'running'")
+
+
+class _Died(Exception):
+    pass
+
+
+async def _die(desk: Desk) -> None:
+    async with db.transaction(desk.pool) as database:
+        await erasures.work_next(database, now=database.clock.now())
+        raise _Died
