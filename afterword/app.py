@@ -20,12 +20,20 @@ from afterword.events.deliveries import store as deliveries_store
 from afterword.exports import api as exports_api
 from afterword.instances import api as instances_api
 from afterword.instances import pages as instance_pages
-from afterword.intake.test_messages import pages as trial_pages
+from afterword.intake.batches import api as batches_api
+from afterword.intake.dry_runs import api as dry_runs_api
+from afterword.intake.imports import api as imports_api
+from afterword.intake.references import api as references_api
+from afterword.intake.sequences import api as sequences_api
+from afterword.intake.test_messages import api as test_messages_api
+from afterword.intake.test_messages import pages as test_message_pages
 from afterword.organizations import access
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.tokens.ticks import Ticks
+from afterword.pipelines import api as pipelines_api
+from afterword.pipelines.policies import api as policies_api
 from afterword.privacy import api as erasures_api
 from afterword.questionnaires import api as questionnaires_api
 from afterword.questionnaires.drafts import api as drafts_api
@@ -35,6 +43,7 @@ from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
 from afterword.queue import pages as queue_pages
 from afterword.queue import store as queue_store
+from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.responders import pages as responder_pages
@@ -116,7 +125,7 @@ def create_app(
 
 
 def api_routes() -> list[Routes]:
-    """The tables of all slices."""
+    """The routes of all packages, in the order of the reference."""
     return [
         accounts_api.routes,
         questionnaires_api.routes,
@@ -126,6 +135,15 @@ def api_routes() -> list[Routes]:
         metadata_api.routes,
         instances_api.routes,
         queue_api.routes,
+        batches_api.routes,
+        imports_api.routes,
+        sequences_api.routes,
+        dry_runs_api.routes,
+        references_api.routes,
+        traces_api.routes,
+        pipelines_api.routes,
+        policies_api.routes,
+        test_messages_api.routes,
         suppressions_api.routes,
         erasures_api.routes,
         alerts_api.routes,
@@ -136,8 +154,8 @@ def api_routes() -> list[Routes]:
 
 
 def page_routes() -> list[HTTPRouteHandler]:
-    """The pages of all slices."""
-    groups = (accounts_pages, instance_pages, responder_pages, queue_pages, trial_pages, inbound_pages)
+    """The pages of all packages."""
+    groups = (accounts_pages, instance_pages, responder_pages, queue_pages, test_message_pages, inbound_pages)
     return [route for group in groups for route in group.routes]
 
 

@@ -2,7 +2,6 @@
 
 How an invitation is compiled, and looks, is in `invitation.py`; what a channel does with it in `channels/`.
 """
-# ruff: noqa: D102  the members of the Protocol are columns, described with the pipeline
 
 import math
 from collections import OrderedDict

@@ -10,20 +10,11 @@ from afterword.core.questionnaires.metadata import Changes, Declared
 from afterword.db import Clock, Database, Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
-from afterword.intake.batches import api as bulk
-from afterword.intake.dry_runs import api as simulation
-from afterword.intake.imports import api as imports
-from afterword.intake.references import api as references
-from afterword.intake.sequences import api as sequences
-from afterword.intake.test_messages import api as trials
-from afterword.pipelines import api as pipelines
 from afterword.pipelines import store as pipelines_store
-from afterword.pipelines.policies import api as policies
 from afterword.queue import service, store
 from afterword.queue.reading import changes_of, declared_for
 from afterword.queue.resources import QueueItem, QueueItemRequest, QueueItemUpdate
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, ItemScope, NewItem
-from afterword.queue.traces import api as history
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 from afterword.web.operations import Answer, Call, Routes
 
@@ -254,16 +245,4 @@ def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> 
     return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
 
 
-# The slice has one table; the reference shows its families apart.
-routes.all += [
-    *bulk.routes.all,
-    *imports.routes.all,
-    *sequences.routes.all,
-    *simulation.routes.all,
-    *references.routes.all,
-    *history.routes.all,
-    *pipelines.routes.all,
-    *policies.routes.all,
-    *trials.routes.all,
-    *simplified.all,
-]
+routes.all += simplified.all

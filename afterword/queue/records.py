@@ -7,9 +7,13 @@ from typing import Any, Final, LiteralString
 
 import msgspec
 
+from afterword.core.scheduling.lanes import LaneKey
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, PublicItem
 from afterword.core.wire.times import Instant
 from afterword.db import Row
+
+ItemKey = tuple[str, str]  # organization_id, item_id
+HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
 
 _PUBLIC: Final[Mapping[int, PublicItem]] = {status.value: public for status, public in PUBLIC_ITEM.items()}
 
@@ -79,6 +83,51 @@ class QueueItem(ShownItem, frozen=True):
     def of(cls, row: Row) -> "QueueItem":
         """The record of a whole row."""
         return cls(*_values(row))
+
+
+class Claimed(msgspec.Struct, frozen=True):
+    """An item that this worker holds at one epoch, as it was when it was claimed."""
+
+    organization_id: str
+    item_id: str
+    epoch: int
+    questionnaire_id: str
+    pipeline_id: str
+    test: bool
+    responder_channel_identifier: str
+    address_key: bytes
+    locale: str | None
+    metadata: dict[str, dict[str, str]]
+    send_time: datetime
+    due_time: datetime
+    not_after: datetime
+    attempts: int
+    attempts_max: int
+    throttled: int
+    resend_after_seconds: int | None
+    reason: str | None
+    previous_item_id: str | None
+    previous_questionnaire_instance_id: str | None
+    questionnaire_instance_id: str | None
+    source: str
+    reminder_number: int | None
+    external_reference: str | None
+    database_now: datetime
+
+    @property
+    def key(self) -> ItemKey:
+        """Names the item."""
+        return self.organization_id, self.item_id
+
+    @property
+    def hold(self) -> HoldKey:
+        """Names the item and our hold of it."""
+        return self.organization_id, self.item_id, self.epoch
+
+    @property
+    def lane(self) -> LaneKey:
+        """Names its lane."""
+        return self.organization_id, self.pipeline_id
 
 
 ITEM_COLUMNS: Final[LiteralString] = """organization_id, item_id, questionnaire_id, pipeline_id, test,

@@ -4,13 +4,13 @@ A report never moves an item back: what was sent stays Sent. One that proves tha
 late truth. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from afterword import ids
-from afterword.channels.reports import CODE_CHARACTERS_MAX, REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
+from afterword.channels.reports import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key
 from afterword.db import Database
@@ -18,6 +18,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.events.store import Actor
 from afterword.instances.deliveries import service as deliveries
+from afterword.providers.references.service import is_reference
 from afterword.queue.late_outcomes import service as truth
 from afterword.queue.late_outcomes.store import Truth
 from afterword.receipts import store
@@ -100,13 +101,6 @@ async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, s
         elif report.kind == "bounced" and _is_recipient(report, item, secret):
             abouts.append(_About(replace(report, is_hard=False), item))
     return await _act(db, abouts=abouts, now=now)
-
-
-async def keep_references(db: Database, *, references: Iterable[tuple[str, str, str, str]], now: datetime) -> None:
-    """Remember the providers' names of messages, (organization, account, reference, item): receipts know no others."""
-    known = [each for each in references if _is_reference(each[2])]
-    if known:
-        await store.insert_references(db, references=known, now=now)
 
 
 # Which item ----------------------------------------------------------------------------------------------------------
@@ -337,12 +331,8 @@ def _bounded(report: Report, now: datetime) -> Report:
     return replace(
         report,
         time=time if is_likely else None,
-        provider_reference=reference if reference and _is_reference(reference) else None,
+        provider_reference=reference if reference and is_reference(reference) else None,
     )
-
-
-def _is_reference(text: str) -> bool:
-    return 0 < len(text) <= REFERENCE_CHARACTERS_MAX and text.isprintable()
 
 
 def _line(text: str) -> str:

@@ -213,25 +213,5 @@ async def insert_reports(  # any tenant: each report has its own
     return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
 
 
-async def insert_references(  # any tenant: a worker's batch serves many
-    db: Database, *, references: Sequence[tuple[str, str, str, str]], now: datetime
-) -> None:
-    """Keep the provider's names of messages: organization, account, reference, item; one that is known stays."""
-    ordered = sorted(references)
-    await db.execute(
-        """insert into provider_reference (organization_id, account_id, provider_reference, item_id, created_time)
-           select organization_id, account_id, provider_reference, item_id, $5
-           from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-             with ordinality as n (organization_id, account_id, provider_reference, item_id, place)
-           order by place
-           on conflict do nothing""",
-        [organization_id for organization_id, _, _, _ in ordered],
-        [account_id for _, account_id, _, _ in ordered],
-        [reference for _, _, reference, _ in ordered],
-        [item_id for _, _, _, item_id in ordered],
-        now,
-    )
-
-
 def _item(row: Row) -> Item:
     return Item(**dict(row))

@@ -16,10 +16,10 @@ from afterword.providers.health import service as health
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import Lane
+from afterword.queue.records import Claimed
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Lease
-from afterword.queue.sending.store import Claimed
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
 from afterword.worker.low_water import LowWaterMarks

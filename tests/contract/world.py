@@ -19,11 +19,11 @@ from afterword.instances import store as instances_store
 from afterword.instances.service import Given
 from afterword.organizations import service as accounts
 from afterword.organizations.plans import service as plans
+from afterword.providers.references import service as provider_references
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
-from afterword.receipts import service as sent_reports
 from afterword.receipts.inbound import service as inbound
 from afterword.responders import store as responders_store
 from afterword.web.limits import Limits
@@ -366,7 +366,7 @@ async def _left_alone(pool: db.Pool, wire: Wire, tenant: Tenant) -> dict[str, st
             database, organization_id=organization_id, account_id=account_id, adapter="standard",
             site=tenant.house.site, now=now,
         )  # fmt: skip
-        await sent_reports.keep_references(
+        await provider_references.keep_references(
             database,
             references=[(organization_id, account_id, f"receipt-of-{tenant.house.domain}", tenant.ids["item_id"])],
             now=now,

@@ -11,7 +11,7 @@ from afterword import db
 from afterword.instances import service as instances
 from afterword.instances.expiry import service as expiry
 from afterword.instances.expiry import store
-from afterword.instances.service import Change, Wish
+from afterword.instances.service import Change, IssueInput
 from afterword.instances.store import Instance
 from tests.conftest import House
 from tests.instances.test_plans import Explaining
@@ -28,7 +28,7 @@ async def issue(pool: db.Pool, house: House) -> Issue:
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,
-                wish=Wish(valid_days=valid_days, sent_time=sent_time),
+                wish=IssueInput(valid_days=valid_days, sent_time=sent_time),
                 now=database.clock.now(),
                 secret=house.site.secret,
                 draw=lambda: 0.0,

@@ -24,9 +24,10 @@ from afterword.core.scheduling import decisions, statuses
 from afterword.core.scheduling.decisions import Facts, Rules
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
 from afterword.core.scheduling.windows import Hours
+from afterword.queue.records import Claimed
 from afterword.queue.sending import outcomes
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.store import Claimed, Overdue, Settlement
+from afterword.queue.sending.store import Overdue, Settlement
 from tests.bar import Tell
 
 DAYS = 10_000 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 500

@@ -68,8 +68,6 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The contrary."""
-
     node: "Node"
 
 

@@ -1,7 +1,5 @@
 """What decisions about a batch go by, gathered with a few reads; places given away count for the items after."""
 
-# ruff: noqa: D102  the members of the Protocol are columns of the item
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

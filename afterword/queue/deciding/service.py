@@ -23,7 +23,7 @@ from afterword.queue.deciding.knowing import (
 from afterword.queue.deciding.store import PlaceKey, Waiting
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
-from afterword.queue.sending.store import Claimed
+from afterword.queue.records import Claimed
 from afterword.responders.store import Person
 
 __all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_places", "rules_of"]

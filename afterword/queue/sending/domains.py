@@ -13,8 +13,9 @@ from afterword.db import Database
 from afterword.providers.rates import service as rates
 from afterword.providers.rates.store import DomainKey
 from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.records import Claimed
 from afterword.queue.sending import outcomes
-from afterword.queue.sending.store import Claimed, Settlement
+from afterword.queue.sending.store import Settlement
 
 
 async def within_rates(

@@ -14,7 +14,8 @@ from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.scheduling import retries, statuses
 from afterword.core.scheduling.decisions import RESULT_CHARACTERS_MAX, Decision
 from afterword.core.scheduling.statuses import Item, Move
-from afterword.queue.sending.store import Claimed, Overdue, Settlement
+from afterword.queue.records import Claimed
+from afterword.queue.sending.store import Overdue, Settlement
 
 REPLY_CHARACTERS_MAX: Final = 500
 REASON_UNKNOWN: Final = "outcome_unknown"

@@ -21,6 +21,7 @@ from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.instances.service import WantedInstance
 from afterword.instances.store import Instance
+from afterword.providers.references import service as provider_references
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 from afterword.queue.deciding import service as deciding
@@ -29,12 +30,12 @@ from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.late_outcomes import service as truth
 from afterword.queue.late_outcomes.store import Truth
+from afterword.queue.records import Claimed, HoldKey, ItemKey
 from afterword.queue.reminders import service as reminders
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending.domains import within_rates
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.store import Claimed, HoldKey, ItemKey, Overdue, Settlement
-from afterword.receipts import service as reports
+from afterword.queue.sending.store import Overdue, Settlement
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 from afterword.responders.service import Found, NewSuppression, ResponderInput
@@ -230,7 +231,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     if sent:
         pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent)
         await instances.mark_sent(db, sent=pairs, now=now)
-        await reports.keep_references(db, references=_references(results, frozenset(sent)), now=now)
+        await provider_references.keep_references(db, references=_references(results, frozenset(sent)), now=now)
         followed = [key for key in sent if _is_followed(by_key[key])]
         if followed:
             await reminders.schedule_next(db, sent=followed, now=now)

@@ -17,57 +17,9 @@ import msgspec
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database, Row
 from afterword.db.columns import as_document
-from afterword.queue.records import TOLD_COLUMNS
-
-ItemKey = tuple[str, str]  # organization_id, item_id
-HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
+from afterword.queue.records import TOLD_COLUMNS, Claimed, HoldKey, ItemKey
 
 _TOLD: Final = as_document(TOLD_COLUMNS, "q")
-
-
-class Claimed(msgspec.Struct, frozen=True):
-    """An item that this worker holds at one epoch, as it was when it was claimed."""
-
-    organization_id: str
-    item_id: str
-    epoch: int
-    questionnaire_id: str
-    pipeline_id: str
-    test: bool
-    responder_channel_identifier: str
-    address_key: bytes
-    locale: str | None
-    metadata: dict[str, dict[str, str]]
-    send_time: datetime
-    due_time: datetime
-    not_after: datetime
-    attempts: int
-    attempts_max: int
-    throttled: int
-    resend_after_seconds: int | None
-    reason: str | None
-    previous_item_id: str | None
-    previous_questionnaire_instance_id: str | None
-    questionnaire_instance_id: str | None
-    source: str
-    reminder_number: int | None
-    external_reference: str | None
-    database_now: datetime
-
-    @property
-    def key(self) -> ItemKey:
-        """Names the item."""
-        return self.organization_id, self.item_id
-
-    @property
-    def hold(self) -> HoldKey:
-        """Names the item and our hold of it."""
-        return self.organization_id, self.item_id, self.epoch
-
-    @property
-    def lane(self) -> LaneKey:
-        """Names its lane."""
-        return self.organization_id, self.pipeline_id
 
 
 @dataclass(frozen=True, slots=True)

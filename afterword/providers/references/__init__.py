@@ -1,0 +1,1 @@
+"""The names that providers give to messages they accepted."""
