@@ -52,6 +52,7 @@ async def examine(
     database_url: str | None,
     smtp_url: str | None,
     public_url: str,
+    trusted_proxies: str,
     data_folder: Path,
     clock: Callable[[], datetime],
 ) -> list[Finding]:
@@ -63,6 +64,7 @@ async def examine(
         _look_at_database(database_url, clock),
         _look_at_mail(smtp_url),
         asyncio.to_thread(_look_at_public_url, public_url),
+        _look_at_proxies(public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
     )
     return [finding for findings in found for finding in findings]
@@ -251,6 +253,14 @@ def _look_at_public_url(url: str) -> Sequence[Finding]:
     detail = f"{url} reaches us."
     advice = "Nobody outside this machine can open the links in mails." if _is_loopback(host) else ""
     return [Finding(name, True, detail, advice)]
+
+
+async def _look_at_proxies(url: str, trusted: str) -> Sequence[Finding]:
+    if trusted or not url.startswith("https:"):  # we speak no TLS ourselves
+        return []
+    detail = "Behind an unknown proxy all clients have one address, and share the limits of one."
+    advice = "Write the address of the proxy that speaks TLS into AFTERWORD_TRUSTED_PROXIES."
+    return [Finding("trusted proxies", False, detail, advice)]
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from afterword import app, db
 from afterword.core.wire.site import Site
 from afterword.web import static
+from afterword.web.loopback import url_with_key
 from afterword.web.metrics import Sample
 from tests import machine
 from tests.conftest import POOL_SIZE
@@ -20,8 +21,8 @@ from tests.conftest import POOL_SIZE
 SITE = Site("http://testserver", b"s" * 32)
 
 
-def client_of(pool: db.Pool, *, source: str = "192.0.2.1", **options: Any) -> httpx2.AsyncClient:
-    asgi: Any = app.create_app(pool=pool, site=SITE, **options)
+def client_of(pool: db.Pool, *, source: str = "192.0.2.1", site: Site = SITE, **options: Any) -> httpx2.AsyncClient:
+    asgi: Any = app.create_app(pool=pool, site=site, **options)
     transport = httpx2.ASGITransport(app=asgi, client=(source, 1), raise_app_exceptions=False)
     return httpx2.AsyncClient(transport=transport, base_url="http://testserver")
 
@@ -99,11 +100,24 @@ class TestProbes:
             ({"Host": "survey.example.com"}, 404),
             ({"Host": "localhost:8080"}, 200),
             ({"Host": "[::1]:8080"}, 200),
+            ({"Host": "localhost", "X-Forwarded-Proto": "https"}, 404),
+            ({"Host": "localhost", "X-Client-IP": "203.0.113.9"}, 404),
+            ({"Host": "localhost", "CF-Connecting-IP": "203.0.113.9"}, 404),
         ],
     )
     async def test_metrics_behind_a_proxy_here(self, pool: db.Pool, headers: dict[str, str], status: int) -> None:
-        async with client_of(pool, source="127.0.0.1") as client:
+        site = Site("http://localhost:8080", SITE.secret)
+        async with client_of(pool, source="127.0.0.1", site=site) as client:
             assert status == (await client.get("/metrics", headers=headers)).status_code
+
+    async def test_metrics_of_a_public_address(self, pool: db.Pool) -> None:
+        """Behind a proxy on this machine a stranger chooses the Host, so only the key opens them."""
+        site = Site("https://survey.example.com", SITE.secret)
+        async with client_of(pool, source="127.0.0.1", site=site) as client:
+            client.headers["Host"] = "localhost"
+            keyed = url_with_key(site, "metrics").removeprefix(site.public_url)
+            statuses = [(await client.get(path)).status_code for path in ("/metrics", "/metrics?key=00", keyed)]
+        assert [404, 404, 200] == statuses
 
     async def test_metrics(self, pool: db.Pool) -> None:
         async def collect() -> list[Sample]:

@@ -33,6 +33,18 @@ class TestDatabase:
         finding = await only_database(tmp_path, re.sub(r"/test_\w+", "/absent", database_url))
         assert "createdb" in finding.advice
 
+    @pytest.mark.parametrize(
+        ("url", "proxies", "expected"),
+        [
+            ("https://absent.invalid", "", [False]),
+            ("https://absent.invalid", "10.0.0.1", []),
+            ("http://localhost:1", "", []),
+        ],
+    )
+    async def test_trusted_proxies(self, tmp_path: Path, url: str, proxies: str, expected: list[bool]) -> None:
+        found = await look(tmp_path, public_url=url, trusted_proxies=proxies)
+        assert expected == [finding.ok for name, finding in found.items() if name == "trusted proxies"]
+
     async def test_nothing_listens(self, tmp_path: Path, unused_port: int) -> None:
         finding = await only_database(tmp_path, f"postgresql://u:{PASSWORD}@127.0.0.1:{unused_port}/d")
         assert "Nothing listens there" in finding.advice
@@ -274,6 +286,7 @@ async def look(
     database_url: str | None = None,
     smtp_url: str | None = None,
     public_url: str = "",
+    trusted_proxies: str = "",
     skew: timedelta = timedelta(0),
 ) -> dict[str, Finding]:
     """What is found, by name; whatever it is, it has advice when it is wrong and never says the password."""
@@ -281,6 +294,7 @@ async def look(
         database_url=database_url,
         smtp_url=smtp_url,
         public_url=public_url,
+        trusted_proxies=trusted_proxies,
         data_folder=folder,
         clock=lambda: datetime.now(UTC) + skew,
     )

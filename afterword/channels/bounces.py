@@ -2,7 +2,8 @@
 
 Anybody may write such a mail. It counts for an item only if it quotes the header with our proof (`core.proofs`); by
 the Message-ID alone it is read, but not proven. Only codes that say "this address does not exist" are hard: the table
-is that of SMTP replies. Everything is bounded: what is behind the first megabyte is not looked at.
+is that of SMTP replies. Everything is bounded before it is parsed: the standard library and the detectors need the
+square of the length of a header or a line.
 """
 
 import email
@@ -25,12 +26,18 @@ from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 MAIL_BYTES_MAX: Final = 10_485_760
 READ_BYTES_MAX: Final = 1_048_576  # a report and the headers of what it is about come first
 LINES_MAX: Final = 50_000
+LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
+HEADER_CHARACTERS_MAX: Final = 2_000  # of one with parameters, which is parsed
 PARTS_MAX: Final = 50
 RECIPIENTS_MAX: Final = 100
-TEXT_BYTES_MAX: Final = 65_536  # of a part
+TEXT_BYTES_MAX: Final = 65_536  # of a part; of all that the detectors see
 NEAR_CHARACTERS: Final = 1_500  # how far behind an address the reason stands
 
 _BOUNDARIES: Final = re.compile(rb"boundary\s{0,9}=|^content-type:\s{0,9}message/", re.IGNORECASE | re.MULTILINE)
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+_PARAMETERS: Final = re.compile(
+    r"^content-[a-z-]{1,40}[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*", re.IGNORECASE | re.MULTILINE | re.ASCII
+)
 _PROOF: Final = re.compile(rf"^[> \t]*{proofs.ITEM_HEADER}:[ \t]*(\S{{20,60}})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _MESSAGE_ID: Final = re.compile(
     r"^[> \t]*(?:Original-)?Message-ID:[ \t]*(?:\r?\n[ \t]+)?<([0-9A-Za-z]{22})@", re.IGNORECASE | re.MULTILINE
@@ -99,15 +106,27 @@ def _parsed(content: bytes) -> Message:
         head = head.partition(b"\n")[2]
     if len(_BOUNDARIES.findall(head)) > PARTS_MAX:
         raise Unreadable(f"The mail has more than {PARTS_MAX} parts.")
-    if head.count(b"\n") > LINES_MAX:
-        head = b"\n".join(head.split(b"\n", LINES_MAX)[:LINES_MAX])
     try:
-        mail: Message = email.message_from_bytes(head)
+        mail = _message(head.decode("ascii", "surrogateescape"))
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         raise Unreadable("The mail cannot be read.") from None
     if not mail.keys():
         raise Unreadable("This is no mail: it has no headers.")
     return mail
+
+
+def _message(text: str) -> Message:
+    """A mail or a group of fields. Raises Unreadable for a header that would take too long."""
+    text = _cut(text)
+    if any(len(header[0]) > HEADER_CHARACTERS_MAX for header in _PARAMETERS.finditer(text)):
+        raise Unreadable(f"A header of the mail has more than {HEADER_CHARACTERS_MAX:,} characters.")
+    return email.message_from_string(text)
+
+
+def _cut(text: str) -> str:
+    """The text with as many lines, and as long ones, as are read."""
+    lines = _LINE_END.split(text, LINES_MAX)[:LINES_MAX]
+    return "\n".join(line[:LINE_CHARACTERS_MAX] for line in lines)
 
 
 def _complaint(form: Message, found: _Quoted) -> Read:
@@ -168,6 +187,8 @@ def _formless(mail: Message, found: _Quoted) -> Read:
         return Read((), "An automatic reply.")
     if not failed and not _HOSTS.search(str(mail["From"] or "")) and str(mail["Return-Path"] or "").strip() != "<>":
         return Read((), "No report: a person's mail.")
+    words = "\n".join(_texts(mail))[:TEXT_BYTES_MAX]
+    _cut_parts(mail)
     try:
         temporary, permanent = all_failures(mail)
     except Exception:  # noqa: BLE001  twenty detectors of forms from the wild
@@ -179,8 +200,19 @@ def _formless(mail: Message, found: _Quoted) -> Read:
         recipients = [failed]
     if not recipients:
         return Read((), "No report of a form that is known.")
-    words = "\n".join(_texts(mail))[:TEXT_BYTES_MAX]
     return Read([_said(mail, recipient, words, found) for recipient in recipients])
+
+
+def _cut_parts(mail: Message) -> None:
+    """Leave in each part what the detectors may read, not encoded any more."""
+    left = TEXT_BYTES_MAX
+    for part in mail.walk():
+        payload: Any = part.get_payload(decode=True)
+        if isinstance(payload, bytes):
+            text = _cut(payload[:left].decode("utf-8", "replace"))
+            left = max(0, left - len(payload))
+            del part["Content-Transfer-Encoding"]
+            part.set_payload(text, "utf-8" if not text.isascii() else None)
 
 
 def _said(mail: Message, recipient: str, words: str, found: _Quoted) -> Report:
@@ -234,13 +266,13 @@ def _groups(form: Message) -> list[Message]:
     """The groups of fields of a delivery status."""
     if groups := _children(form):
         return groups
-    return [email.message_from_string(group) for group in _text(form).split("\n\n") if group.strip()]  # encoded
+    return [_message(group) for group in _text(form).split("\n\n") if group.strip()]  # encoded
 
 
 def _fields(form: Message) -> Message:
     """The fields of a feedback report."""
     inside = _children(form)
-    return inside[0] if inside else email.message_from_string(_text(form))
+    return inside[0] if inside else _message(_text(form))
 
 
 def _texts(mail: Message) -> Iterator[str]:

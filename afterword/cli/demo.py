@@ -21,8 +21,8 @@ from afterword import db
 from afterword.cli import CommandError, context, serve
 from afterword.cli.seed import Seeded, seed
 from afterword.core.wire.site import Site
-from afterword.queue.pages import outbox_url
 from afterword.settings import Settings
+from afterword.web.loopback import url_with_key
 
 RECIPIENT: Final = "ann@example.com"
 COMMENT: Final = "Quick and careful, thank you."
@@ -48,7 +48,7 @@ async def demo(chosen: Settings, *, once: bool) -> None:
             async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
                 await _Journey(seeded, site, client, began=began).make(to_the_end=once)
             if not once:
-                print(_INVITATION.format(url=outbox_url(site)), flush=True)
+                print(_INVITATION.format(url=url_with_key(site, "outbox")), flush=True)
                 await stop.wait()
 
 
@@ -129,7 +129,7 @@ class _Journey:
         self._step("The worker sent it", f"dispatched {item['dispatched_time']}")
 
     async def _read_mail(self) -> str:
-        outbox = outbox_url(self.site)
+        outbox = url_with_key(self.site, "outbox")
         listed = html.unescape(await self._page(outbox))
         found = re.search(r'href="(/outbox/[0-9A-Za-z]{22}[^"]*)"', listed)
         if found is None:

@@ -6,9 +6,9 @@ from afterword import db
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.doctor import Finding
-from afterword.queue.pages import outbox_url
 from afterword.queue.restores import service as guard
 from afterword.settings import Settings
+from afterword.web.loopback import host_of, is_loopback, url_with_key
 
 
 async def doctor(chosen: Settings) -> bool:
@@ -16,15 +16,15 @@ async def doctor(chosen: Settings) -> bool:
     try:
         async with context.stand(chosen, migrate=False) as standing:
             findings = await _examine(chosen, standing.database_url)
-            outbox = outbox_url(standing.site) if chosen.smtp_url is None else None
+            keyed = [url_with_key(standing.site, name) for name in _shown(chosen)]
     except CommandError as error:
-        findings, outbox = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], None
+        findings, keyed = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], []
     for finding in findings:
         print(f"{'ok   ' if finding.ok else 'FAULT'}  {finding.name:16} {finding.detail}")
         if finding.advice:
             print(f"{'':24}{finding.advice}")
-    if outbox is not None:
-        print(f"The captured outbox, with its key: {outbox}")
+    for url in keyed:
+        print(f"With its key: {url}")
     faults = sum(not finding.ok for finding in findings)
     print("All is well." if not faults else f"{faults} to mend.")
     return not faults
@@ -41,6 +41,14 @@ async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:
         database_url=database_url,
         smtp_url=chosen.smtp_url,
         public_url=chosen.site_url,
+        trusted_proxies=chosen.trusted_proxies,
         data_folder=chosen.data_dir,
         clock=lambda: datetime.now(UTC),
     )
+
+
+def _shown(chosen: Settings) -> list[str]:
+    """The pages that an operator needs a key for."""
+    is_ours = is_loopback(host_of(chosen.site_url))
+    metrics = ["metrics"] if chosen.metrics == "loopback" and not is_ours else []
+    return metrics + (["outbox"] if chosen.smtp_url is None else [])

@@ -90,14 +90,12 @@ async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Respon
 @get("/s/{code:str}", exception_handlers=public.REFUSALS)
 async def short_link(request: Request[Any, Any, Any], code: str) -> Response[None]:
     """The answer page under an address that fits into an SMS."""
-    limiter, source = _limiter(request), _source(request)
-    limiter.check_short_link(source)
     instance = None
     if ids.is_short_code(code):
         async with db.connection(request.app.state.pool) as database:
             instance = await store.get_instance_by_short_code(database, short_code=code)
     if instance is None:
-        limiter.count_short_link_miss(source)
+        _limiter(request).count_miss(_source(request))
         raise errors.NotFound("There is no such page.")
     return html.redirect(sheets.address(instance.instance_id), status=302)
 

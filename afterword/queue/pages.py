@@ -1,11 +1,9 @@
 """The outbox: what would have been sent, for developers and demonstrations. Mounted only while no mail leaves.
 
-It shows addresses, so it opens only to who has the key (`outbox_url`, which the demo prints) or sits at this very
-machine while the service itself is known by a loopback name: behind a proxy it never is.
+It shows addresses, so it takes the key that the demo prints, or a request of this very machine; see `web.loopback`.
 """
 
 import hashlib
-import hmac
 import re
 from base64 import b64encode
 from dataclasses import dataclass
@@ -18,14 +16,11 @@ from litestar import Request, Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from afterword import db, errors, ids
-from afterword.core.answers.form_tokens import token_of
-from afterword.core.wire.site import Site
 from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts
 from afterword.web import html, loopback, public, static
 
-PURPOSE: Final = "outbox"
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
 PAGE_MAX: Final = 1_000
@@ -41,11 +36,6 @@ class Preview:
     headers: list[tuple[str, str]]
     html: str
     text: str
-
-
-def outbox_url(site: Site) -> str:
-    """The address of the outbox with its key, for the operator's terminal."""
-    return f"{site.public_url}/outbox?{urlencode({'key': _key(site)})}"
 
 
 @get("/outbox", exception_handlers=public.REFUSALS)
@@ -117,22 +107,15 @@ async def _message(request: Request[Any, Any, Any], message_id: str) -> OutboxMe
 
 def _admitted(request: Request[Any, Any, Any]) -> str:
     """The query that carries the key on, or nothing where none is needed. Raises NotFound for everybody else."""
-    site: Site = request.app.state.site
+    if not loopback.is_admitted(request, "outbox"):
+        raise errors.NotFound("There is no such page.")
     key = request.query_params.get("key")
-    if key is not None and hmac.compare_digest(key.encode(), _key(site).encode()):
-        return "?" + urlencode({"key": key})
-    if loopback.is_local(request) and loopback.is_loopback(loopback.host_of(site.public_url)):
-        return ""
-    raise errors.NotFound("There is no such page.")
+    return "" if key is None else "?" + urlencode({"key": key})
 
 
 def _address(path: str, request: Request[Any, Any, Any], **query: object) -> str:
     key = request.query_params.get("key")
     return f"{path}?{urlencode({**query, **({'key': key} if key else {})})}"
-
-
-def _key(site: Site) -> str:
-    return token_of(site.secret, PURPOSE, "")
 
 
 def _line(message: OutboxMessage) -> dict[str, object]:

@@ -13,6 +13,7 @@ from afterword import errors
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import headers, problems
 from afterword.web.load_shedder import LoadShedder
+from afterword.web.loopback import untrusted_proxy
 from afterword.web.metrics import Metrics
 
 Scope = MutableMapping[str, Any]
@@ -38,6 +39,7 @@ ALLOWED_HEADERS: Final = (
 )
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 RETRY_AFTER: Final[Mapping[str, str]] = {"Retry-After": "2"}
+TRUSTED: Final = "AFTERWORD_TRUSTED_PROXIES"
 _INSIDE: Final = f"{API_PREFIX}/"
 NOWHERE: Final = "/%2F"  # no route is there
 
@@ -64,6 +66,7 @@ class Middleware:
         self._pressure = pressure
         self._site = site
         self._metrics = metrics
+        self._has_warned = False
         self._origins = frozenset(origin.encode() for origin in origins)
         self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
 
@@ -94,6 +97,9 @@ class Middleware:
                 self._count(method, scope, answer, start)
                 return
             pressure.enter()
+        if not self._has_warned and (peer := untrusted_proxy(scope)) is not None:
+            self._has_warned = True
+            logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
         try:
             await self._pass(scope, receive if pressure is None else _Patient(receive, pressure), answer)
         finally:

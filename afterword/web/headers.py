@@ -16,7 +16,7 @@ NO_STORE: Final[Header] = (b"cache-control", b"no-store")
 NO_CACHE: Final[Header] = (b"cache-control", b"private, no-cache")
 VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 
-_TAG: Final = re.compile(r'\s*(?:W/)?("[^"]*"|\*)\s*(?:,|\Z)')
+_TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no run at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}\Z")
 

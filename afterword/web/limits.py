@@ -1,4 +1,4 @@
-"""Rate limits in this process's memory: requests by token and organization, failed authentications by source."""
+"""Rate limits in this process's memory: requests by token and organization, failures by source."""
 
 import collections
 import ipaddress
@@ -15,7 +15,7 @@ TOKEN_REQUESTS_DEFAULT = 6_000
 ORGANIZATION_REQUESTS_DEFAULT = 24_000
 FAILURES_DEFAULT = 60
 LINK_STARTS_DEFAULT = 120  # of public links, by source: a shop's visitors may share one
-SHORT_LINK_MISSES_DEFAULT = 30  # by source: short links are short enough to be tried out
+MISSES_DEFAULT = 30  # by source, of short links and of references on public links: both could be tried out
 LARGE_BODIES_MAX = 16  # in a process at the same moment; one may take a hundred megabytes while it is worked off
 LARGE_BODIES_OF_ONE_MAX = 4  # of an organization
 LARGE_BODY_WAIT_SECONDS = 2
@@ -30,7 +30,7 @@ class Limits:
     organization_requests: int = ORGANIZATION_REQUESTS_DEFAULT
     failed_authentications: int = FAILURES_DEFAULT
     link_starts: int = LINK_STARTS_DEFAULT
-    short_link_misses: int = SHORT_LINK_MISSES_DEFAULT
+    misses: int = MISSES_DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,6 @@ class Counter:
         total = self._counts[key] = self._counts.get(key, 0) + count
         return LimitState(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
 
-    def is_used_up(self, key: str) -> bool:
-        """Whether one more would be over the limit."""
-        if not self.limit:
-            return False
-        self._turn()
-        if key not in self._counts and len(self._counts) >= KEYS_MAX:
-            key = _REST
-        return self._counts.get(key, 0) >= self.limit
-
     @property
     def reset_seconds(self) -> int:
         """Until the window ends; at least 1."""
@@ -90,33 +81,26 @@ class Limiter:
         self._organizations = Counter(limits.organization_requests, clock=clock)
         self._failures = Counter(limits.failed_authentications, clock=clock)
         self._starts = Counter(limits.link_starts, clock=clock)
-        self._misses = Counter(limits.short_link_misses, clock=clock)
+        self._misses = Counter(limits.misses, clock=clock)
         self._large: collections.Counter[str] = collections.Counter()
 
-    def check_source(self, source: str) -> None:
-        """Raise TooMany when this source address failed to authenticate too often; before anything is looked up."""
-        if self._failures.is_used_up(source_key(source)):
-            raise _too_many("Too many failed authentications from this address.", self._failures.reset_seconds)
-
     def count_failure(self, source: str) -> None:
-        """One more authentication of this source failed."""
-        if self._failures.limit:
-            self._failures.add(source_key(source))
+        """One more authentication of this source failed; raises TooMany over the limit.
+
+        Counted after the look-up: others behind the same address may have good credentials.
+        """
+        if self._failures.limit and self._failures.add(source_key(source)).is_over:
+            raise _too_many("Too many failed authentications from this address.", self._failures.reset_seconds)
 
     def count_start(self, source: str) -> None:
         """One more start on a public link, which anybody may make; raises TooMany over the limit."""
         if self._starts.limit and self._starts.add(source_key(source)).is_over:
             raise _too_many("Too many questionnaires were started from this address.", self._starts.reset_seconds)
 
-    def check_short_link(self, source: str) -> None:
-        """Raise TooMany when this source tried too many short links that lead nowhere."""
-        if self._misses.is_used_up(source_key(source)):
-            raise _too_many("Too many short links were tried.", self._misses.reset_seconds)
-
-    def count_short_link_miss(self, source: str) -> None:
-        """One more short link that led nowhere."""
-        if self._misses.limit:
-            self._misses.add(source_key(source))
+    def count_miss(self, source: str) -> None:
+        """One more address of a page that leads nowhere; raises TooMany over the limit."""
+        if self._misses.limit and self._misses.add(source_key(source)).is_over:
+            raise _too_many("Too many addresses were tried.", self._misses.reset_seconds)
 
     @contextmanager
     def large_body(self, organization_id: str) -> Generator[None, None, None]:

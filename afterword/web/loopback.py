@@ -1,12 +1,53 @@
-"""Whether a request comes from this very machine, for what operators look at and nobody else."""
+"""Where a request comes from; and who may see what is the operator's: /metrics and the outbox."""
 
+import hmac
 import ipaddress
+from collections.abc import MutableMapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from litestar import Request
 
-FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+from afterword.core.answers.form_tokens import token_of
+from afterword.core.wire.site import Site
+
+FORWARDED: Final = (
+    "forwarded",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+    "x-client-ip",
+    "cf-connecting-ip",
+    "via",
+)
+
+
+def url_with_key(site: Site, name: str) -> str:
+    """The address of /metrics or /outbox with its key, for the operator's terminal."""
+    return f"{site.public_url}/{name}?{urlencode({'key': _key(site, name)})}"
+
+
+def is_admitted(request: Request[Any, Any, Any], name: str) -> bool:
+    """Whether the request has the key of `name`, or is local to an installation that is for this machine alone.
+
+    A proxy on this machine may pass on any Host: then only the key tells the operator from a stranger.
+    """
+    site: Site = request.app.state.site
+    key = request.query_params.get("key", "")
+    if hmac.compare_digest(key.encode(), _key(site, name).encode()):
+        return True
+    return is_local(request) and is_loopback(host_of(site.public_url))
+
+
+def untrusted_proxy(scope: MutableMapping[str, Any]) -> str | None:
+    """The peer whose X-Forwarded-For was not heard; the server puts the client of a trusted one in the peer's place."""
+    forwarded = next((value for name, value in scope["headers"] if name == b"x-forwarded-for"), None)
+    client = scope.get("client")
+    if forwarded is None or client is None or client[0].encode() in forwarded:
+        return None
+    peer: str = client[0]
+    return peer
 
 
 def is_local(request: Request[Any, Any, Any]) -> bool:
@@ -34,3 +75,7 @@ def is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
+
+
+def _key(site: Site, name: str) -> str:
+    return token_of(site.secret, name, "")

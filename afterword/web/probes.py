@@ -52,7 +52,7 @@ class Probes:
 
         @get("/metrics")
         async def figures(request: Request[Any, Any, Any]) -> Response[bytes]:
-            if self._access == "off" or (self._access == "loopback" and not loopback.is_local(request)):
+            if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
                 raise errors.NotFound("There is no operation at this address.", "unknown_route")
             return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
 

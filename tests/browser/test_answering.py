@@ -9,7 +9,7 @@ import pytest
 
 from afterword import db, ids
 from afterword.instances import forms
-from afterword.web.limits import LINK_STARTS_DEFAULT, SHORT_LINK_MISSES_DEFAULT
+from afterword.web.limits import LINK_STARTS_DEFAULT, MISSES_DEFAULT
 from tests.browser import markup
 from tests.browser.conftest import QUESTIONNAIRE, Shop, on_the_loop
 
@@ -124,14 +124,16 @@ class TestRefusals:
         answer = await client.post(f"/a/{instance.instance_id}", content=body)
         assert 400 == answer.status_code
 
-    async def test_short_links_are_throttled(self, client: httpx2.AsyncClient) -> None:
+    async def test_short_links_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         answer = await client.get(f"/s/{ids.short_code()}")
-        for _ in range(2 * SHORT_LINK_MISSES_DEFAULT + 2):  # the minute may turn in between
+        for _ in range(2 * MISSES_DEFAULT + 2):  # the minute may turn in between
             if answer.status_code == 429:
                 break
             answer = await client.get(f"/s/{ids.short_code()}")
         assert 429 == answer.status_code
         assert answer.headers["retry-after"]
+        instance = await shop.issue()
+        assert 302 == (await client.get(f"/s/{instance.short_code}")).status_code
 
     async def test_starts_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         address = f"/p/{shop.questionnaire_id}"

@@ -11,7 +11,8 @@ from playwright.async_api import Browser
 from afterword import db, ids
 from afterword.app import create_app
 from afterword.core.wire.site import Site
-from afterword.queue.pages import PAGE_MESSAGES, outbox_url
+from afterword.queue.pages import PAGE_MESSAGES
+from afterword.web.loopback import url_with_key
 from tests.browser import markup
 from tests.browser.conftest import SECRET, Shop, on_the_loop
 
@@ -69,13 +70,13 @@ class TestWhoGetsIn:
         app: Any = create_app(pool=pool, site=site, show_outbox=True)
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
             assert 404 == (await client.get("/outbox")).status_code
-            assert 200 == (await client.get(outbox_url(site).removeprefix(site.public_url))).status_code
+            assert 200 == (await client.get(url_with_key(site, "outbox").removeprefix(site.public_url))).status_code
 
     async def test_not_mounted(self, pool: db.Pool) -> None:
         site = Site("http://localhost", SECRET)
         app: Any = create_app(pool=pool, site=site)
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1") as client:
-            assert 404 == (await client.get(outbox_url(site).removeprefix(site.public_url))).status_code
+            assert 404 == (await client.get(url_with_key(site, "outbox").removeprefix(site.public_url))).status_code
 
     @pytest.mark.parametrize("message_id", ["0" * 22, "nothing", "%00", "%ED%A0%80"])
     async def test_unknown_message(self, client: httpx2.AsyncClient, message_id: str) -> None:
@@ -97,7 +98,7 @@ class TestWhatIsShown:
 
     async def test_key_goes_along(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         await keep(shop)
-        answer = await client.get(outbox_url(shop.site), headers={"Host": "shop.example"})
+        answer = await client.get(url_with_key(shop.site, "outbox"), headers={"Host": "shop.example"})
         [link] = [link for link in markup.read(answer.text).links if link.startswith("/outbox/")]
         message = await client.get(link, headers={"Host": "shop.example"})
         assert "Plain &lt;words&gt;" in message.text

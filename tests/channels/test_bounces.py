@@ -1,5 +1,7 @@
 """Mails that come back, as real hosts write them, and what each says."""
 
+import base64
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -56,6 +58,20 @@ NOTHING: Final = {
     "vacation_german": "automatic reply",
     "read_receipt": "automatic reply",
     "person": "a person's mail",
+}
+
+
+SECONDS_MAX: Final = 5  # for a megabyte, on a machine under load; the square of the length took minutes
+HOST: Final = b"From: MAILER-DAEMON@example.org\nSubject: Undelivered\n"
+RUN: Final = b'a="' + b";" * 500_000 + b"\n"
+FORM: Final = b"Content-Type: message/delivery-status\nContent-Transfer-Encoding: base64\n\n"
+SLOW: Final = {
+    "a parameter": b"Content-Type: multipart/report; boundary=b; " + RUN + b"\n--b--\n",
+    "a folded parameter": b"Content-Type: multipart/report; boundary=b; " + RUN.replace(b";", b";\n ") + b"\n--b--\n",
+    "a part's parameter": b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: a/b; " + RUN + b"\n--b--\n",
+    "an encoded parameter": FORM + base64.encodebytes(b"Reporting-MTA: a\n\nContent-Type: a/b; " + RUN),
+    "a line": HOST + b"\n" + b"," * 1_000_000,
+    "an encoded line": HOST + b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(b"," * 700_000),
 }
 
 
@@ -138,3 +154,10 @@ class TestUnreadable:
         for content in (nested, nested + b"\n" * LINES_MAX, long, wide):
             with suppress(Unreadable):
                 assert len(read(content)) <= bounces.RECIPIENTS_MAX
+
+    @pytest.mark.parametrize("name", SLOW)
+    def test_a_megabyte_is_read_in_linear_time(self, name: str) -> None:
+        started = time.process_time()
+        with suppress(Unreadable):
+            assert [] == read(SLOW[name])
+        assert SECONDS_MAX > time.process_time() - started

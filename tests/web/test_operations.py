@@ -56,13 +56,16 @@ class TestOrderOfChecks:
         assert "GET, HEAD, OPTIONS, POST" == found.headers["allow"]
 
     @pytest.mark.usefixtures("one_minute")
-    async def test_source_limit_before_token(self, notes: House) -> None:
+    async def test_source_limit_after_token(self, notes: House) -> None:
+        """Bad tokens are refused in the end; a good one behind the same address never is."""
         async with notes.client(token=BAD_TOKEN, limits=Limits(0, 0, 2)) as client:
             for _ in range(2):
                 problem(await client.get("/note"), 401, "invalid_token")
-            found = await client.get("/note", headers={"Authorization": f"Bearer {notes.token}"})
+            found = await client.get("/note")
+            good = await client.get("/note", headers={"Authorization": f"Bearer {notes.token}"})
         problem(found, 429, "rate_limited")
         assert 1 <= int(found.headers["retry-after"]) <= 60
+        assert 200 == good.status_code
 
     async def test_token_before_scope_and_body(self, notes: House) -> None:
         async with notes.client(token=None) as client:

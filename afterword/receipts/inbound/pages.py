@@ -20,7 +20,6 @@ async def receive_callback(request: Request[Any, Any, Any], inbound_id: str) -> 
     limiter: Limiter = request.app.state.limiter
     site: Site = request.app.state.site
     source = request.client.host if request.client else ""
-    limiter.check_source(source)
     callback = Callback(
         headers=headers.read(request.scope["headers"]),
         query=request.scope["query_string"].decode("latin-1"),
