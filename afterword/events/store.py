@@ -59,6 +59,10 @@ class Event:
     created_time: datetime
 
 
+# Whether the log counts this cluster's transactions: it does not once it is restored into another one, until a worker
+# has put it in order.
+IS_NATIVE: Final[LiteralString] = """exists (
+  select from event_cluster k join pg_control_system() s on s.system_identifier = k.system_identifier)"""
 _COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version,
   is_terminal, actor_kind, actor_id, test, data, created_time"""
 
@@ -108,14 +112,19 @@ async def list_events(
 
 
 async def claim_reader(db: Database, *, reader: str) -> bool:
-    """Hold the reader's cursor, at the log's beginning for a new one, until we commit; False: another holds it."""
+    """Hold the reader's cursor, at the log's beginning for a new one, until we commit.
+
+    False: another holds it, or the log has the order of another cluster, in which nobody could go on.
+    """
     await db.execute(  # only where there is none: a conflict would wait for whoever moves the cursor
         """insert into event_cursor (reader) select $1 where not exists (select from event_cursor where reader = $1)
            on conflict (reader) do nothing""",
         reader,
     )
     return (
-        await db.fetch_value("select true from event_cursor where reader = $1 for update skip locked", reader)
+        await db.fetch_value(
+            f"select true from event_cursor where reader = $1 and {IS_NATIVE} for update skip locked", reader
+        )
         is not None
     )
 

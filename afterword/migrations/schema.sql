@@ -469,6 +469,10 @@ CREATE TABLE event (
     CONSTRAINT event_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text, 'responder'::text, 'worker'::text, 'gateway'::text])))
 );
 
+CREATE TABLE event_cluster (
+    system_identifier bigint NOT NULL
+);
+
 CREATE TABLE event_cursor (
     reader text NOT NULL COLLATE pg_catalog."C",
     xid xid8 DEFAULT '0'::xid8 NOT NULL,
@@ -480,7 +484,8 @@ CREATE TABLE event_horizon (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     xid xid8 NOT NULL,
     seq bigint NOT NULL,
-    updated_time timestamp with time zone DEFAULT now() NOT NULL
+    updated_time timestamp with time zone DEFAULT now() NOT NULL,
+    event_id text COLLATE pg_catalog."C"
 );
 
 ALTER TABLE event ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (

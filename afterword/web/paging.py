@@ -46,7 +46,7 @@ from afterword.web import criteria
 from afterword.web.query import Parameters
 from afterword.web.scalars import Context
 
-__all__ = ["ListReader", "Page", "PageRequest", "Rows", "open_place", "seal_place"]
+__all__ = ["ListReader", "Page", "PageRequest", "Rows", "open_entry", "seal_entry"]
 
 LIMIT_MAX = 500
 LIMIT_DEFAULT = 50
@@ -164,6 +164,8 @@ class ListReader:
         return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
     def _seal(self, key: Sequence[object], wanted: PageRequest) -> str:
+        if self._is_log and tuple(wanted.page.order) == self._listing.default_order():
+            key = key[-1:]
         return _seal(key, binding=wanted.binding, secret=self._secret)
 
     def _open(
@@ -178,15 +180,15 @@ class ListReader:
             return None
 
 
-def seal_place(key: Sequence[object], *, path: str, listing: Listing, secret: bytes) -> str:
-    """The cursor of one entry of a log, as the log's list at `path` takes it in its own order."""
-    return _seal(key, binding=_binding_of([path, _steps_of(listing.default_order())]), secret=secret)
+def seal_entry(entry_id: str, *, path: str, listing: Listing, secret: bytes) -> str:
+    """The cursor of one entry of a log, as the log's list at `path` takes it in its own order: the entry's id alone."""
+    return _seal([entry_id], binding=_binding_of([path, _steps_of(listing.default_order())]), secret=secret)
 
 
-def open_place(cursor: str, *, path: str, listing: Listing, secret: bytes) -> tuple[object, ...]:
-    """The key of a log's entry; raises ValueError for what is no cursor of this log in its own order."""
+def open_entry(cursor: str, *, path: str, listing: Listing, secret: bytes) -> str:
+    """The id of a log's entry; raises ValueError for what is no cursor of this log in its own order."""
     order = listing.default_order()
-    return _unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)
+    return str(_unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)[-1])
 
 
 def _steps_of(order: Sequence[Order]) -> list[tuple[str, str]]:

@@ -1,13 +1,25 @@
 """A log that came with a dump of another cluster: its transactions are of another count, and nothing gets lost."""
 
+import base64
+import json
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from afterword import db, ids
-from afterword.errors import FieldError, Invalid
+from afterword.core.figures import periods
 from afterword.events import service, store
 from afterword.events.log import service as log
+from afterword.events.log.api import EXPIRED, LOG
+from afterword.events.log.service import RESTORED
+from afterword.events.log.store import EVENTS
 from afterword.events.service import NewEvent
+from afterword.reports.rollups import service as rollups
+from afterword.web import paging
+from afterword.web.paging import SEAL_BYTES
 from tests.conftest import House, settled
+from tests.events.conftest import Desk
 
 AHEAD = 10_000_000_000  # transactions that the other cluster had had, and this one has not
 
@@ -111,9 +123,136 @@ async def test_a_log_that_was_pruned_whole(pool: db.Pool, house: House) -> None:
     assert 2 == len(await read(pool, "first"))
 
 
-async def test_a_cursor_of_the_other_cluster_is_refused(pool: db.Pool, house: House) -> None:
-    """To a client that goes on with it nothing new would ever come."""
-    wrong = FieldError("invalid_cursor", "Start again.", parameter="cursor")
-    async with db.connection(pool) as database:
-        with pytest.raises(Invalid):
-            await log.require_kept(database, organization_id=house.organization_id, place=(AHEAD, 1), wrong=wrong)
+class TestCounterHasPassed:
+    """As many transactions later, the numbers of the other cluster no longer tell that they are not this one's."""
+
+    PASSED = 300
+
+    async def restore_and_pass(self, pool: db.Pool, house: House) -> None:
+        async with db.connection(pool) as database:
+            raw = database._connection
+            newest = await raw.fetchval("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+            last = await raw.fetchval("select max(xid::text::bigint) from event")
+            for table in ("event", "event_cursor", "event_horizon"):
+                await raw.execute(
+                    f"update {table} set xid = (xid::text::bigint + $1)::text::xid8 where xid > '0'",
+                    newest - last + self.PASSED // 2,
+                )
+            await raw.execute("update event_cluster set system_identifier = system_identifier - 1")
+            await record(pool, house, 2)
+            for _ in range(self.PASSED):
+                await raw.fetchval("select pg_current_xact_id()::text")
+        await record(pool, house, 2)
+
+    async def test_readers_wait_until_the_log_is_in_order(self, pool: db.Pool, house: House) -> None:
+        await record(pool, house, 3)
+        others = await other_events(pool)
+        assert 2 == len(await read(pool, "first", limit=others + 2))
+        await self.restore_and_pass(pool, house)
+        await settled(pool)
+        async with db.transaction(pool) as database:
+            assert not await store.claim_reader(database, reader="first")
+            assert not await store.claim_reader(database, reader="new")
+        assert await adopt(pool) is not None
+        assert await adopt(pool) is None
+        async with db.connection(pool) as database:
+            rows = await database._connection.fetch("select seq from event where type = 'test.event' order by seq")
+        assert 7 == len(rows)
+        assert [row["seq"] for row in rows][2:] == sorted(await read(pool, "first"))
+        assert [row["seq"] for row in rows] == sorted(await read(pool, "new"))
+
+    async def test_a_client_goes_on_behind_its_event(self, pool: db.Pool, desk: Desk) -> None:
+        await record(pool, desk.house, 3)
+        await settled(pool)
+        before = (await desk.ask("GET", "/event?type[]=*&limit=500"))["results"]
+        cursor = before[-2]["cursor"]
+        await self.restore_and_pass(pool, desk.house)
+        await settled(pool)
+        refused = await desk.ask("GET", f"/event?after={cursor}", status=503)
+        assert RESTORED == refused["detail"]
+        await desk.ask("GET", "/event", status=503)
+        assert await adopt(pool) is not None
+        await settled(pool)
+        found = (await desk.ask("GET", f"/event?after={cursor}"))["results"]
+        assert before[-1]["event_id"] == found[0]["event_id"]
+        assert 5 == len(found)
+
+    async def test_reports_count_everything_meanwhile(self, pool: db.Pool, house: House) -> None:
+        await self.restore_and_pass(pool, house)
+        async with db.connection(pool) as database:
+            await database._connection.execute(
+                """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_until)
+                   select organization_id, questionnaire_id, '', 'Europe/Athens', '2026-01-05' from questionnaire"""
+            )
+
+        async def until() -> dict[str, date]:
+            async with db.connection(pool) as database:
+                days = periods.days(date(2026, 1, 1), date(2026, 1, 5), ZoneInfo("Europe/Athens"))
+                kept = await rollups.read(
+                    database,
+                    organization_id=house.organization_id,
+                    questionnaire_ids=[house.questionnaire_id],
+                    questions={},
+                    dimension="",
+                    days=days,
+                    buckets=[days.first],
+                    cells_max=9,
+                )
+                assert kept is not None
+                return kept.until
+
+        assert {} == await until()
+        await adopt(pool)
+        assert {house.questionnaire_id: date(2026, 1, 5)} == await until()
+
+
+class TestCursor:
+    async def test_of_an_event_that_is_lost(self, pool: db.Pool, desk: Desk) -> None:
+        """The database was put back to an earlier moment: its reader has seen what never was."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        last = (await desk.ask("GET", "/event?limit=500"))["results"][-1]
+        async with db.connection(pool) as database:
+            await database._connection.execute("delete from event where event_id = $1", last["event_id"])
+        refused = await desk.ask("GET", f"/event?after={last['cursor']}", status=422)
+        assert [("after", "cursor_expired", EXPIRED)] == [
+            (each["parameter"], each["code"], each["message"]) for each in refused["errors"]
+        ]
+        hook = await desk.hook("http://127.0.0.1:9/")
+        path = f"/webhook/{hook['webhook_id']}/redelivery"
+        refused = await desk.ask("POST", path, status=422, json={"after": last["cursor"]})
+        assert ["cursor_expired"] == [each["code"] for each in refused["errors"]]
+
+    async def test_of_the_last_event_that_was_removed(self, pool: db.Pool, desk: Desk) -> None:
+        """An organization with nothing new in 90 days: its reader has missed nothing."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        first, last = (await desk.ask("GET", "/event?limit=500"))["results"][-2:]
+        while await read(pool, "all"):
+            pass
+        async with db.transaction(pool) as database:
+            await log.prune(database, now=database.clock.now() + timedelta(days=91), limit=1_000)
+        assert [] == (await desk.ask("GET", f"/event?after={last['cursor']}"))["results"]
+        await desk.ask("GET", f"/event?after={first['cursor']}", status=422)
+        await record(pool, desk.house, 1)
+        await settled(pool)
+        assert 1 == len((await desk.ask("GET", f"/event?after={last['cursor']}"))["results"])
+
+    async def test_tells_the_event_alone(self, pool: db.Pool, desk: Desk) -> None:
+        """The number of a transaction would tell how much the whole installation writes."""
+        await record(pool, desk.house, 2)
+        await settled(pool)
+        page = await desk.ask("GET", "/event?limit=1")
+        [event] = page["results"]
+        for cursor in (page["next_cursor"], event["cursor"]):
+            payload = base64.urlsafe_b64decode(cursor + "==")[SEAL_BYTES:]
+            assert [event["event_id"]] == json.loads(payload)
+
+    async def test_of_the_release_before(self, pool: db.Pool, desk: Desk) -> None:
+        await record(pool, desk.house, 3)
+        await settled(pool)
+        last = (await desk.ask("GET", "/event?limit=500"))["results"][-3:]
+        row = [AHEAD, 5, last[0]["event_id"]]
+        binding = paging._binding_of([LOG, paging._steps_of(EVENTS.default_order())])
+        cursor = paging._seal(row, binding=binding, secret=desk.house.site.secret)
+        assert last[1:] == (await desk.ask("GET", f"/event?after={cursor}"))["results"]

@@ -4,16 +4,14 @@ from datetime import datetime, tzinfo
 from typing import Any, Final, Literal
 
 from afterword import errors
-from afterword.core.wire.site import API_PREFIX
 from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.deliveries import service, store
 from afterword.events.log import api as log
 from afterword.events.log import service as log_service
-from afterword.events.log.store import EVENTS
 from afterword.events.webhooks import service as webhooks
-from afterword.web import fields, paging
+from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
@@ -135,9 +133,7 @@ async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
         to_time=_instant(call.body.to_time),
         after=place,
     )
-    cursor = None
-    if found.last is not None:
-        cursor = paging.seal_place(found.last, path=f"{API_PREFIX}/event", listing=EVENTS, secret=call.site.secret)
+    cursor = None if found.last_id is None else log.cursor_of(found.last_id, secret=call.site.secret)
     return Answer(Redelivery(count=found.count, next_cursor=cursor))
 
 
@@ -149,13 +145,13 @@ async def _place(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int]
     if body.after is None:
         return None
     try:
-        place = log.place_of(body.after, secret=call.site.secret)
+        event_id = log.event_id_of(body.after, secret=call.site.secret)
     except ValueError:
         message = "This is no cursor of the event log in its own order."
         raise errors.Invalid.of(FieldError("invalid_cursor", message, pointer="/after")) from None
     wrong = FieldError("cursor_expired", log.EXPIRED, pointer="/after")
-    await log_service.require_kept(db, organization_id=call.caller.organization_id, place=place, wrong=wrong)
-    return place
+    organization_id = call.caller.organization_id
+    return await log_service.place_of(db, organization_id=organization_id, event_id=event_id, wrong=wrong)
 
 
 def _instant(moment: fields.Moment | None) -> datetime | None:

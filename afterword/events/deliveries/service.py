@@ -21,10 +21,10 @@ ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """How many deliveries a span made or began anew, and the place of the log where the limit cut it."""
+    """How many deliveries a span made or began anew, and the event where the limit cut it."""
 
     count: int
-    last: tuple[int, int, str] | None
+    last_id: str | None
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
@@ -77,7 +77,7 @@ async def replay(
     found = await store.insert_span(db, **key, span=span)
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
     await sending.arrange(db, subjects=subjects)
-    return Replayed(count=found.count, last=found.last)
+    return Replayed(count=found.count, last_id=found.last_id)
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:

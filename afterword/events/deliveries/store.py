@@ -68,11 +68,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """What became of a span: its deliveries, their subjects, and the last place where the limit cut it."""
+    """What became of a span: its deliveries, their subjects, and the last event where the limit cut it."""
 
     count: int
     subject_ids: list[str]
-    last: tuple[int, int, str] | None
+    last_id: str | None
 
 
 async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str, page: Page) -> Rows[Delivery]:
@@ -155,9 +155,8 @@ async def insert_span(db: Database, *, organization_id: str, webhook_id: str, sp
              returning subject_id)
            select (select count(*) from written) as count,
              array(select distinct subject_id from written) as subject_ids,
-             (select count(*) from span) as found, l.xid, l.seq, l.event_id
-           from (select) one
-           left join (select xid, seq, event_id from span order by xid desc, seq desc limit 1) l on true""",
+             (select count(*) from span) as found,
+             (select event_id from span order by xid desc, seq desc limit 1) as last_id""",
         organization_id,
         webhook_id,
         span.from_time,
@@ -169,8 +168,8 @@ async def insert_span(db: Database, *, organization_id: str, webhook_id: str, sp
         span.limit,
     )
     assert row is not None, "counts are always there"  # noqa: S101
-    last = (row["xid"], row["seq"], row["event_id"]) if row["found"] == span.limit else None
-    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last=last)
+    last_id = row["last_id"] if row["found"] == span.limit else None
+    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last_id=last_id)
 
 
 async def prune_deliveries(  # any tenant: retention

@@ -1,5 +1,6 @@
 """The HTTP door of the event log: oldest first, by cursors, without gaps."""
 
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
@@ -19,7 +20,10 @@ from afterword.web import fields, paging
 from afterword.web.operations import Answer, Call, Routes
 
 LOG: Final = f"{API_PREFIX}/event"
-EXPIRED: Final = "Events behind this cursor are no longer kept; start again."
+EXPIRED: Final = (
+    "The event of this cursor, or one behind it, is no longer kept: it is older than 90 days, or was lost when the "
+    "database was put back to an earlier moment. Start again without the cursor."
+)
 
 
 class EventQuery(fields.Request):
@@ -71,17 +75,14 @@ class Event(fields.Answer):
         )
 
 
-def cursor_of(entry: Entry, *, secret: bytes) -> str:
-    """The event's place, as `after` takes it."""
-    return paging.seal_place(entry.place, path=LOG, listing=EVENTS, secret=secret)
+def cursor_of(event_id: str, *, secret: bytes) -> str:
+    """The cursor of an event, as `after` takes it."""
+    return paging.seal_entry(event_id, path=LOG, listing=EVENTS, secret=secret)
 
 
-def place_of(cursor: str, *, secret: bytes) -> tuple[int, int]:
-    """(xid, seq) of a cursor of the log; raises ValueError."""
-    xid, seq, *_ = paging.open_place(cursor, path=LOG, listing=EVENTS, secret=secret)
-    if not isinstance(xid, int) or not isinstance(seq, int):
-        raise ValueError  # noqa: TRY004  it is no cursor of the log
-    return xid, seq
+def event_id_of(cursor: str, *, secret: bytes) -> str:
+    """The event of a cursor of the log in its own order; raises ValueError."""
+    return paging.open_entry(cursor, path=LOG, listing=EVENTS, secret=secret)
 
 
 def routes_of(render: Render) -> Routes:
@@ -103,20 +104,20 @@ def routes_of(render: Render) -> Routes:
     )
     async def list_events(call: Call[None], db: Database) -> Answer:
         query: EventQuery | None = call.query
-        after = call.page.after
-        is_in_order = tuple(call.page.order) == EVENTS.default_order()
-        if after is not None and is_in_order and isinstance(after[0], int) and isinstance(after[1], int):
-            wrong = FieldError("cursor_expired", EXPIRED, parameter="after")
-            await service.require_kept(
-                db, organization_id=call.caller.organization_id, place=(after[0], after[1]), wrong=wrong
-            )
+        page = call.page
+        is_in_order = tuple(page.order) == EVENTS.default_order()
+        after_id = str(page.after[-1]) if page.after is not None and is_in_order else None
+        wrong = FieldError("cursor_expired", EXPIRED, parameter="after")
+        place = await service.place_of(db, organization_id=call.caller.organization_id, event_id=after_id, wrong=wrong)
+        if place is not None:
+            page = replace(page, after=(*place, after_id))
         rows = await store.list_event_entries(
             db,
             organization_id=call.caller.organization_id,
             application_ids=call.caller.application_ids,
             test_only=call.caller.test,
             types=_types(query),
-            page=call.page,
+            page=page,
         )
         shown = iter(await _shown(call, db, rows.items))
         return Answer(rows.map(lambda _: next(shown)))
@@ -135,7 +136,7 @@ def routes_of(render: Render) -> Routes:
             Event.of(
                 entry,
                 data=data.get(entry.event.event_id, {}),
-                cursor=cursor_of(entry, secret=call.site.secret),
+                cursor=cursor_of(entry.event.event_id, secret=call.site.secret),
                 zone=call.zone,
             )
             for entry in entries

@@ -11,6 +11,8 @@ from afterword.events.log import store
 from afterword.events.log.store import Entry
 
 KEPT_DAYS: Final = 90
+RESTORED: Final = "The event log was restored from another cluster; a worker puts it in order first."
+RESTORED_SECONDS: Final = 10
 
 
 async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
@@ -27,11 +29,22 @@ async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
     return found
 
 
-async def require_kept(db: Database, *, organization_id: str, place: tuple[int, int], wrong: FieldError) -> None:
-    """Raise Invalid with `wrong` where events behind this place (xid, seq) are gone: its reader missed them."""
-    xid, seq = place
-    if await store.get_is_pruned(db, organization_id=organization_id, xid=xid, seq=seq):
+async def place_of(
+    db: Database, *, organization_id: str, event_id: str | None, wrong: FieldError
+) -> tuple[int, int] | None:
+    """Where an event stands in the log now, as (xid, seq); None for the log's beginning.
+
+    Raises Invalid with `wrong` where the event is unknown, or events behind it are gone: its reader missed them.
+    Raises Unavailable while the log has the order of another cluster.
+    """
+    found = await store.get_position(db, organization_id=organization_id, event_id=event_id)
+    if not found.is_native:
+        raise errors.Unavailable(RESTORED, headers={"Retry-After": str(RESTORED_SECONDS)})
+    if event_id is None:
+        return None
+    if found.place is None or found.is_pruned:
         raise errors.Invalid.of(wrong)
+    return found.place
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
@@ -45,4 +58,8 @@ async def adopt(db: Database) -> int | None:
     Readers go by the numbers of transactions, and a dump brings those of the cluster that it was taken from: events of
     the future, and places that nothing new would ever come after. Afterwards every reader has read what it had read.
     """
-    return await store.update_to_native(db) if await store.get_is_foreign(db) else None
+    if not await store.get_is_foreign(db):
+        return None
+    count = await store.update_to_native(db)
+    await store.update_cluster(db)
+    return count

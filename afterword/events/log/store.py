@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.db import Database, Row
-from afterword.events.store import Event
+from afterword.events.store import IS_NATIVE, Event
 
 PASSED_MAX: Final = 20_000  # events that one page of a narrowed log looks at: what is wanted may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
@@ -29,6 +29,22 @@ EVENTS: Final = Listing(
     id="event_id",
     hidden={"xid": Column("xid", "integer"), "seq": Column("seq", "integer")},
 )
+
+
+# Rows that this cluster wrote have the number of the transaction that wrote them, or an earlier one. The system column
+# `xmin` has the lower 32 bits of the writing transaction's number.
+_IS_FOREIGN: Final[LiteralString] = """xid::text::bigint > (
+  select newest.xid - (newest.xid - xmin::text::bigint & 4294967295)
+  from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) newest)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where an event stands: (xid, seq); None: it is not in the log. `is_native`: so count this cluster's readers."""
+
+    place: tuple[int, int] | None
+    is_pruned: bool
+    is_native: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +155,23 @@ async def get_entry(
     return _entry(row) if row else None
 
 
-async def get_is_pruned(db: Database, *, organization_id: str, xid: int, seq: int) -> bool:
-    """Whether something behind this place is gone already, or it is a place in another cluster's log."""
-    return await db.fetch_value(
-        """select $2::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) or exists (select from event_horizon
-             where organization_id = $1 and (xid, seq) > ($2::text::xid8, $3::bigint))""",
+async def get_position(db: Database, *, organization_id: str, event_id: str | None) -> Position:
+    """Where an event stands, also the last one that was removed."""
+    row = await db.fetch_row(
+        f"""select {IS_NATIVE} as is_native, e.xid::text::bigint as xid, e.seq,
+             coalesce((h.xid, h.seq) > (e.xid, e.seq), false) as is_pruned
+           from (select) one
+           left join event_horizon h on h.organization_id = $1
+           left join lateral (
+             select xid, seq from event where organization_id = $1 and event_id = $2
+             union all
+             select h.xid, h.seq where h.event_id = $2 limit 1) e on true""",
         organization_id,
-        str(xid),
-        seq,
+        event_id,
     )
+    assert row is not None  # noqa: S101  one row, whatever is joined
+    place = None if row["seq"] is None else (row["xid"], row["seq"])
+    return Position(place, is_pruned=row["is_pruned"], is_native=row["is_native"])
 
 
 async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention
@@ -165,13 +189,15 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
            gone as (
              delete from event e using old
              where e.organization_id = old.organization_id and e.event_id = old.event_id
-             returning e.organization_id, e.xid, e.seq),
+             returning e.organization_id, e.xid, e.seq, e.event_id),
            furthest as (
-             select distinct on (organization_id) organization_id, xid, seq from gone
+             select distinct on (organization_id) organization_id, xid, seq, event_id from gone
              order by organization_id, xid desc, seq desc),
            told as (
-             insert into event_horizon as h (organization_id, xid, seq) select organization_id, xid, seq from furthest
-             on conflict (organization_id) do update set xid = excluded.xid, seq = excluded.seq, updated_time = now()
+             insert into event_horizon as h (organization_id, xid, seq, event_id)
+             select organization_id, xid, seq, event_id from furthest
+             on conflict (organization_id) do update
+               set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
            select count(*) from gone""",
         before,
@@ -180,9 +206,9 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
 
 
 async def get_is_foreign(db: Database) -> bool:  # any tenant: the log of a whole installation
-    """Whether transactions stand in the log, or in a reader's place, that this cluster has not had yet."""
+    """Whether the log came from another cluster, or counts transactions that this one has not had yet."""
     return await db.fetch_value(
-        """select exists (select from event where xid >= pg_snapshot_xmax(pg_current_snapshot()))
+        f"""select not {IS_NATIVE} or exists (select from event where xid >= pg_snapshot_xmax(pg_current_snapshot()))
              or exists (select from event_cursor where xid >= pg_snapshot_xmax(pg_current_snapshot()))"""
     )
 
@@ -195,13 +221,12 @@ async def update_to_native(db: Database) -> int:  # any tenant: the log of a who
     """
     await db.execute("set local statement_timeout = 0")
     await db.execute("lock table event, event_cursor, event_horizon in share row exclusive mode")
-    await db.execute("update event_horizon set xid = '0', seq = 0 where xid >= pg_snapshot_xmax(pg_current_snapshot())")
+    await db.execute(f"update event_horizon set xid = '0', seq = 0 where {_IS_FOREIGN}")
     # Another worker may have done it while we waited for the lock: then there is no seam, and nothing is written.
     return await db.execute(
-        """with seam as materialized (
-             select greatest(
-               (select max(seq) from event where xid >= pg_snapshot_xmax(pg_current_snapshot())),
-               (select max(seq) from event_cursor where xid >= pg_snapshot_xmax(pg_current_snapshot()))) as seq),
+        f"""with seam as materialized (
+             select greatest((select max(seq) from event where {_IS_FOREIGN}),
+               (select max(seq) from event_cursor where {_IS_FOREIGN})) as seq),
            place as materialized (
              select xid, seq, row_number() over (order by xid, seq) - 1 as number
              from (select distinct xid, seq from event_cursor) c),
@@ -212,6 +237,14 @@ async def update_to_native(db: Database) -> int:  # any tenant: the log of a who
            set xid = (select count(*) from place p where (p.xid, p.seq) < (e.xid, e.seq))::text::xid8
            from seam where e.seq <= seam.seq""",
         seconds=ADOPTION_SECONDS_MAX,
+    )
+
+
+async def update_cluster(db: Database) -> None:  # any tenant: the log of a whole installation
+    """From here on the log counts this cluster's transactions."""
+    await db.execute(
+        """with known as (delete from event_cluster)
+           insert into event_cluster select system_identifier from pg_control_system()"""
     )
 
 

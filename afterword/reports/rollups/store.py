@@ -9,6 +9,7 @@ from afterword.core.figures.periods import Days
 from afterword.core.figures.reports import Cell
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.events.store import IS_NATIVE
 
 # As in counts/store.py, for one dimension of kind $6 and name $7.
 _DIMENSION: Final[LiteralString] = """coalesce(case $6::text
@@ -88,10 +89,10 @@ async def get_kept(
     What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit.
     """
     rows = await db.fetch(
-        """with span as (
+        f"""with span as (
              select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
              join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3),
+             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
            unread as materialized (
              select unread.* from event_cursor c
              cross join lateral (
