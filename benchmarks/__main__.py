@@ -10,6 +10,7 @@ import uvloop
 from benchmarks import (
     bulk,
     claims,
+    coverage,
     deep,
     engine,
     exports,
@@ -42,6 +43,7 @@ PARTS: Final = (
 LONG: Final = ("claims", "lateness", "million")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
+COVERAGE: Final = "coverage"  # how often intervals are right, which is no speed: alone, and recorded in docs/reports.md
 IN_WEB: Final = frozenset({"list", "instance", "post", "bulk", "memory"})
 Found = dict[str, Sequence[Finding]]  # by part
 
@@ -126,10 +128,24 @@ def _told(found: Sequence[Finding]) -> Sequence[Finding]:
     return found
 
 
+def cover(*, is_recorded: bool) -> None:
+    """Print the table of coverage, and put it into the documentation; exit where an interval says too much."""
+    rows: list[coverage.Row] = []
+    for row in coverage.measure():
+        rows.append(row)
+        print(coverage.line(row), flush=True)
+    if is_recorded:
+        coverage.write(coverage.table(rows))
+    if not all(cell is None or cell.is_reached for row in rows for cell in row.cells):
+        sys.exit(f"An interval holds the true value less than {100 * coverage.FLOOR:.0f} times in 100.")
+
+
 def main() -> None:
     """Read the command line, measure, report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(ALL)}; none: {', '.join(PARTS)}")
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help=f"of {', '.join(ALL)}, or {COVERAGE}; none: {', '.join(PARTS)}"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="how often each pair is measured in turn")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each measurement of a rate takes")
     parser.add_argument(
@@ -139,6 +155,9 @@ def main() -> None:
     parser.add_argument("--future", type=int, default=claims.FUTURE_MANY, help="how many rows `claims` puts off")
     parser.add_argument("--record", action="store_true", help="write results.md with what these parts find anew")
     chosen = parser.parse_args()
+    if chosen.parts == [COVERAGE]:
+        cover(is_recorded=chosen.record)
+        return
     if unknown := set(chosen.parts) - set(ALL):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
     parts = tuple(chosen.parts or PARTS)

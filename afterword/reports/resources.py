@@ -209,7 +209,7 @@ class Figure(fields.Answer):
             unit=measure.unit,
             n=None if hidden else measure.n,
             base=measure.base,
-            population=None if hidden else measure.population,
+            population=None,
             interval=None if hidden else _interval(measure, decimals),
             method="none" if hidden else measure.method,
             scale=f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,

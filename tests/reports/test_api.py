@@ -139,7 +139,7 @@ class TestNps:
         result = await house.template("nps")
         expected = {
             "metric": "nps", "value": 30.0, "unit": "points", "n": 10, "base": "answers", "population": None,
-            "interval": {"low": -19.05, "high": 65.2, "level": 0.95}, "method": "adjusted_wald", "scale": "0-10",
+            "interval": {"low": -24.24, "high": 68.9, "level": 0.95}, "method": "score", "scale": "0-10",
             "parts": {"promoter": 5, "passive": 3, "detractor": 2}, "suppressed": False, "change": None,
         }  # fmt: skip
         assert expected == result["total"][0] == result["rows"][0]["figures"][0]
@@ -152,7 +152,7 @@ class TestNps:
     async def test_level(self, house: House, now: datetime) -> None:
         await give(house, now, [9, 10, 9, 10, 9, 0, 6, 7, 8, 7])
         narrow = figure(await house.template("nps", level="0.5"), "nps")["interval"]
-        assert (0.5, True) == (narrow["level"], -19.05 < narrow["low"] < 30 < narrow["high"] < 65.2)
+        assert (0.5, True) == (narrow["level"], -24.24 < narrow["low"] < 30 < narrow["high"] < 68.9)
 
     async def test_no_answers(self, house: House) -> None:
         total = figure(await house.template("nps"), "nps")
@@ -235,7 +235,7 @@ class TestScores:
         await give(house, now, [5, 4, 4, 5, 5, 4, 5, 4, 1, 2], CSAT)
         result = await house.template("csat")
         share, mean = figure(result, "csat"), figure(result, "csat_mean")
-        assert (80.0, "percent", "wilson", {"low": 49.02, "high": 94.33, "level": 0.95}) == (
+        assert (80.0, "percent", "modified_wilson", {"low": 49.02, "high": 96.45, "level": 0.95}) == (
             share["value"], share["unit"], share["method"], share["interval"],
         )  # fmt: skip
         assert (3.9, "mean", "t", "1-5") == (mean["value"], mean["unit"], mean["method"], mean["scale"])
@@ -283,7 +283,7 @@ class TestScores:
         result = await house.template("drivers", outcome_question_id=NPS)
         shown, hidden = result["rows"]
         assert ({"question_id": CSAT}, {"question_id": CES}) == (shown["key"], hidden["key"])
-        assert ("correlation", "fisher_z", 33, "pairs") == tuple(
+        assert ("correlation", "jackknife_z", 33, "pairs") == tuple(
             shown["figures"][0][name] for name in ("unit", "method", "n", "base")
         )
         assert (True, None, None, None) == tuple(

@@ -1,12 +1,18 @@
 """The figures of customer satisfaction from counts: NPS, shares, means, correlations, their intervals and changes.
 
 Counts go in, numbers come out. Which answers count (no blank, skipped, provisional, test or deleted ones) is decided
-by whoever counts. Sources: Rocks 2016 (adjusted Wald for NPS), Wilson 1927, Fisher 1921 and 1935.
+by whoever counts. `python -m benchmarks coverage` measures how often each interval holds the true value.
+
+Sources: Brown, Cai and DasGupta 2001 (modified Wilson); Tango 1998 (score interval of a difference of paired shares);
+Agresti and Caffo 2000 (an answer added at each end); Fisher 1921 and 1935; Tukey 1958 (jackknife); Kish 1965 (design
+effect); Rocks 2016 (adjusted values of two NPS).
 """
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, Literal
 
@@ -18,9 +24,19 @@ FISHER_CELL_MIN: Final = 5  # of two shares with a smaller cell the exact test d
 REAL_P: Final = 0.05  # a change with a smaller p is called real
 NPS_ANSWERS_ADDED: Final = 3.0
 NPS_ENDS_ADDED: Final = 0.75
+POISSON_HITS_MAX: Final = 3  # Wilson's bound is replaced for as few hits; of up to 50 answers, for one fewer
+POISSON_SMALL_MAX: Final = 50
+FREEDOM_MAX: Final = 100_000  # of more degrees of freedom Student's t is the normal distribution
+OTHERS_MIN: Final = 10  # answers beside the most frequent one, below which a spread is not estimated
+OTHERS_SHARE_MIN: Final = 0.1  # of a side of a correlation, unless there are `OTHERS_ENOUGH`
+OTHERS_ENOUGH: Final = 100
+
+_PERFECT: Final = 1e-12  # so near to 1 a correlation is 1
+_ROOT_NEAR: Final = 1e-12
+_STEP: Final = 1e-9  # off the value itself, where the variance may be 0
 
 Unit = Literal["points", "percent", "mean", "correlation", "count"]
-Method = Literal["adjusted_wald", "wilson", "t", "fisher_z", "none"]
+Method = Literal["score", "modified_wilson", "t", "jackknife_z", "mostly_equal", "none"]
 Test = Literal["nps_z", "two_proportion_z", "fisher_exact", "none"]
 Base = Literal["answers", "created", "sent", "delivered", "viewed", "started", "pairs"]
 Scale = tuple[int, int]
@@ -39,7 +55,9 @@ class Interval:
 class Measure:
     """One figure with all that it needs to be understood; `value` is None where there is nothing to count.
 
-    `population` is N where a finite correction was made; `hits` is the k of a share's k/n.
+    `hits` is the k of a share's k/n. `effect` is how many times fewer people than answers the interval is of: Kish's
+    design effect at its greatest, as if a person always gave the same answer. The method "mostly_equal" says that there
+    is no interval, because nearly all answers are the same.
     """
 
     metric: str
@@ -51,8 +69,8 @@ class Measure:
     method: Method = "none"
     scale: Scale | None = None
     parts: Mapping[str, int] | None = None
-    population: int | None = None
     hits: int | None = None
+    effect: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,22 +88,19 @@ class Change:
 # Figures -------------------------------------------------------------------------------------------------------------
 
 
-def nps(promoters: int, detractors: int, n: int, *, level: float = LEVEL_DEFAULT) -> Measure:
+def nps(promoters: int, detractors: int, n: int, *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
     """Net Promoter Score, -100 to 100, of `n` answers on 0-10: promoters 9 and 10, detractors 0 to 6.
 
-    Its interval is adjusted Wald: three answers are added, a quarter to each end, and the result cut at the ends.
+    Its interval is Tango's score interval, with the variance of n - 1.
     """
     parts = {"promoter": promoters, "passive": n - promoters - detractors, "detractor": detractors}
-    measure = Measure(metric="nps", unit="points", n=n, method="adjusted_wald", scale=(0, 10), parts=parts)
+    measure = Measure(metric="nps", unit="points", n=n, scale=(0, 10), parts=parts, effect=effect)
     if n == 0:
-        return replace(measure, method="none")
+        return measure
     value = 100 * (promoters - detractors) / n
-    score, variance = _adjusted(promoters, detractors, n)
-    margin = _z(level) * math.sqrt(variance)
-    # Added answers pull to the middle: of one or two answers the value itself could fall out of its interval.
-    low = min(max(100 * (score - margin), -100.0), value)
-    high = max(min(100 * (score + margin), 100.0), value)
-    return replace(measure, value=value, interval=Interval(low, high, level))
+    low, high = _score(promoters / effect, detractors / effect, n / effect, _z(level))
+    interval = Interval(min(100 * low, value), max(100 * high, value), level)
+    return replace(measure, value=value, interval=interval, method="score")
 
 
 def share(
@@ -97,20 +112,18 @@ def share(
     base: Base = "answers",
     scale: Scale | None = None,
     parts: Mapping[str, int] | None = None,
-    population: int | None = None,
+    effect: float = 1.0,
 ) -> Measure:
-    """`hits` of `n` in percent, with Wilson's interval; a known `population` of N narrows it by √((N-n)/(N-1))."""
-    measure = Measure(
-        metric=metric, unit="percent", n=n, base=base, scale=scale, parts=parts, hits=hits, population=population
-    )
+    """`hits` of `n` in percent, with the modified Wilson interval."""
+    measure = Measure(metric=metric, unit="percent", n=n, base=base, scale=scale, parts=parts, hits=hits, effect=effect)
     if n == 0:
-        return replace(measure, population=None)
-    low, high = _wilson(hits, n, _z(level) * _finite(n, population))
+        return measure
+    low, high = _wilson(hits / effect, n / effect, level)
     interval = Interval(100 * low, 100 * high, level)
-    return replace(measure, value=100 * hits / n, interval=interval, method="wilson")
+    return replace(measure, value=100 * hits / n, interval=interval, method="modified_wilson")
 
 
-def csat(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT) -> Measure:
+def csat(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
     """The share of 4 and 5 on 1-5 (top two boxes), in percent."""
     parts = {
         "satisfied": _between(counts, 4, 5),
@@ -118,18 +131,20 @@ def csat(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT) -> Measure:
         "dissatisfied": _between(counts, 1, 2),
     }
     n = sum(parts.values())
-    return share(parts["satisfied"], n, metric="csat", level=level, scale=(1, 5), parts=parts)
+    return share(parts["satisfied"], n, metric="csat", level=level, scale=(1, 5), parts=parts, effect=effect)
 
 
-def ces(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT) -> Measure:
+def ces(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
     """Customer Effort Score 2.0: the share of 5 to 7 on 1-7 (agreement that it was easy), in percent; high is good."""
     parts = {"easy": _between(counts, 5, 7), "neutral": _between(counts, 4, 4), "hard": _between(counts, 1, 3)}
-    return share(parts["easy"], sum(parts.values()), metric="ces", level=level, scale=(1, 7), parts=parts)
+    n = sum(parts.values())
+    return share(parts["easy"], n, metric="ces", level=level, scale=(1, 7), parts=parts, effect=effect)
 
 
-def nps_of(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT) -> Measure:
+def nps_of(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
     """The NPS of how often each value was given."""
-    return nps(_between(counts, 9, 10), _between(counts, 0, 6), _between(counts, 0, 10), level=level)
+    n = _between(counts, 0, 10)
+    return nps(_between(counts, 9, 10), _between(counts, 0, 6), n, level=level, effect=effect)
 
 
 def mean(
@@ -138,24 +153,36 @@ def mean(
     metric: str = "mean",
     level: float = LEVEL_DEFAULT,
     scale: Scale | None = None,
+    effect: float = 1.0,
 ) -> Measure:
-    """Σx/n of how often each value was given, with the t interval, cut at the ends of the scale if there is one.
+    """Σx/n of how often each value was given, with the t interval.
 
-    One answer has no interval: nothing says how answers spread.
+    On a scale an answer is added at each of its ends, so that equal answers do not pass for certainty; the interval is
+    cut there. Without a scale there is none where more than half of the answers are the same and few are others. One
+    answer has no interval: nothing says how answers spread.
     """
     n = sum(counts.values())
-    measure = Measure(metric=metric, unit="mean", n=n, scale=scale)
+    measure = Measure(metric=metric, unit="mean", n=n, scale=scale, effect=effect)
     if n == 0:
         return measure
     value = math.fsum(x * count for x, count in counts.items()) / n
-    if n == 1:
-        return replace(measure, value=value)
-    squares = math.fsum(count * (x - value) ** 2 for x, count in counts.items())
-    margin = t_quantile((1 + level) / 2, n - 1) * math.sqrt(squares / (n - 1) / n)
-    low, high = value - margin, value + margin
+    measure = replace(measure, value=value)
+    if n / effect < 2:  # noqa: PLR2004  one person
+        return measure
+    others = n - max(counts.values())
+    if scale is None and others < min(OTHERS_MIN, n / 2):
+        return replace(measure, method="mostly_equal")
+    weights = {float(x): count / effect for x, count in counts.items()}
+    for end in scale or ():
+        weights[end] = weights.get(end, 0.0) + 1
+    size = math.fsum(weights.values())
+    middle = math.fsum(x * weight for x, weight in weights.items()) / size
+    squares = math.fsum(weight * (x - middle) ** 2 for x, weight in weights.items())
+    margin = t_quantile((1 + level) / 2, n / effect - 1) * math.sqrt(squares / (size - 1) / size)
+    low, high = middle - margin, middle + margin
     if scale is not None:
         low, high = max(low, float(scale[0])), min(high, float(scale[1]))
-    return replace(measure, value=value, interval=Interval(min(low, value), max(high, value), level), method="t")
+    return replace(measure, interval=Interval(min(low, value), max(high, value), level), method="t")
 
 
 def count(number: int, *, metric: str, of: int, base: Base = "created") -> Measure:
@@ -163,42 +190,39 @@ def count(number: int, *, metric: str, of: int, base: Base = "created") -> Measu
     return Measure(metric=metric, unit="count", n=of, base=base, value=float(number))
 
 
-def correlation(pairs: Mapping[tuple[float, float], int], *, level: float = LEVEL_DEFAULT) -> Measure:
-    """Pearson's r of an attribute's rating with the outcome, with Fisher's z interval.
+def correlation(
+    pairs: Mapping[tuple[float, float], int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0
+) -> Measure:
+    """Pearson's r of an attribute's rating with the outcome, with the wider of two intervals.
 
-    The value is None where one side never varies. Whoever shows it hides it below `PAIRS_MIN` pairs.
+    They are Fisher's z and that of the jackknife on the same scale: Fisher's presumes normal data, the jackknife has
+    seen too little where both sides rarely vary together. Where nearly all answers of a side are the same there is
+    none. The value is None where one side never varies. Whoever shows it hides it below `PAIRS_MIN` pairs.
     """
     n = sum(pairs.values())
-    measure = Measure(metric="correlation", unit="correlation", n=n, base="pairs")
+    measure = Measure(metric="correlation", unit="correlation", n=n, base="pairs", effect=effect)
     if n == 0:
         return measure
     mean_x = math.fsum(x * k for (x, _), k in pairs.items()) / n
     mean_y = math.fsum(y * k for (_, y), k in pairs.items()) / n
-    xx = math.fsum(k * (x - mean_x) ** 2 for (x, _), k in pairs.items())
-    yy = math.fsum(k * (y - mean_y) ** 2 for (_, y), k in pairs.items())
-    xy = math.fsum(k * (x - mean_x) * (y - mean_y) for (x, y), k in pairs.items())
+    centred = [(x - mean_x, y - mean_y, k) for (x, y), k in pairs.items()]
+    xx = math.fsum(k * x * x for x, _, k in centred)
+    yy = math.fsum(k * y * y for _, y, k in centred)
+    xy = math.fsum(k * x * y for x, y, k in centred)
     if xx <= 0 or yy <= 0:
         return measure
     r = max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
-    interval = fisher_z(r, n, level=level)
-    return replace(measure, value=r, interval=interval, method="fisher_z" if interval else "none")
-
-
-def fisher_z(r: float, n: int, *, level: float = LEVEL_DEFAULT) -> Interval | None:
-    """The interval of a correlation of `n` pairs: atanh(r) ± z/√(n-3), turned back; None for fewer than four."""
-    if n <= 3:  # noqa: PLR2004  of the formula
-        return None
-    if abs(r) >= 1:
-        return Interval(r, r, level)
-    margin = _z(level) / math.sqrt(n - 3)
-    middle = math.atanh(r)
-    return Interval(min(math.tanh(middle - margin), r), max(math.tanh(middle + margin), r), level)
-
-
-def margin_of(hits: float, n: int, *, level: float = LEVEL_DEFAULT, population: int | None = None) -> float:
-    """The margin of error that polls print, in points: z·√(p(1-p)/n) and the finite factor; for planning a size."""
-    p = hits / n
-    return 100 * _z(level) * math.sqrt(p * (1 - p) / n) * _finite(n, population)
+    measure = replace(measure, value=r)
+    others = min(_others(pairs, 0), _others(pairs, 1)) / effect
+    if others < OTHERS_MIN or others < min(OTHERS_SHARE_MIN * n / effect, OTHERS_ENOUGH):
+        return replace(measure, method="mostly_equal")
+    if abs(r) >= 1 - _PERFECT:
+        return replace(measure, interval=Interval(r, r, level), method="jackknife_z")
+    jackknife = math.sqrt(effect * _jackknifed(centred, n, xx, yy, xy))
+    fisher = _z(level) / math.sqrt(n / effect - 3)
+    margin = max(fisher, t_quantile((1 + level) / 2, others - 1) * jackknife)
+    low, high = math.tanh(math.atanh(r) - margin), math.tanh(math.atanh(r) + margin)
+    return replace(measure, interval=Interval(low, high, level), method="jackknife_z")
 
 
 # Changes -------------------------------------------------------------------------------------------------------------
@@ -215,13 +239,14 @@ def change(now: Measure, before: Measure) -> Change | None:
         z, p = nps_z(_ends(now), _ends(before))
         method = "nps_z"
     elif now.hits is not None and before.hits is not None:
-        z, p, method = two_proportions((now.hits, now.n), (before.hits, before.n))
+        now_of_people = now.hits / now.effect, now.n / now.effect
+        z, p, method = two_proportions(now_of_people, (before.hits / before.effect, before.n / before.effect))
     real = p is not None and p < REAL_P
     difference = now.value - before.value
     return Change(previous=before.value, difference=difference, z=z, p=p, method=method, real=real)
 
 
-def nps_z(now: tuple[int, int, int], before: tuple[int, int, int]) -> tuple[float, float]:
+def nps_z(now: tuple[float, float, float], before: tuple[float, float, float]) -> tuple[float, float]:
     """The z and p (two-sided) of two NPS, each of promoters, detractors and n, on the adjusted values."""
     score_now, variance_now = _adjusted(*now)
     score_before, variance_before = _adjusted(*before)
@@ -230,11 +255,11 @@ def nps_z(now: tuple[int, int, int], before: tuple[int, int, int]) -> tuple[floa
     return z, two_sided(z)
 
 
-def two_proportions(now: tuple[int, int], before: tuple[int, int]) -> tuple[float | None, float, Test]:
+def two_proportions(now: tuple[float, float], before: tuple[float, float]) -> tuple[float | None, float, Test]:
     """The z, p and test of two shares, each k of n: pooled z, or Fisher's exact test when a cell is under 5."""
     (hits, n), (hits_before, n_before) = now, before
     if min(hits, n - hits, hits_before, n_before - hits_before) < FISHER_CELL_MIN:
-        return None, fisher_exact(hits, n, hits_before, n_before), "fisher_exact"
+        return None, fisher_exact(*map(round, (hits, n, hits_before, n_before))), "fisher_exact"
     pooled = (hits + hits_before) / (n + n_before)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_before))
     z = (hits / n - hits_before / n_before) / spread
@@ -276,21 +301,26 @@ def two_sided(z: float) -> float:
 
 def t_cdf(t: float, freedom: float) -> float:
     """The probability of a value up to `t` under Student's t with `freedom` degrees of freedom."""
+    if freedom > FREEDOM_MAX:
+        return NormalDist().cdf(t)
     tail = 0.5 * _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t), t * t / (freedom + t * t))
     return 1 - tail if t > 0 else tail
 
 
+@lru_cache(maxsize=4_096)
 def t_quantile(probability: float, freedom: float) -> float:
-    """The t below which `probability` (0.5 to 0.9995) lies, by halving: the t distribution has no closed inverse."""
-    low, high = 0.0, 1.0
-    while t_cdf(high, freedom) < probability:
-        low, high = high, high * 2
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if middle in {low, high}:
+    """The t below which `probability` (0.5 to 0.9995) lies, by Newton's method, from below: never past it."""
+    t = NormalDist().inv_cdf(probability)
+    if freedom > FREEDOM_MAX:
+        return t
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    for _ in range(100):
+        density = math.exp(scale - (freedom + 1) / 2 * math.log1p(t * t / freedom))
+        step = (probability - t_cdf(t, freedom)) / density
+        t += step
+        if step <= _ROOT_NEAR * t:
             break
-        low, high = (middle, high) if t_cdf(middle, freedom) < probability else (low, middle)
-    return (low + high) / 2
+    return t
 
 
 def _incomplete_beta(a: float, b: float, x: float, rest: float) -> float:
@@ -328,37 +358,117 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 # Parts of the formulas -----------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=64)
 def _z(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _adjusted(promoters: int, detractors: int, n: int) -> tuple[float, float]:
+def _adjusted(promoters: float, detractors: float, n: float) -> tuple[float, float]:
     """Score and variance of an NPS with three answers added, a quarter of them promoters, a quarter detractors."""
     size = n + NPS_ANSWERS_ADDED
     p, d = (promoters + NPS_ENDS_ADDED) / size, (detractors + NPS_ENDS_ADDED) / size
     return p - d, (p + d - (p - d) ** 2) / size
 
 
-def _wilson(hits: int, n: int, z: float) -> tuple[float, float]:
+def _score(promoters: float, detractors: float, n: float, z: float) -> tuple[float, float]:
+    """Tango's score interval of p - d: every difference that the data do not refute at `z`.
+
+    `n` are people. The variance is that of n - 1, as Miettinen and Nurminen have it; of one person all is possible.
+    """
+    if n <= 1:
+        return -1.0, 1.0
+    p, d, square = promoters / n, detractors / n, z * z / (n - 1)
+    value = p - d
+
+    def refuted(difference: float) -> float:
+        """Above 0 where this difference is refuted; `least` is its likeliest share of detractors."""
+        odd = difference * (1 - difference)
+        b = (2 - value) * difference - p - d
+        least = (math.sqrt(max(0.0, b * b + 8 * d * odd)) - b) / 4
+        return (value - difference) ** 2 - square * (2 * least + odd)
+
+    near = 1.2 * math.sqrt(square * (p + d - value * value)) + square  # Wald's margin and some more
+    return _root(refuted, value, max(-1.0, value - near), -1.0), _root(refuted, value, min(1.0, value + near), 1.0)
+
+
+def _root(function: Callable[[float], float], below: float, near: float, above: float) -> float:
+    """Where a function that is negative just above `below` and positive at `above` is 0 (Illinois method).
+
+    `near` lies between them; where the function is positive there, too, the search is shorter.
+    """
+    below += _STEP * (above - below)
+    low, high = function(below), function(near)
+    above, high = (near, high) if high > 0 else (above, function(above))
+    if low >= 0 or high <= 0:
+        return above if high <= 0 else below
+    side = 0
+    for _ in range(100):
+        middle = (below * high - above * low) / (high - low)
+        found = function(middle)
+        if abs(found) < _ROOT_NEAR:
+            return middle
+        if found < 0:
+            below, low = middle, found
+            high, side = (high / 2 if side < 0 else high), -1
+        else:
+            above, high = middle, found
+            low, side = (low / 2 if side > 0 else low), 1
+    return (below * high - above * low) / (high - low)
+
+
+def _wilson(hits: float, n: float, level: float) -> tuple[float, float]:
+    """Wilson's interval; few hits or few misses follow Poisson's law, and Wilson's bound is too near to them."""
+    z = _z(level)
     p, weight = hits / n, z * z / n
     middle = (p + weight / 2) / (1 + weight)
     margin = z / (1 + weight) * math.sqrt(p * (1 - p) / n + weight / (4 * n))
-    return max(0.0, min(middle - margin, p)), min(1.0, max(middle + margin, p))
+    low, high = max(0.0, middle - margin), min(1.0, middle + margin)
+    few = POISSON_HITS_MAX - (n <= POISSON_SMALL_MAX)
+    if hits <= few:
+        low = min(low, _least_poisson(math.floor(hits), level) / n)
+    if n - hits <= few:
+        high = max(high, 1 - _least_poisson(math.floor(n - hits), level) / n)
+    return min(low, p), max(high, p)
 
 
-def _finite(n: int, population: int | None) -> float:
-    if population is None or population <= 1:
-        return 1.0
-    return math.sqrt(max(0, population - n) / (population - 1))
+@lru_cache(maxsize=64)
+def _least_poisson(hits: int, level: float) -> float:
+    """The least rate at which as many hits, or more, are as likely as 1 - level."""
+    low, high = 0.0, float(hits)
+    for _ in range(60):
+        rate = (low + high) / 2
+        fewer = math.exp(-rate) * math.fsum(rate**k / math.factorial(k) for k in range(hits))
+        low, high = (rate, high) if 1 - fewer < 1 - level else (low, rate)
+    return low
+
+
+def _others(pairs: Mapping[tuple[float, float], int], side: int) -> int:
+    """How many pairs have another value on this side than the most frequent one."""
+    counts: Counter[float] = Counter()
+    for pair, count in pairs.items():
+        counts[pair[side]] += count
+    return counts.total() - max(counts.values())
+
+
+def _jackknifed(centred: Sequence[tuple[float, float, int]], n: int, xx: float, yy: float, xy: float) -> float:
+    """The variance of atanh(r), from what it is without each pair in turn; the sums are about the means of all."""
+    change = n / (n - 1)  # of a sum of squares by the pair left out
+    without: list[tuple[float, int]] = []
+    for x, y, count in centred:
+        spread = math.sqrt(max(0.0, xx - change * x * x) * max(0.0, yy - change * y * y))
+        r = (xy - change * x * y) / spread if spread else 1.0
+        without.append((math.atanh(max(_PERFECT - 1, min(1 - _PERFECT, r))), count))
+    middle = math.fsum(value * count for value, count in without) / n
+    return (n - 1) / n * math.fsum(count * (value - middle) ** 2 for value, count in without)
 
 
 def _between(counts: Mapping[int, int], low: int, high: int) -> int:
     return sum(number for value, number in counts.items() if low <= value <= high)
 
 
-def _ends(measure: Measure) -> tuple[int, int, int]:
-    parts = measure.parts or {}
-    return parts["promoter"], parts["detractor"], measure.n
+def _ends(measure: Measure) -> tuple[float, float, float]:
+    parts, effect = measure.parts or {}, measure.effect
+    return parts["promoter"] / effect, parts["detractor"] / effect, measure.n / effect
 
 
 def _log_table(k: int, n: int, column: int, total: int) -> float:
