@@ -31,6 +31,8 @@ class ExportRequest(fields.Request):
     values: Literal["labels", "codes", "both"] = "both"
     include_metadata: bool = True
     include_incomplete: bool = True
+    include_recipient: bool = False
+    byte_order_mark: bool = False
     since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
 
 
@@ -48,6 +50,8 @@ class Export(fields.Answer):
     values: Literal["labels", "codes", "both"]
     include_metadata: bool
     include_incomplete: bool
+    include_recipient: bool
+    byte_order_mark: bool
     since_cursor: str | None
     state: Literal["queued", "running", "done", "expired", "failed", "cancelled"]
     progress: int
@@ -79,6 +83,8 @@ class Export(fields.Answer):
             values=export.values_as,
             include_metadata=export.include_metadata,
             include_incomplete=export.include_incomplete,
+            include_recipient=export.include_recipient,
+            byte_order_mark=export.byte_order_mark,
             since_cursor=export.since_cursor,
             state=cast("Any", export.state),
             progress=export.progress,
@@ -124,7 +130,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
     answer=Export,
     summary="Create Questionnaire Export",
     description="A worker writes the file. Values of metadata need Questionnaire Value.Read and Responder Value.Read, "
-    "else they are left out.",
+    "else they are left out. `include_recipient` needs Queue.Read, and so does its file.",
 )
 async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
     questionnaire = await _questionnaire(call, db)
@@ -198,5 +204,7 @@ def _wish(body: ExportRequest) -> service.ExportInput:
         values=body.values,
         include_metadata=body.include_metadata,
         include_incomplete=body.include_incomplete,
+        include_recipient=body.include_recipient,
+        byte_order_mark=body.byte_order_mark,
         since_cursor=body.since_cursor,
     )

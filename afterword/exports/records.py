@@ -24,6 +24,8 @@ class Export:
     values_as: Any
     include_metadata: bool
     include_incomplete: bool
+    include_recipient: bool
+    byte_order_mark: bool
     scopes: Sequence[str]
     since_cursor: str | None
     since_time: datetime | None
@@ -49,6 +51,7 @@ class Export:
 
 
 EXPORT_COLUMNS: Final[LiteralString] = """organization_id, export_id, questionnaire_id, test, format, from_time,
-  to_time, date_basis, filter, locale, values_as, include_metadata, include_incomplete, scopes, since_cursor,
-  since_time, state, progress, row_count, bytes, checksum, file_name, error, pieces, scan_time, scan_id, owner,
-  lease_until, attempts, started_time, finished_time, expires_time, version, created_time, created_by"""
+  to_time, date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
+  byte_order_mark, scopes, since_cursor, since_time, state, progress, row_count, bytes, checksum, file_name, error,
+  pieces, scan_time, scan_id, owner, lease_until, attempts, started_time, finished_time, expires_time, version,
+  created_time, created_by"""

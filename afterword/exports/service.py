@@ -42,6 +42,7 @@ WAIT_SECONDS: Final = 60
 COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
 VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
+ITEM_SCOPE: Final = "Queue.Read"
 _UNTOLD: Final = frozenset({"owner", "lease_until", "scopes"})
 _TOLD: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNTOLD)  # what an event keeps
 
@@ -65,6 +66,8 @@ class ExportInput:
     values: str = "both"
     include_metadata: bool = True
     include_incomplete: bool = True
+    include_recipient: bool = False
+    byte_order_mark: bool = False
     since_cursor: str | None = None
 
 
@@ -107,9 +110,13 @@ async def create(
 ) -> Export:
     """Ask for an export. Raises Invalid (the filter, the cursor, the times), TooMany while many are waiting.
 
-    It holds metadata values only as far as the caller may read them.
+    It holds metadata values only as far as the caller may read them. Recipients without ITEM_SCOPE: InsufficientScope.
     """
     _check(wish)
+    scopes = [scope for scope in VALUE_SCOPES if wish.include_metadata and scope in caller.scopes]
+    if wish.include_recipient:
+        caller.require(ITEM_SCOPE)
+        scopes.append(ITEM_SCOPE)
     await _read_filter(db, questionnaire=questionnaire, document=wish.filter)
     if await store.count_open_exports(db, organization_id=caller.organization_id) >= OPEN_MAX:
         message = f"{OPEN_MAX} exports are waiting or being written; ask again when one has ended."
@@ -130,7 +137,9 @@ async def create(
             "values_as": wish.values,
             "include_metadata": wish.include_metadata,
             "include_incomplete": wish.include_incomplete,
-            "scopes": [scope for scope in VALUE_SCOPES if wish.include_metadata and scope in caller.scopes],
+            "include_recipient": wish.include_recipient,
+            "byte_order_mark": wish.byte_order_mark,
+            "scopes": scopes,
             "since_cursor": wish.since_cursor,
             "since_time": read_cursor(wish.since_cursor) if wish.since_cursor else None,
             "created_time": now,
@@ -206,13 +215,14 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         responder_names=sorted(declared.responder),
         has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
         has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
+        has_item=export.include_recipient,
     )
     work = Work(
         export=export,
         owner=owner,
         selection=_selection(export),
         sheet=sheet,
-        writer=writer_of(export.format, sheet),
+        writer=writer_of(export.format, sheet, byte_order_mark=export.byte_order_mark),
         time_zone=organization.time_zone if organization else "UTC",
         node=await _read_filter(db, questionnaire=questionnaire, document=export.filter),
         oldest=await store.get_oldest_time(db, organization_id=organization_id, questionnaire_id=questionnaire_id),
@@ -373,6 +383,7 @@ def _selection(export: Export) -> Selection:
         include_incomplete=export.include_incomplete,
         has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
         has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
+        has_item=export.include_recipient,
     )
 
 

@@ -29,6 +29,7 @@ class Selection:
     include_incomplete: bool
     has_questionnaire_metadata: bool
     has_responder_metadata: bool
+    has_item: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ EXPORTS: Final = Listing(
         "values": Column("values_as"),
         "include_metadata": Column("include_metadata", "boolean"),
         "include_incomplete": Column("include_incomplete", "boolean"),
+        "include_recipient": Column("include_recipient", "boolean"),
+        "byte_order_mark": Column("byte_order_mark", "boolean"),
         "state": Column("state"),
         "progress": Column("progress", "integer"),
         "row_count": Column("row_count", "integer", nullable=True),
@@ -111,15 +114,15 @@ async def insert_export(db: Database, *, organization_id: str, wish: dict[str, A
     """Queue an export; `wish` has the columns that were asked for."""
     row = await db.fetch_row(
         f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
-             date_basis, filter, locale, values_as, include_metadata, include_incomplete, scopes, since_cursor,
-             since_time, created_time, created_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+             date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
+             byte_order_mark, scopes, since_cursor, since_time, created_time, created_by)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
            returning {EXPORT_COLUMNS}""",
         organization_id,
         *(wish[name] for name in (
             "export_id", "questionnaire_id", "test", "format", "from_time", "to_time", "date_basis", "filter",
-            "locale", "values_as", "include_metadata", "include_incomplete", "scopes", "since_cursor", "since_time",
-            "created_time", "created_by",
+            "locale", "values_as", "include_metadata", "include_incomplete", "include_recipient", "byte_order_mark",
+            "scopes", "since_cursor", "since_time", "created_time", "created_by",
         )),
     )  # fmt: skip
     assert row is not None, "an insert returns its row"  # noqa: S101
@@ -174,6 +177,9 @@ async def list_responses(
              to_char(s.viewed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as viewed_text,
              to_char(s.submitted_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as submitted_text,
              to_char(s.completed_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as completed_text,
+             case when s.is_wanted and $14 then (
+               select json_build_array(q.external_reference, q.responder_channel_identifier) from queue_item q
+               where q.organization_id = $1 and q.item_id = s.item_id) end as item,
              case when s.is_wanted then (
                select json_object_agg(a.question_id, json_build_array(a.value, a.other_text)) from answer a
                where a.organization_id = $1 and a.instance_id = s.instance_id and not a.provisional) end as answers,
@@ -183,7 +189,7 @@ async def list_responses(
                where r.organization_id = $1 and r.responder_id = s.responder_id) end as responder_metadata
            from ( -- in the order of its index from the first to the last: nothing is sorted
              select i.created_time, i.instance_id, i.version_id, i.responder_id, i.locale, i.finalized, i.sent_time,
-               i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.metadata,
+               i.delivered_time, i.viewed_time, i.submitted_time, i.completed_time, i.metadata, i.item_id,
                i.deleted_time is null and i.test = $7 and b.basis_time is not null
                and ($10::timestamptz is null or b.basis_time >= $10)
                and ($11::timestamptz is null or b.basis_time < $11)
@@ -209,6 +215,7 @@ async def list_responses(
         selection.to_time,
         selection.include_incomplete,
         selection.since_time,
+        selection.has_item,
     )
     if not rows:
         return None
@@ -451,5 +458,5 @@ def _export(row: Row) -> Export:
 
 
 def _response(row: Row) -> Response:
-    """`created_time, is_wanted`, the columns of FIXED, the three maps: the order of the select."""
-    return Response(row[2:-3], row[-3] or {}, row[-2] or {}, row[-1] or {})
+    """`created_time, is_wanted`, the columns of FIXED, the item's, the three maps: the order of the select."""
+    return Response(row[2:-4], row[-3] or {}, row[-2] or {}, row[-1] or {}, row[-4] or (None, None))

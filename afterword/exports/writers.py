@@ -1,9 +1,11 @@
 """The formats of an export's file: rows in, bytes out, never the whole file in memory."""
 
+import codecs
 import csv
 import io
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -11,13 +13,17 @@ import xlsxwriter
 
 from afterword.core.wire.exports import (
     CELL_CHARACTERS_MAX,
+    FIXED,
     SUSPECT,
+    TIMES,
     XLSX_ROWS_MAX,
     Cell,
     ExportTable,
     Format,
+    Part,
     Response,
     guarded,
+    has_formula_behind_separator,
 )
 
 CHUNK_BYTES: Final = 1 << 20
@@ -33,6 +39,12 @@ _XLSX_OPTIONS: Final = {
     "strings_to_numbers": False,
     "in_memory": False,
 }
+_TIME_FORMAT: Final = "yyyy-mm-dd hh:mm:ss"
+_DAY_FORMAT: Final = "yyyy-mm-dd"
+_LOCAL_CHARACTERS: Final = len("2026-11-21T10:00:00")  # a time without its offset: cells have no zone
+YEAR_MIN: Final = 1900  # of a spreadsheet's dates
+WIDTH_MIN: Final = 10  # characters
+WIDTH_MAX: Final = 40
 
 
 class TooManyRows(Exception):
@@ -66,17 +78,21 @@ class Csv:
 
     is_resumable = True
 
-    def __init__(self, sheet: ExportTable) -> None:
+    def __init__(self, sheet: ExportTable, *, byte_order_mark: bool = False) -> None:
         self._sheet = sheet
+        self._mark = codecs.BOM_UTF8 if byte_order_mark else b""
 
     def begin(self) -> bytes:
-        """The header."""
-        return self._lines([[guarded(header) for header in self._sheet.headers]])
+        """The header, behind the byte-order mark where one is asked for."""
+        return self._mark + self._lines([[guarded(header) for header in self._sheet.headers]]).encode()
 
     def write(self, responses: Sequence[Response]) -> bytes:
         """A line for each row."""
-        cells = self._sheet.cells
-        return self._lines([_safe(cells(response)) for response in responses])
+        rows = [self._sheet.cells(response) for response in responses]
+        lines = self._lines([_safe(cells) for cells in rows])
+        if has_formula_behind_separator(lines):  # rare, and looked for in all lines at once
+            lines = self._lines([[_written(cell) for cell in cells] for cells in rows])
+        return lines.encode()
 
     def end(self) -> Iterator[bytes]:
         """Nothing is left."""
@@ -86,10 +102,10 @@ class Csv:
         """Nothing is held."""
 
     @staticmethod
-    def _lines(rows: Sequence[Sequence[Cell]]) -> bytes:
+    def _lines(rows: Sequence[Sequence[Cell]]) -> str:
         text = io.StringIO()
         csv.writer(text, lineterminator="\r\n").writerows(rows)
-        return text.getvalue().encode()
+        return text.getvalue()
 
 
 class JsonLines:
@@ -132,6 +148,12 @@ class Xlsx:
         self._page.freeze_panes(1, 0)
         self._row = 0
         self._is_whole = False
+        styles: Any = {name: self._book.add_format({"num_format": name}) for name in (_TIME_FORMAT, _DAY_FORMAT)}
+        formats = [_format_of(part, header) for part in sheet.parts for header in part.headers]
+        self._dates = {column: styles[name] for column, name in enumerate(formats) if name is not None}
+        for column, header in enumerate(sheet.headers):
+            least = len(_TIME_FORMAT) if column in self._dates else WIDTH_MIN
+            self._page.set_column(column, column, min(max(least, len(header)), WIDTH_MAX) + 1)
 
     def begin(self) -> bytes:
         """Put the header down."""
@@ -166,6 +188,8 @@ class Xlsx:
             match cell:
                 case None | "":
                     pass
+                case str() if column in self._dates and row and (time := _date_of(cell)):
+                    page.write_datetime(row, column, time, self._dates[column])
                 case bool():
                     page.write_boolean(row, column, cell)
                 case int() | float():
@@ -175,10 +199,23 @@ class Xlsx:
         self._row += 1
 
 
-def writer_of(name: Format, sheet: ExportTable) -> Writer:
-    """The writer of a format."""
-    writers: dict[Format, type[Csv | JsonLines | Xlsx]] = {"csv": Csv, "jsonl": JsonLines, "xlsx": Xlsx}
-    return writers[name](sheet)
+def writer_of(name: Format, sheet: ExportTable, *, byte_order_mark: bool) -> Writer:
+    """The writer of a format; only CSV has a byte-order mark."""
+    if name == "csv":
+        return Csv(sheet, byte_order_mark=byte_order_mark)
+    return Xlsx(sheet) if name == "xlsx" else JsonLines(sheet)
+
+
+def _format_of(part: Part, header: str) -> str | None:
+    if part.headers is FIXED and header in TIMES:
+        return _TIME_FORMAT
+    return _DAY_FORMAT if part.has_days else None
+
+
+def _date_of(text: str) -> datetime | None:
+    """The local time or day of a cell, where a spreadsheet can hold it as a number."""
+    time = datetime.fromisoformat(text[:_LOCAL_CHARACTERS])
+    return time if time.year >= YEAR_MIN else None
 
 
 def _safe(cells: Sequence[Cell]) -> list[Cell]:

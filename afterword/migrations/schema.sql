@@ -540,6 +540,8 @@ CREATE TABLE export (
     version bigint DEFAULT 1 NOT NULL,
     created_time timestamp with time zone DEFAULT now() NOT NULL,
     created_by text,
+    include_recipient boolean DEFAULT false NOT NULL,
+    byte_order_mark boolean DEFAULT false NOT NULL,
     CONSTRAINT export_check CHECK (((state = 'running'::text) = (owner IS NOT NULL))),
     CONSTRAINT export_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
     CONSTRAINT export_check2 CHECK (((from_time IS NULL) OR (to_time IS NULL) OR (from_time < to_time))),

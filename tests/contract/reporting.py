@@ -71,6 +71,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
             include_incomplete=True,
             has_questionnaire_metadata=True,
             has_responder_metadata=True,
+            has_item=True,
         ),
         "scope": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
         "questions": {question_id: question_id},

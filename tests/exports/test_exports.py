@@ -5,9 +5,11 @@ import csv
 import hashlib
 import io
 import json
+import re
 import threading
 import uuid
 import zipfile
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -39,6 +41,22 @@ async def shift(pool: db.Pool, seconds: int) -> None:
             """update export set expires_time = expires_time - make_interval(secs => $1),
                  lease_until = lease_until - make_interval(secs => $1)""",
             float(seconds),
+        )
+
+
+async def own_item(shop: Shop, instance_id: str) -> None:
+    """Let an item have asked for a response, with an order key."""
+    response = await shop.client.post(
+        f"/v3.2/q/questionnaire/{shop.house.questionnaire_id}/pipeline/{shop.house.pipeline_id}/queue/item",
+        json={"responder_channel_identifier": "ann@example.com", "external_reference": "A-1042"},
+        headers=shop.house.headers,
+    )
+    assert 201 == response.status_code, response.text
+    async with db.transaction(shop.pool) as database:
+        await database.execute(
+            "update questionnaire_instance set item_id = $2 where instance_id = $1",
+            instance_id,
+            response.json()["item_id"],
         )
 
 
@@ -157,6 +175,12 @@ class TestFile:
         assert '\'=cmd "x",\ny' in {value.replace("\r\n", "\n") for value in row.values()}
         assert "1;2" in row.values()
 
+    async def test_csv_that_is_cut_at_another_separator(self, shop: Shop) -> None:
+        await shop.respond({COMMENT: Given("fine;=cmd|'/c calc'!A0;x")})
+        text = await shop.file()
+        assert "fine;'=cmd|''/c calc'!A0;x" in text
+        assert not any(cell.startswith("=") for row in csv.reader(io.StringIO(text), delimiter=";") for cell in row)
+
     async def test_json_lines(self, shop: Shop) -> None:
         await shop.respond({CSAT: Given(4)})
         [line] = (await shop.file(format="jsonl")).splitlines()
@@ -177,6 +201,56 @@ class TestFile:
         assert "<v>5</v>" in sheet
         assert ">=1+1<" in sheet
         assert 2 == sheet.count("<row ")
+
+    async def test_xlsx_has_dates_and_widths(self, shop: Shop) -> None:
+        """Times are numbers in the organization's zone with a format, so that a spreadsheet sorts and groups them."""
+        instance_id = await shop.respond({CSAT: Given(5)}, complete=True)
+        export = await shop.ask(format="xlsx")
+        await shop.write()
+        content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            sheet = file.read("xl/worksheets/sheet1.xml").decode()
+            styles = file.read("xl/styles.xml").decode()
+        created = (await shop.get(f"/q/instance/{instance_id}")).json()["created_time"]
+        local = datetime.fromisoformat(created)
+        [days] = re.findall(r'<c r="F2" s="1"><v>([0-9.]+)</v>', sheet)
+        assert abs(timedelta(days=float(days)) - (local - datetime(1899, 12, 30, tzinfo=local.tzinfo))) < timedelta(
+            seconds=1
+        )
+        assert 'formatCode="yyyy-mm-dd hh:mm:ss"' in styles
+        assert re.search('<col min="6" max="11" width="20', sheet)
+
+    async def test_a_byte_order_mark(self, shop: Shop) -> None:
+        await shop.respond({CSAT: Given(4)})
+        assert (await shop.file(byte_order_mark=True)).startswith("\ufeffinstance_id,")
+        assert (await shop.file()).startswith("instance_id,")
+
+    async def test_recipients_need_their_scope(self, shop: Shop, weak: Caller) -> None:
+        async with db.transaction(shop.pool) as database:
+            _, token = await accounts.create_token(
+                database,
+                organization_id=shop.house.organization_id,
+                title="No queue",
+                scopes=weak.scopes - {"Queue.Read"},
+                kind="organization",
+                user_id=None,
+                now=database.clock.now(),
+            )
+        refused = await shop.client.post(
+            shop.path, json={"format": "csv", "include_recipient": True}, headers={"Authorization": f"Bearer {token}"}
+        )
+        assert (403, ["Queue.Read"]) == (refused.status_code, refused.json()["required_scopes"])
+
+    async def test_recipients(self, shop: Shop) -> None:
+        """The order key and the address of the item that asked; empty where none did."""
+        asked, alone = [await shop.respond({CSAT: Given(n)}) for n in (1, 2)]
+        await own_item(shop, asked)
+        rows = {row["instance_id"]: row for row in table(await shop.file(include_recipient=True))}
+        assert ("A-1042", "ann@example.com") == (rows[asked]["external_reference"], rows[asked]["recipient"])
+        assert ("", "") == (rows[alone]["external_reference"], rows[alone]["recipient"])
+        lines = map(json.loads, (await shop.file(format="jsonl", include_recipient=True)).splitlines())
+        assert {asked: "A-1042", alone: None} == {one["instance_id"]: one["external_reference"] for one in lines}
+        assert "recipient" not in (await shop.file()).partition("\n")[0]
 
     async def test_deleted_and_test_responses_are_left_out(self, shop: Shop) -> None:
         kept, deleted, test = [await shop.respond({CSAT: Given(n)}) for n in (1, 2, 3)]

@@ -1,7 +1,7 @@
 """What an export holds: its columns, made from the questions of all versions, and the cells of one response.
 
-A response is one row. Codes are the answers' values, labels what people read; text that a spreadsheet would take for a
-formula gets a leading apostrophe in CSV (`guarded`), and is a plain string in XLSX.
+A response is one row. Codes are the answers' values, labels what people read. CSV gets an apostrophe wherever a
+spreadsheet, with whichever separator, would read a formula (`guarded`); in XLSX such text is a plain string.
 """
 
 import base64
@@ -34,10 +34,14 @@ FIXED: Final = (
     "instance_id", "version_id", "responder_id", "locale", "finalized", "created_time", "sent_time", "delivered_time",
     "viewed_time", "submitted_time", "completed_time",
 )  # fmt: skip
+ITEM: Final = ("external_reference", "recipient")
+TIMES: Final = tuple(name for name in FIXED if name.endswith("_time"))
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _CURSOR: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _FORMULA: Final = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 SUSPECT: Final = _FORMULA | {"'", " "}  # what a text begins with that is to be looked at
+# Possessive, and never without a match: a run of separators is read once.
+_BEHIND_SEPARATOR: Final = re.compile(r"[;|\t\r\n][\s\";|]*+([=+\-@\0\uff1d\uff0b\uff0d\uff20'])?")
 _json = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -51,6 +55,7 @@ class Response(msgspec.Struct, frozen=True):
     answers: Mapping[str, Sequence[Any]]
     questionnaire_metadata: Mapping[str, str] = {}
     responder_metadata: Mapping[str, str] = {}
+    item: Sequence[Cell] = (None, None)  # of ITEM
 
     @property
     def instance_id(self) -> str:
@@ -64,6 +69,7 @@ class Part:
 
     headers: Sequence[str]
     cells: Callable[[Response], Sequence[Cell]]
+    has_days: bool = False  # texts such as 2026-11-21
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class ExportTable:
     responder_names: Sequence[str] = ()
     has_questionnaire_metadata: bool = True
     has_responder_metadata: bool = True
+    has_item: bool = False
 
     @cached_property
     def questions(self) -> list[Question]:
@@ -99,7 +106,8 @@ class ExportTable:
     @cached_property
     def parts(self) -> list[Part]:
         """All columns in order."""
-        made = [Part(FIXED, attrgetter("fixed")), *(self._of_question(question) for question in self.questions)]
+        item = [Part(ITEM, attrgetter("item"))] * self.has_item
+        made = [Part(FIXED, attrgetter("fixed")), *item, *(self._of_question(question) for question in self.questions)]
         if self.has_questionnaire_metadata:
             made.append(_of_metadata("questionnaire", self.questionnaire_names, attrgetter("questionnaire_metadata")))
         if self.has_responder_metadata:
@@ -125,7 +133,9 @@ class ExportTable:
             given = response.answers.get(question.question_id)
             if given is not None:
                 answers[question.question_id] = self._answer(question, given)
-        document: dict[str, Any] = {**dict(zip(FIXED, response.fixed, strict=True)), "answers": answers}
+        document: dict[str, Any] = dict(zip(FIXED, response.fixed, strict=True))
+        document |= dict(zip(ITEM, response.item, strict=True)) if self.has_item else {}
+        document["answers"] = answers
         metadata: dict[str, Any] = {}
         if self.has_questionnaire_metadata:
             metadata["questionnaire"] = response.questionnaire_metadata
@@ -168,7 +178,7 @@ class ExportTable:
             found = [cell(value) for cell in of_value]
             return [*found, other_text] if has_other else found
 
-        return Part(headers, cells)
+        return Part(headers, cells, has_days=question.shape == "date")
 
 
 def cursor_of(started: datetime) -> str:
@@ -195,10 +205,23 @@ def progress(*, started: datetime, oldest: datetime | None, reached: datetime) -
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet could read a formula, or eat an apostrophe of ours."""
-    if text[:1] not in SUSPECT or (text[0] == " " and text.lstrip()[:1] not in _FORMULA):
-        return text
-    return f"'{text}"
+    """The text with an apostrophe wherever a spreadsheet could read a formula, or eat an apostrophe of ours.
+
+    That is at its beginning, and behind a separator with nothing but blanks, quotes and separators between.
+    """
+    behind = _BEHIND_SEPARATOR.sub(_with_apostrophe, text)
+    if text[:1] in _FORMULA or text[:1] == "'" or (text[:1] == " " and text.lstrip()[:1] in _FORMULA):
+        return f"'{behind}"
+    return behind
+
+
+def has_formula_behind_separator(text: str) -> bool:
+    """Whether a spreadsheet that cuts these cells or lines at another separator could read a formula."""
+    return any(match[1] for match in _BEHIND_SEPARATOR.finditer(text))
+
+
+def _with_apostrophe(match: re.Match[str]) -> str:
+    return match[0] if match[1] is None else f"{match[0][:-1]}'{match[1]}"
 
 
 def _joined(newer: Question, older: Question) -> Question:

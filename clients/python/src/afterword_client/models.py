@@ -409,6 +409,8 @@ class Export(Struct, kw_only=True):
     values: str
     include_metadata: bool
     include_incomplete: bool
+    include_recipient: bool
+    byte_order_mark: bool
     since_cursor: str | None
     state: str
     progress: int
@@ -1695,6 +1697,8 @@ class ExportRequest(Struct, kw_only=True):
     values: Literal["both", "codes", "labels"] | UnsetType = "both"
     include_metadata: bool | UnsetType = True
     include_incomplete: bool | UnsetType = True
+    include_recipient: bool | UnsetType = False
+    byte_order_mark: bool | UnsetType = False
     since_cursor: str | None | UnsetType = UNSET
 
 

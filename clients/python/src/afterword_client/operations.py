@@ -1331,6 +1331,36 @@ class Queue(Family):
         ).read(models.QueueItem)
 
 
+class QueueSimplified(Family):
+    """Queue - Simplified."""
+
+    def get_simplified_item(self, item_id: str) -> models.QueueItem:
+        """Get Queue Item.
+
+        Needs `Queue.Read`.
+        """
+        return self._transport.request("GET", f"/q/queue/item/{_segment(item_id)}").read(models.QueueItem)
+
+    def change_simplified_item(
+        self, item_id: str, body: models.QueueItemUpdate | None = None, *, if_match: str | None = None
+    ) -> models.QueueItem:
+        """Update Queue Item.
+
+        Only what the body names, while the item is Pending; a value equal to the stored one is no change. `status_id`
+        5 cancels, then nothing else of the body acts. Needs `Queue.Update`.
+        """
+        return self._transport.request(
+            "PATCH", f"/q/queue/item/{_segment(item_id)}", body=body, if_match=if_match
+        ).read(models.QueueItem)
+
+    def delete_simplified_item(self, item_id: str, *, if_match: str | None = None) -> None:
+        """Delete Queue Item.
+
+        Cancels the item where that is needed and possible. Needs `Queue.Delete`.
+        """
+        self._transport.request("DELETE", f"/q/queue/item/{_segment(item_id)}", if_match=if_match)
+
+
 class Sequences(Family):
     """Sequences."""
 
@@ -1513,36 +1543,6 @@ class ContactPolicy(Family):
         return self._transport.request("PUT", "/policy/contact", body=body, if_match=if_match).read(
             models.ContactPolicy
         )
-
-
-class QueueSimplified(Family):
-    """Queue - Simplified."""
-
-    def get_simplified_item(self, item_id: str) -> models.QueueItem:
-        """Get Queue Item.
-
-        Needs `Queue.Read`.
-        """
-        return self._transport.request("GET", f"/q/queue/item/{_segment(item_id)}").read(models.QueueItem)
-
-    def change_simplified_item(
-        self, item_id: str, body: models.QueueItemUpdate | None = None, *, if_match: str | None = None
-    ) -> models.QueueItem:
-        """Update Queue Item.
-
-        Only what the body names, while the item is Pending; a value equal to the stored one is no change. `status_id`
-        5 cancels, then nothing else of the body acts. Needs `Queue.Update`.
-        """
-        return self._transport.request(
-            "PATCH", f"/q/queue/item/{_segment(item_id)}", body=body, if_match=if_match
-        ).read(models.QueueItem)
-
-    def delete_simplified_item(self, item_id: str, *, if_match: str | None = None) -> None:
-        """Delete Queue Item.
-
-        Cancels the item where that is needed and possible. Needs `Queue.Delete`.
-        """
-        self._transport.request("DELETE", f"/q/queue/item/{_segment(item_id)}", if_match=if_match)
 
 
 class Suppressions(Family):
@@ -1994,7 +1994,8 @@ class QuestionnaireExports(Family):
         """Create Questionnaire Export.
 
         A worker writes the file. Values of metadata need Questionnaire Value.Read and Responder Value.Read, else they
-        are left out. Needs `Questionnaire Export.Create` and `Questionnaire Instance.Read`.
+        are left out. `include_recipient` needs Queue.Read, and so does its file. Needs `Questionnaire Export.Create`
+        and `Questionnaire Instance.Read`.
         """
         return self._transport.request(
             "POST", f"/q/questionnaire/{_segment(questionnaire_id)}/export", body=body, idempotency_key=idempotency_key
@@ -2184,10 +2185,10 @@ class Operations:
         self.tags = Tags(transport)
         self.responders = Responders(transport)
         self.queue = Queue(transport)
+        self.queue_simplified = QueueSimplified(transport)
         self.sequences = Sequences(transport)
         self.pipelines = Pipelines(transport)
         self.contact_policy = ContactPolicy(transport)
-        self.queue_simplified = QueueSimplified(transport)
         self.suppressions = Suppressions(transport)
         self.alerts = Alerts(transport)
         self.alert_instance = AlertInstance(transport)
