@@ -19,6 +19,7 @@ from afterword.web import fields
 VALUE_DECIMALS: Final = 2
 CORRELATION_DECIMALS: Final = 3
 TEST_DECIMALS: Final = 4
+P_MIN: Final = 0.0001  # a smaller p is shown as this one: no chance is 0
 
 Level = Annotated[float, Meta(ge=0.5, le=0.999)]
 QuestionnaireIds = Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
@@ -317,7 +318,7 @@ def _change(change: Difference, decimals: int) -> Change:
         previous=round(change.previous, decimals) + 0.0,
         difference=round(change.difference, decimals) + 0.0,
         z=_rounded(change.z, TEST_DECIMALS),
-        p=_rounded(change.p, TEST_DECIMALS),
+        p=None if change.p is None else max(P_MIN, round(change.p, TEST_DECIMALS)),
         method=change.method,
         real=change.real,
     )

@@ -25,8 +25,9 @@ from afterword.questionnaires import store as questionnaires_store
 SECRET = b"k" * 32
 PUBLIC_URL = "https://reports.example"
 ZONE = "Europe/Athens"
-NPS, CSAT, CES, CHOICE, MANY, MATRIX, NUMBER, TEXT, CONSENT = (
-    f"{name:0<22}" for name in ("QNPS", "QCSAT", "QCES", "QCHOICE", "QMANY", "QMATRIX", "QNUMBER", "QTEXT", "QCONSENT")
+NPS, CSAT, CES, CHOICE, MANY, MATRIX, NUMBER, TEXT, CONSENT, RANKING = (
+    f"Q{name:0<21}"
+    for name in ("NPS", "CSAT", "CES", "CHOICE", "MANY", "MATRIX", "NUMBER", "TEXT", "CONSENT", "RANKING")
 )
 ROW = f"{'ROWONE':0<22}"
 _CHOICES = [{"value": value, "label": f"Choice {value}"} for value in (1, 2, 3)]
@@ -52,6 +53,7 @@ DOCUMENT: dict[str, Any] = {
                 {"question_id": NUMBER, "type": "number", "title": "How many?", "decimals": 1},
                 {"question_id": TEXT, "type": "text", "title": "Why?"},
                 {"question_id": CONSENT, "type": "consent", "title": "May we?"},
+                {"question_id": RANKING, "type": "ranking", "title": "Which first?", "choices": _CHOICES},
             ],
         }
     ],

@@ -42,7 +42,8 @@ EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for ea
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
 # A rate counts among its denominator only: whoever was delivered without being sent is in no delivery rate. `rr1` and
-# `rr2` are AAPOR's (2023): all that were sent are its cases, I+P+R+NC+O+UH+UO; I are complete, I and P were started.
+# `rr2` are AAPOR's (2023): all that were sent are its cases, I+P+R+NC+O+UH+UO; I are complete, P answered half of their
+# questions. Who answered fewer broke off.
 RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
     "delivery": ("sent_delivered", "sent", "sent"),
     "view": ("delivered_viewed", "delivered", "delivered"),
@@ -50,7 +51,7 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
     "response_of_delivered": ("delivered_submitted", "delivered", "delivered"),
     "completion": ("completed", "started", "started"),
     "rr1": ("sent_completed", "sent", "sent"),
-    "rr2": ("sent_started", "sent", "sent"),
+    "rr2": ("sent_answered", "sent", "sent"),
 }
 
 
@@ -211,11 +212,7 @@ def tabulate(
 def measure_of(want: RequestedMetric, counts: Histogram, *, level: float) -> Measure:
     """The metric of how often each value, or each stage, was counted."""
     if want.metric in RATES:
-        hits, of, base = RATES[want.metric]
-        # A relay takes mail and says no more of it: where no delivery was reported, its rate is not 0 % but unknown.
-        is_known = want.metric != "delivery" or counts.get("delivered", 0) > 0
-        cases = counts.get(of, 0) if is_known else 0
-        return metrics.share(counts.get(hits, 0), cases, metric=want.metric, level=level, base=base)
+        return _rate(want.metric, counts, level)
     if want.metric in STAGES:
         return metrics.count(counts.get(want.metric, 0), metric=want.metric, of=counts.get("created", 0))
     match want.metric:
@@ -227,6 +224,14 @@ def measure_of(want: RequestedMetric, counts: Histogram, *, level: float) -> Mea
             return metrics.ces(_integers(counts), level=level)
         case _:
             return metrics.mean(_numbers(counts), metric=want.metric, level=level, scale=want.scale)
+
+
+def _rate(metric: str, counts: Histogram, level: float) -> Measure:
+    hits, of, base = RATES[metric]
+    # A relay takes mail and says no more of it: where no delivery was reported, its rate is not 0 % but unknown.
+    if metric == "delivery" and not counts.get("delivered", 0):
+        return Measure(metric=metric, unit="percent", n=counts.get(of, 0), base=base)
+    return metrics.share(counts.get(hits, 0), counts.get(of, 0), metric=metric, level=level, base=base)
 
 
 def distribution(

@@ -193,6 +193,7 @@ async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span]) -
         questions=asked.questions,
         edges=asked.edges,
         dimensions=asked.dimensions,
+        is_ranking="ranking" in asked.types,
         limit=CELLS_MAX,
     )
     return _bounded(found)

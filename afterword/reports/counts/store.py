@@ -41,9 +41,12 @@ _RESPONSES: Final[LiteralString] = f"""
       where t.at >= s.from_time and t.at < s.to_time
       offset 0) i"""
 
-# The values that one answer gives: itself, each choice of several and the answer as such (*), each row of a matrix.
+# The values that one answer gives: itself, each choice of several and the answer as such (*), each row of a matrix, or
+# each rank of a ranking ($15).
 VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
-    when 'array' then case when jsonb_array_length(a.value) > 0 then
+    when 'array' then case when $15::boolean then
+      array(select e.rank || ':' || e.value from jsonb_array_elements_text(a.value) with ordinality e (value, rank))
+      when jsonb_array_length(a.value) > 0 then
       array(select distinct e.value from jsonb_array_elements_text(a.value) e (value)) || '*'::text end
     when 'object' then array(select m.key || ':' || m.value from jsonb_each_text(a.value) m)
     when 'null' then null
@@ -93,6 +96,7 @@ async def list_answer_counts(
     questions: Mapping[str, str],
     edges: Sequence[datetime],
     dimensions: Sequence[tuple[str, str]],
+    is_ranking: bool,
     limit: int,
 ) -> list[Cell]:
     """How often each value was given, provisional answers left out; `edges`: where buckets begin.
@@ -115,6 +119,7 @@ async def list_answer_counts(
         list(questions),
         list(questions.values()),
         limit,
+        is_ranking,
     )
     return [
         Cell(
@@ -147,6 +152,12 @@ async def list_case_counts(
                {_DIMENSIONS} as dimensions, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
                i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
                i.completed_time is not null as completed,
+               case when i.completed_time is not null then true when i.submitted_time is null then false else (
+                 select 2 * (select count(*) from answer a
+                     where a.organization_id = x.organization_id and a.instance_id = x.instance_id
+                       and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
+                 from questionnaire_instance x
+                 where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered,
                coalesce(i.submitted_time, i.completed_time) is not null as started
              from {_RESPONSES}
              where ($11::text[] is null or i.instance_id = any($11))
@@ -156,7 +167,7 @@ async def list_case_counts(
              count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
              count(*) filter (where completed) as completed,
              count(*) filter (where sent and delivered) as sent_delivered,
-             count(*) filter (where sent and started) as sent_started,
+             count(*) filter (where sent and answered) as sent_answered,
              count(*) filter (where sent and submitted) as sent_submitted,
              count(*) filter (where sent and completed) as sent_completed,
              count(*) filter (where delivered and viewed) as delivered_viewed,

@@ -54,12 +54,14 @@ def is_personal(ask: ReportQuery, known: ReportContext, line: Line) -> bool:
 
 
 def parts_of(question: Question) -> list[str]:
-    """The rows of a matrix, each a distribution of its own; of another question the one part without a name."""
+    """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
+    if question.type == "ranking":
+        return [str(rank) for rank in range(1, len(question.choices) + 1)]
     return [row.row_id for row in question.rows] or [""]
 
 
 def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
-    """How often each value was given, to one row of a matrix if there is one."""
+    """How often each value was given, to one row of a matrix, or on one rank, if there is one."""
     found: dict[str, int] = {}
     for cell in cells:
         row, colon, value = cell.value.rpartition(":")
@@ -88,7 +90,9 @@ def distribution(
         was = core_reports.distribution(before, values=values, level=level, minimum_base=minimum_base)
         now = [_changed(figure, earlier) for figure, earlier in zip(now, was, strict=True)]
     keys: list[RowKey] = [{"value": _number(value), "label": _label(question, value)} for value in values]
-    if part:
+    if question.type == "ranking":
+        keys = [{"rank": int(part), **key} for key in keys]
+    elif part:
         row = question.row(part)
         keys = [{"row_id": part, "row": row.label if row else None, **key} for key in keys]
     return list(zip(keys, now, strict=True))
