@@ -18,12 +18,13 @@ from afterword import errors
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import list_queries
-from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize
+from afterword.db.hosts import AWAY, CONNECT_TIMEOUT_SECONDS, Connection, Hosts, initialize, limit_transactions
 from afterword.db.semaphore import FifoSemaphore, TooManyWait
 
 STATEMENT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 1
 IDLE_TRANSACTION_TIMEOUT_SECONDS = 10
+TRANSACTION_TIMEOUT_SECONDS = 60  # of one that is neither idle nor in a statement: its client stopped in between
 ACQUIRE_TIMEOUT_SECONDS = 5
 RELEASE_TIMEOUT_SECONDS = 1
 CLOCK_TIMEOUT_SECONDS = 1
@@ -198,6 +199,7 @@ async def open_pool(
     statement_seconds_max: int = STATEMENT_SECONDS_MAX,
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
     waiting_max: int = WAITING_MAX_DEFAULT,
+    transaction_seconds: int = TRANSACTION_TIMEOUT_SECONDS,
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
@@ -205,6 +207,7 @@ async def open_pool(
     `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
     `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable;
     `waiting_max`: how many may wait for that, before the next one is Unavailable at once.
+    `transaction_seconds`: how long a transaction may last; not behind a pooler, nor before PostgreSQL 17.
     """
     settings = {
         "application_name": application_name,
@@ -218,6 +221,13 @@ async def open_pool(
         **(server_settings or {}),
     }
     hosts = Hosts(url)
+    is_behind_pooler = statement_cache_size == 0
+
+    async def prepare(raw: Any) -> None:
+        if not is_behind_pooler:
+            await limit_transactions(raw, seconds=transaction_seconds)
+        await initialize(raw)
+
     with refusals():
         raw = await asyncpg.create_pool(
             url,
@@ -230,9 +240,8 @@ async def open_pool(
             max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
             connection_class=Connection,
-            init=initialize,
+            init=prepare,
         )
-    is_behind_pooler = statement_cache_size == 0
     turns = FifoSemaphore(size_max, waiting_max=waiting_max, seconds=acquire_seconds)
     return Pool(raw, Clock(), turns, is_behind_pooler, acquire_seconds)
 

@@ -8,6 +8,7 @@ import asyncpg
 import msgspec
 
 CONNECT_TIMEOUT_SECONDS = 5
+TRANSACTION_TIMEOUT_VERSION_MIN = 17
 
 _JSON = msgspec.json.Encoder()
 AWAY = (
@@ -17,6 +18,8 @@ AWAY = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.QueryCanceledError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TransactionTimeoutError,
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.DiskFullError,
@@ -66,6 +69,12 @@ class Hosts:
                 self._urls = [url, *(other for other in urls if other != url)]
                 return raw
         raise failure
+
+
+async def limit_transactions(raw: Any, *, seconds: int) -> None:
+    """End each transaction of this connection after so long. Servers before 17 have no such limit, and refuse it."""
+    if raw.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION_MIN:
+        await raw.execute(f"set transaction_timeout = '{seconds}s'")
 
 
 async def initialize(raw: Any) -> None:

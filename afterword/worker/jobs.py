@@ -26,6 +26,7 @@ from afterword.queue import service as queue
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.reminders import service as reminders
+from afterword.queue.restores import service as restores
 from afterword.queue.retention import service as retention
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
@@ -42,6 +43,8 @@ PLANS_SECONDS: Final = 60.0
 PLANS_MAX: Final = 100
 PRUNE_SECONDS: Final = 600.0
 PRUNE_ROWS_MAX: Final = 1_000
+STALLED_SECONDS: Final = 5.0
+STALLED_MAX: Final = 1_000  # more connections than a server has
 RETENTION_SECONDS: Final = 60.0
 RETENTION_STEPS_MAX: Final = 100  # of one transaction
 RATES_SECONDS: Final = 60.0
@@ -77,6 +80,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
 
     return (
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
+        Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.end_stalled),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         Job("renew and end plans", PLANS_SECONDS, PLANS_MAX, _turn_plans),
         Job("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_access_tokens),

@@ -219,7 +219,10 @@ async def update_to_native(db: Database) -> int:  # any tenant: the log of a who
     What lies between two readers' places gets one number, from 0 on, so each has behind it what it had. Events that
     were written here since, which `seq` has after the last restored one, keep theirs and are unread by all.
     """
-    await db.execute("set local statement_timeout = 0")
+    await db.execute(
+        """select set_config(name, '0', true) from pg_settings
+           where name in ('statement_timeout', 'transaction_timeout')"""
+    )
     await db.execute("lock table event, event_cursor, event_horizon in share row exclusive mode")
     await db.execute(f"update event_horizon set xid = '0', seq = 0 where {_IS_FOREIGN}")
     # Another worker may have done it while we waited for the lock: then there is no seam, and nothing is written.

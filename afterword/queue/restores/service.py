@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from afterword.db import Database
+from afterword.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
 from afterword.queue.restores import store
 from afterword.queue.restores.store import LogPosition
 
@@ -66,6 +66,11 @@ async def look(db: Database, *, mark: SendingMark | None, is_first: bool) -> Vie
 async def confirm(db: Database) -> bool:
     """A person has looked: send again; whether it was paused. What is too late by now is skipped, the rest goes."""
     return await store.update_to_confirmed(db)
+
+
+async def end_stalled(db: Database) -> int:
+    """End our sessions whose client stands still between two messages of a statement; how many."""
+    return await store.prune_stalled_sessions(db, seconds=IDLE_TRANSACTION_TIMEOUT_SECONDS)
 
 
 def _went_back(standing: LogPosition, known: SendingMark) -> str | None:

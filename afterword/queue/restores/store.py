@@ -46,6 +46,21 @@ async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: 
     )
 
 
+async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any tenant: locks are the installation's
+    """End our sessions whose client has stood still in a transaction for so long; how many.
+
+    A client that is stopped between Flush and Bind is neither idle in its transaction nor in a statement. No timeout of
+    PostgreSQL 15 and 16 ends it, and it keeps its locks.
+    """
+    return await db.fetch_value(
+        """select count(*) filter (where pg_terminate_backend(pid)) from pg_stat_activity
+           where datname = current_database() and usename = current_user and application_name like 'afterword%'
+             and state = 'active' and wait_event = 'ClientRead' and pid <> pg_backend_pid()
+             and state_change < clock_timestamp() - make_interval(secs => $1::float8)""",
+        seconds,
+    )
+
+
 async def count_late_items(  # any tenant: the guard of a whole installation
     db: Database, *, minutes: int, limit: int
 ) -> int:
