@@ -1,17 +1,12 @@
-"""The composition root of a web process: which routes there are, what they stand on, how refusals look."""
+"""The composition root of a web process: which routes there are, and what they stand on."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import structlog
-from litestar import Litestar, Request, Response
-from litestar.datastructures import State
-from litestar.exceptions import HTTPException
-from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp
+from starlette.types import ASGIApp
 
-from afterword import db, errors, migrations, renderings
+from afterword import db, migrations, renderings
 from afterword.alerts import api as alerts_api
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import API_PREFIX, Site
@@ -48,20 +43,19 @@ from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
-from afterword.web import edge, headers, problems, public, static, themes
+from afterword.web import static, themes
 from afterword.web.front import Middleware
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Sample
 from afterword.web.operations import Routes
+from afterword.web.pages import Pages
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
-from afterword.web.routing import Operations
+from afterword.web.routing import router_of
 from afterword.web.runner import Ground, Operation
 
 FIGURES_SECONDS = 5.0
-
-logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 def create_app(
@@ -73,7 +67,6 @@ def create_app(
     origins: Collection[str] = (),
     collectors: Sequence[Collect] = (),
     routes: Sequence[Routes] | None = None,
-    pages: Sequence[HTTPRouteHandler] | None = None,
     show_outbox: bool = False,
     ticks: Ticks | None = None,
     pressure: LoadShedder | None = None,
@@ -81,7 +74,7 @@ def create_app(
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: who may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers that may
-    call the API; `collectors` add figures to /metrics. `routes` and `pages` are those of all slices unless given.
+    call the API; `collectors` add figures to /metrics. `routes` are those of all slices unless given.
     `show_outbox`: the pages of captured messages are there too, for development and demonstrations. `ticks` are told
     which tokens are used; whoever gives them writes them down. `pressure` refuses requests while the process is late.
     """
@@ -102,26 +95,20 @@ def create_app(
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
-    litestar = Litestar(
-        route_handlers=[
-            *(page_routes() if pages is None else pages),
-            *(queue_pages.outbox_routes if show_outbox else ()),
-            *probes.routes,
-            *Reference(table, site, show_outbox=show_outbox).routes,
-            static.static_file,
-            themes.theme_file,
-        ],
-        state=State({"pool": pool, "site": site, "limiter": limiter, "static_files": static.read_files()}),
-        exception_handlers={Exception: _refused},
-        openapi_config=None,
-        logging_config=None,
-        request_max_body_size=edge.BODY_BYTES_MAX,
-        debug=False,
+    state = {"pool": pool, "site": site, "limiter": limiter, "static_files": static.read_files()}
+    pages = [
+        *page_groups(),
+        probes.pages,
+        Reference(table, site, show_outbox=show_outbox).pages,
+        *([queue_pages.routes] if show_outbox else []),
+    ]
+    router = router_of(
+        [
+            *((route.method, f"{API_PREFIX}{route.path}", Operation(route, ground)) for route in table),
+            *((page.method, page.path, page.app(state)) for group in pages for page in group.all),
+        ]
     )
-    others: Any = litestar  # it types its own scope
-    operations = Operations([(route, Operation(route, ground)) for route in table], others=others)
-    front: Any = Middleware(operations, site=site, metrics=metrics, origins=origins, pressure=pressure)
-    return front
+    return Middleware(router, site=site, metrics=metrics, origins=origins, pressure=pressure)
 
 
 def api_routes() -> list[Routes]:
@@ -153,45 +140,10 @@ def api_routes() -> list[Routes]:
     ]
 
 
-def page_routes() -> list[HTTPRouteHandler]:
-    """The pages of all packages."""
-    groups = (accounts_pages, instance_pages, responder_pages, queue_pages, test_message_pages, inbound_pages)
-    return [route for group in groups for route in group.routes]
-
-
-# Errors --------------------------------------------------------------------------------------------------------------
-
-
-def _refused(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    refusal = _refusal_of(error)
-    path = request.scope["path"]
-    if not path.startswith(f"{API_PREFIX}/") and "text/html" in request.headers.get("accept", ""):
-        return public.refusal_page(request, refusal)
-    scope: Any = request.scope  # a closed dictionary to litestar; the front adds to it
-    request_id: str = scope["afterword.request_id"]
-    more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
-    content = problems.body_of(refusal, site=request.app.state.site, request_id=request_id)
-    return Response(content, status_code=refusal.status, headers=more, media_type=more.pop("content-type"))
-
-
-def _refusal_of(error: Exception) -> errors.Refusal:
-    if isinstance(error, errors.Refusal):
-        return error
-    if isinstance(error, HTTPException):
-        match error.status_code:
-            case 400:
-                return errors.Malformed("The request cannot be read.", "malformed_header")
-            case 404:
-                return errors.NotFound("There is no operation at this address.", "unknown_route")
-            case 405:
-                allow = (error.headers or {}).get("allow", "")
-                return errors.MethodNotAllowed("This address has other methods.", headers={"Allow": allow})
-            case 413:
-                return errors.TooLarge(f"The body may have {edge.BODY_BYTES_MAX:,} bytes.")
-            case _:
-                pass
-    logger.error("request failed", exc_info=error)
-    return problems.InternalError()
+def page_groups() -> list[Pages]:
+    """The pages of all packages, and the files that they use."""
+    groups = (accounts_pages, instance_pages, responder_pages, test_message_pages, inbound_pages, static, themes)
+    return [group.routes for group in groups]
 
 
 # What the web below knows no family of -------------------------------------------------------------------------------

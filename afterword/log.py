@@ -3,6 +3,7 @@
 import logging
 import re
 import sys
+import time
 from collections.abc import MutableMapping
 from typing import Any, TextIO
 
@@ -12,6 +13,7 @@ MASK = "[hidden]"
 VALUE_CHARACTERS_MAX = 4_000
 HEAD_CHARACTERS = 500
 GAP = " … "
+WARNING_SECONDS = 60.0
 
 _SECRETS = re.compile(
     r"afw_[0-9A-Za-z_]{8,}"  # tokens
@@ -57,6 +59,24 @@ def set_up(*, level: str, as_json: bool, stream: TextIO | None = None) -> None:
     for own in ("uvicorn", "uvicorn.error"):
         logging.getLogger(own).handlers.clear()
         logging.getLogger(own).propagate = True
+    logging.getLogger("uvicorn.error").filters[:] = [_SeldomWarnings()]
+
+
+class _SeldomWarnings(logging.Filter):
+    """Lets the same warning through once in `WARNING_SECONDS`: strangers cause them as often as they like."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno != logging.WARNING:
+            return True
+        now = time.monotonic()
+        if now - self._last.get(record.msg, -WARNING_SECONDS) < WARNING_SECONDS:
+            return False
+        self._last[record.msg] = now
+        return True
 
 
 def redact(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

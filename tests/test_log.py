@@ -80,3 +80,16 @@ def test_hides_the_row_that_the_database_refused(lines: io.StringIO) -> None:
     assert "new row violates a check" in lines.getvalue()
     assert "Ann" not in lines.getvalue()
     assert "lines)" not in lines.getvalue()
+
+
+def test_a_warning_that_strangers_cause_is_told_once_a_minute(
+    lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(log.time, "monotonic", lambda: now)
+    server = logging.getLogger("uvicorn.error")
+    for now in (0.0, 1.0, 59.0, 60.0, 61.0):  # noqa: B007  which the clock reads
+        server.warning("Invalid HTTP request received.")
+        server.error("The application failed.")
+    assert 2 == lines.getvalue().count("Invalid HTTP request received.")
+    assert 5 == lines.getvalue().count("The application failed.")

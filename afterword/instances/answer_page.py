@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal, TypedDict
 from urllib.parse import urlencode
 
-from litestar import Response
+from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
@@ -221,7 +221,7 @@ def question_page(
     wrong: Mapping[str, Wrong],
     notice: str = "",
     status: int = 200,
-) -> Response[str]:
+) -> Response:
     """A page of questions; after the last one (`walk.end`) a page that only asks to send.
 
     `posted`: what was typed, right or wrong, is shown in place of what is stored. `wrong`: sentences by question.
@@ -261,7 +261,7 @@ def question_page(
     )
 
 
-def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response[str]:
+def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response:
     """After the end: what happens with the answers, when they were sent, how to change them while that is possible."""
     head, t, instance = sheet.head, sheet.texts, sheet.issued
     authored = head.definition.page_texts(head.locale).thank_you
@@ -288,7 +288,7 @@ def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response[s
     )
 
 
-def expired_page(sheet: AnswerPage) -> Response[str]:
+def expired_page(sheet: AnswerPage) -> Response:
     """Its time is over: 410."""
     head, t = sheet.head, sheet.texts
     end = core_instances.expires_time(sheet.issued)
@@ -305,7 +305,7 @@ def expired_page(sheet: AnswerPage) -> Response[str]:
     )
 
 
-def closed_page(head: Head) -> Response[str]:
+def closed_page(head: Head) -> Response:
     """The questionnaire takes no answers, this one's or anybody's: 410."""
     t = head.texts
     authored = head.definition.page_texts(head.locale).closed
@@ -321,7 +321,7 @@ def _message(
     facts: list[str] | None = None,
     link: public.Link | None = None,
     status: int = 200,
-) -> Response[str]:
+) -> Response:
     return public.message_page(
         **head.frame,
         title=title,

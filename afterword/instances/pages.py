@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.status_codes import HTTP_200_OK
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.core.answers import instances as core_instances
@@ -28,6 +27,7 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import html, public
 from afterword.web.limits import Limiter
+from afterword.web.pages import Pages
 
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"
@@ -36,12 +36,15 @@ REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
 RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 FORM_STATUS_WRONG: Final = 422
 
+routes = Pages()
 
-@get("/a/{instance_id:str}", exception_handlers=public.REFUSALS)
-async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
+
+@routes.get("/a/{instance_id}", for_people=True)
+async def answer_page(request: Request) -> Response:
     """One page of questions, or what is said instead: thank you, expired, closed."""
+    instance_id: str = request.path_params["instance_id"]
     query = request.query_params
-    async with db.connection(request.app.state.pool) as database:
+    async with db.connection(request.state.pool) as database:
         now = database.clock.now()
         sheet = await sheets.read(database, instance_id=instance_id)
         wanted = forms.page_number(query.get("page"))
@@ -57,13 +60,14 @@ async def answer_page(request: Request[Any, Any, Any], instance_id: str) -> Resp
     return _page(request, sheet, number, marked=marked, wrong=wrong)
 
 
-@post("/a/{instance_id:str}", status_code=HTTP_200_OK, exception_handlers=public.REFUSALS)
-async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) -> Response[Any]:
+@routes.post("/a/{instance_id}", for_people=True)
+async def post_answer_page(request: Request) -> Response:
     """Keep the answers of a page and go on, back, or to the end."""
+    instance_id: str = request.path_params["instance_id"]
     posted = forms.read_body(await public.read_body(request))
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     try:
-        async with db.transaction(request.app.state.pool) as database:
+        async with db.transaction(request.state.pool) as database:
             sheet = (await sheets.read(database, instance_id=instance_id)).arranged(posted.layout)
             if not is_token(
                 posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(sheet, posted.page)
@@ -75,24 +79,26 @@ async def post_answer_page(request: Request[Any, Any, Any], instance_id: str) ->
         return html.redirect(sheets.address(instance_id))
 
 
-@post("/a/{instance_id:str}/view", status_code=204, exception_handlers=public.REFUSALS)
-async def post_view(request: Request[Any, Any, Any], instance_id: str) -> Response[None]:
+@routes.post("/a/{instance_id}/view", for_people=True)
+async def post_view(request: Request) -> Response:
     """The page's script saw a person with the page: `viewed_time`."""
+    instance_id: str = request.path_params["instance_id"]
     posted = forms.read_body(await public.read_body(request))
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     if not is_token(posted.token, secret=site.secret, purpose=VIEW_PURPOSE, subject=instance_id):
         raise errors.Forbidden("This did not come from the page.")
-    async with db.transaction(request.app.state.pool) as database:
+    async with db.transaction(request.state.pool) as database:
         await service.record_view(database, instance_id=instance_id, now=database.clock.now())
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
 
 
-@get("/s/{code:str}", exception_handlers=public.REFUSALS)
-async def short_link(request: Request[Any, Any, Any], code: str) -> Response[None]:
+@routes.get("/s/{code}", for_people=True)
+async def short_link(request: Request) -> Response:
     """The answer page under an address that fits into an SMS."""
+    code: str = request.path_params["code"]
     instance = None
     if ids.is_short_code(code):
-        async with db.connection(request.app.state.pool) as database:
+        async with db.connection(request.state.pool) as database:
             instance = await store.get_instance_by_short_code(database, short_code=code)
     if instance is None:
         _limiter(request).count_miss(_source(request))
@@ -116,42 +122,31 @@ class Start:
         return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
 
 
-@get(
-    ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
-    exception_handlers=public.REFUSALS,
-)
-async def public_link(
-    request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
-) -> Response[Any]:
+@routes.get("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
+async def public_link(request: Request) -> Response:
     """The first page of a questionnaire for whoever has the link; nothing is issued yet."""
-    async with db.connection(request.app.state.pool) as database:
-        start = await _start(request, database, questionnaire_id, reference_id, nonce=ids.secret())
+    async with db.connection(request.state.pool) as database:
+        start = await _start(request, database, nonce=ids.secret())
         closed = await _closed_link(database, start)
     return closed or _start_page(request, start)
 
 
-@post(
-    ["/p/{questionnaire_id:str}", "/p/{questionnaire_id:str}/ref/{reference_id:str}"],
-    status_code=HTTP_200_OK,
-    exception_handlers=public.REFUSALS,
-)
-async def post_public_link(
-    request: Request[Any, Any, Any], questionnaire_id: str, reference_id: str | None = None
-) -> Response[Any]:
+@routes.post("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
+async def post_public_link(request: Request) -> Response:
     """Issue the instance, keep the first page's answers and go on to the answer page."""
     _limiter(request).count_start(_source(request))
     posted = forms.read_body(await public.read_body(request))
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     instance_id: str | None = None
     try:
-        async with db.transaction(request.app.state.pool) as database:
-            start = await _start(request, database, questionnaire_id, reference_id, nonce=posted.start)
+        async with db.transaction(request.state.pool) as database:
+            start = await _start(request, database, nonce=posted.start)
             start = replace(start, sheet=start.sheet.arranged(posted.layout))
             closed = await _closed_link(database, start)
             if closed is not None:
                 return closed
             if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
-                start = await _start(request, database, questionnaire_id, reference_id, nonce=ids.secret())
+                start = await _start(request, database, nonce=ids.secret())
                 notice = start.sheet.texts("This page could not be read. Please send it again.")
                 return _start_page(request, start, posted=posted, notice=notice)
             wrong = _wrong_at_start(start, posted)
@@ -166,10 +161,11 @@ async def post_public_link(
         return html.redirect(sheets.address(instance_id))
 
 
-@get("/p/{questionnaire_id:str}/logo", exception_handlers=public.REFUSALS)
-async def logo(request: Request[Any, Any, Any], questionnaire_id: str) -> Response[bytes]:
+@routes.get("/p/{questionnaire_id}/logo", for_people=True)
+async def logo(request: Request) -> Response:
     """The picture that stands over the pages of a questionnaire."""
-    async with db.connection(request.app.state.pool) as database:
+    questionnaire_id: str = request.path_params["questionnaire_id"]
+    async with db.connection(request.state.pool) as database:
         questionnaire = (
             await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
             if ids.is_id(questionnaire_id)
@@ -183,15 +179,15 @@ async def logo(request: Request[Any, Any, Any], questionnaire_id: str) -> Respon
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
 
 
-def _limiter(request: Request[Any, Any, Any]) -> Limiter:
-    return request.app.state.limiter
+def _limiter(request: Request) -> Limiter:
+    return request.state.limiter
 
 
-def _source(request: Request[Any, Any, Any]) -> str:
+def _source(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def _closed(database: db.Database, sheet: AnswerPage) -> Response[Any] | None:
+async def _closed(database: db.Database, sheet: AnswerPage) -> Response | None:
     """What stands in place of the questions when no answer is taken; None while answers are."""
     now = database.clock.now()
     try:
@@ -205,9 +201,7 @@ async def _closed(database: db.Database, sheet: AnswerPage) -> Response[Any] | N
     return None
 
 
-async def _keep(
-    request: Request[Any, Any, Any], database: db.Database, sheet: AnswerPage, posted: Posted
-) -> Response[Any]:
+async def _keep(request: Request, database: db.Database, sheet: AnswerPage, posted: Posted) -> Response:
     now = database.clock.now()
     number = sheet.walk.at(posted.page)
     if number != posted.page:  # another tab's answers lead past this page, whose form says nothing about any other
@@ -237,13 +231,8 @@ async def _keep(
 
 
 async def _go_on(
-    request: Request[Any, Any, Any],
-    database: db.Database,
-    sheet: AnswerPage,
-    posted: Posted,
-    *,
-    wrong: Mapping[str, Wrong],
-) -> Response[Any]:
+    request: Request, database: db.Database, sheet: AnswerPage, posted: Posted, *, wrong: Mapping[str, Wrong]
+) -> Response:
     """From a page that was kept: back, to the page again with what is wrong, further, or to the end."""
     number = posted.page
     if posted.go == "back":
@@ -257,7 +246,7 @@ async def _go_on(
     return await _complete(database, sheet)
 
 
-def _whole(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) -> Response[str]:
+def _whole(request: Request, sheet: AnswerPage, posted: Posted) -> Response:
     """All questions on one page: the way to change a response that was sent and now leads to unanswered ones."""
     sheet = sheet.arranged("one_page")
     number = sheet.walk.at(1)
@@ -271,7 +260,7 @@ def _whole(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) -
     )
 
 
-async def _complete(database: db.Database, sheet: AnswerPage) -> Response[Any]:
+async def _complete(database: db.Database, sheet: AnswerPage) -> Response:
     missing = sheet.walk.missing()
     if missing:  # a page was skipped by its address
         return _go(sheet, sheet.walk.of_question(missing[0]), check="1")
@@ -286,21 +275,21 @@ async def _complete(database: db.Database, sheet: AnswerPage) -> Response[Any]:
     return html.redirect(sheets.address(sheet.issued.instance_id))
 
 
-def _go(sheet: AnswerPage, page: int | None, **query: object) -> Response[None]:
+def _go(sheet: AnswerPage, page: int | None, **query: object) -> Response:
     """On to a page by its number, which another layout since then has made void: then to where answers are missing."""
     same = sheet.walk.arranged == sheet.head.theme.layout
     return html.redirect(sheets.address(sheet.issued.instance_id, page=page if same else None, **query))
 
 
 async def _start(
-    request: Request[Any, Any, Any],
+    request: Request,
     database: db.Database,
-    questionnaire_id: str,
-    reference_id: str | None,
     *,
     nonce: str,
 ) -> Start:
     """What a public link leads to: the instance of its reference, else one that may be issued; raises NotFound."""
+    questionnaire_id: str = request.path_params["questionnaire_id"]
+    reference_id: str | None = request.path_params.get("reference_id")
     questionnaire = (
         await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
         if ids.is_id(questionnaire_id)
@@ -333,7 +322,7 @@ async def _start(
     head = await sheets.head_of(
         database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
     )
-    secret = request.app.state.site.secret
+    secret = request.state.site.secret
     subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
     dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
     facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
@@ -347,7 +336,7 @@ async def _start(
     )
 
 
-async def _closed_link(database: db.Database, start: Start) -> Response[Any] | None:
+async def _closed_link(database: db.Database, start: Start) -> Response | None:
     """What stands in place of the first page when nothing can be started."""
     sheet = start.sheet
     if sheet.instance is not None:
@@ -368,14 +357,14 @@ async def _closed_link(database: db.Database, start: Start) -> Response[Any] | N
 
 
 def _start_page(
-    request: Request[Any, Any, Any],
+    request: Request,
     start: Start,
     *,
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
-) -> Response[str]:
-    site: Site = request.app.state.site
+) -> Response:
+    site: Site = request.state.site
     sheet = start.sheet
     number = sheet.walk.at(1)
     return sheets.question_page(
@@ -388,7 +377,7 @@ def _start_page(
         posted=posted,
         wrong=wrong or {},
         notice=notice,
-        status=FORM_STATUS_WRONG if posted else HTTP_200_OK,
+        status=FORM_STATUS_WRONG if posted else 200,
     )
 
 
@@ -402,11 +391,11 @@ def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     return {**sheet.answered(answers.given).missing_on(number), **answers.wrong}
 
 
-async def _issued(request: Request[Any, Any, Any], database: db.Database, start: Start) -> AnswerPage:
+async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:
     """The sheet of the start's instance, issued now unless it is there: by its reference, or by this very form."""
     if start.sheet.instance is not None:
         return start.sheet
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     instance = await store.get_public_instance(database, instance_id=start.sheet.seed)
     if instance is None:
         instance, _ = await service.issue_by_link(
@@ -426,7 +415,7 @@ async def _issued(request: Request[Any, Any, Any], database: db.Database, start:
     return await sheets.of_instance(database, instance=instance)
 
 
-def _metadata(request: Request[Any, Any, Any], declared: Declared) -> Changes:
+def _metadata(request: Request, declared: Declared) -> Changes:
     """The metadata in a public link's query: declared names alone, for anybody can write there."""
     changes = Changes()
     for name, value in request.query_params.multi_items():
@@ -438,7 +427,7 @@ def _metadata(request: Request[Any, Any, Any], declared: Declared) -> Changes:
     return changes
 
 
-def _locale(request: Request[Any, Any, Any], definition: Definition) -> str:
+def _locale(request: Request, definition: Definition) -> str:
     """The language of a start: the link's own, else the first that the browser names, else the default."""
     wanted = request.query_params.get("locale")
     if wanted:
@@ -448,7 +437,7 @@ def _locale(request: Request[Any, Any, Any], definition: Definition) -> str:
 
 
 def _page(
-    request: Request[Any, Any, Any],
+    request: Request,
     sheet: AnswerPage,
     number: int,
     *,
@@ -456,9 +445,9 @@ def _page(
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
-    status: int = HTTP_200_OK,
-) -> Response[str]:
-    site: Site = request.app.state.site
+    status: int = 200,
+) -> Response:
+    site: Site = request.state.site
     instance_id = sheet.issued.instance_id
     return sheets.question_page(
         sheet,
@@ -476,7 +465,7 @@ def _page(
     )
 
 
-def _unread(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) -> Response[str]:
+def _unread(request: Request, sheet: AnswerPage, posted: Posted) -> Response:
     """The page again, with what was typed: its hidden fields were lost on the way."""
     notice = sheet.texts("This page could not be read. Please send it again.")
     return _page(request, sheet, sheet.walk.at(posted.page), posted=posted, notice=notice, status=FORM_STATUS_WRONG)
@@ -484,14 +473,3 @@ def _unread(request: Request[Any, Any, Any], sheet: AnswerPage, posted: Posted) 
 
 def _subject(sheet: AnswerPage, number: int) -> str:
     return f"{sheet.issued.instance_id}/{number}"
-
-
-routes: list[HTTPRouteHandler] = [
-    answer_page,
-    post_answer_page,
-    post_view,
-    short_link,
-    public_link,
-    post_public_link,
-    logo,
-]

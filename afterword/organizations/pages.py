@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus
 
-from litestar import Request, Response, post
-from litestar.handlers import HTTPRouteHandler
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES, alias_of
@@ -22,6 +23,7 @@ from afterword.organizations.tokens import service
 from afterword.organizations.tokens.store import Credential
 from afterword.web import headers, problems, public
 from afterword.web.limits import Limiter, over
+from afterword.web.pages import Pages
 
 FORM: Final = "application/x-www-form-urlencoded"
 GRANT: Final = "client_credentials"
@@ -29,6 +31,8 @@ FIELDS_MAX: Final = 20
 NO_STORE: Final[Mapping[str, str]] = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 CHALLENGE: Final = 'Basic realm="afterword"'
 SCOPE_OF: Final[Mapping[str, str]] = {alias_of(scope): scope for scope in SCOPES}
+
+routes = Pages()
 
 
 class OAuthError(errors.Refusal):
@@ -54,18 +58,18 @@ class Client:
     secret: str
 
 
-@post("/oauth/token", status_code=200)
-async def grant_access(request: Request[Any, Any, Any]) -> Response[Any]:
+@routes.post("/oauth/token")
+async def grant_access(request: Request) -> Response:
     """Exchange a client's credentials for an access token."""
     return await _answered(request, _granted)
 
 
-async def _granted(request: Request[Any, Any, Any]) -> Response[Any]:
-    limiter: Limiter = request.app.state.limiter
+async def _granted(request: Request) -> Response:
+    limiter: Limiter = request.state.limiter
     source = request.client.host if request.client else ""
     form = _form(request, await public.read_body(request))
     client = _client(request.headers.get("authorization"), form)
-    async with db.transaction(request.app.state.pool) as database:
+    async with db.transaction(request.state.pool) as database:
         try:
             credential = await _proven(database, client)
         except InvalidClient:
@@ -82,10 +86,10 @@ async def _granted(request: Request[Any, Any, Any]) -> Response[Any]:
         "expires_in": service.ACCESS_SECONDS,
         "scope": " ".join(sorted(alias_of(scope) for scope in scopes)),
     }
-    return Response(content, headers=dict(NO_STORE), media_type="application/json")
+    return Response(msgspec.json.encode(content), headers=NO_STORE, media_type="application/json")
 
 
-def _form(request: Request[Any, Any, Any], body: bytes) -> dict[str, str]:
+def _form(request: Request, body: bytes) -> dict[str, str]:
     """The members of the form; one without a value is as if absent, one twice is a mistake."""
     if (request.headers.get("content-type") or "").partition(";")[0].strip().lower() != FORM:
         raise OAuthError(f"Send a form: Content-Type: {FORM}.")
@@ -157,21 +161,18 @@ def _scopes(form: Mapping[str, str], credential: Credential) -> frozenset[str]:
     return scopes
 
 
-async def _answered(
-    request: Request[Any, Any, Any], answer: Callable[[Request[Any, Any, Any]], Coroutine[Any, Any, Response[Any]]]
-) -> Response[Any]:
+async def _answered(request: Request, answer: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
     """The answer, or its refusal: a problem, whatever is accepted, with `error` and `error_description` of the RFC."""
     try:
         return await answer(request)
     except errors.Refusal as refusal:
-        site: Site = request.app.state.site
-        scope: Any = request.scope
-        document = problems.document_of(refusal, site=site, request_id=scope["afterword.request_id"])
+        site: Site = request.state.site
+        document = problems.document_of(refusal, site=site, request_id=request.scope["afterword.request_id"])
         document |= {"error": _error_of(refusal), "error_description": refusal.detail}
         more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
         media_type = more.pop("content-type")
         more["pragma"] = "no-cache"
-        return Response(document, status_code=refusal.status, headers=more, media_type=media_type)
+        return Response(msgspec.json.encode(document), status_code=refusal.status, headers=more, media_type=media_type)
 
 
 def _error_of(refusal: errors.Refusal) -> str:
@@ -183,6 +184,3 @@ def _error_of(refusal: errors.Refusal) -> str:
             return "temporarily_unavailable"
         case _:
             return "invalid_request"
-
-
-routes: list[HTTPRouteHandler] = [grant_access]

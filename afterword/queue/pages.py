@@ -12,14 +12,15 @@ from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts
 from afterword.web import html, loopback, public, static
+from afterword.web.pages import Pages
 
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50
@@ -27,6 +28,8 @@ PAGE_MAX: Final = 1_000
 STYLES_MAX: Final = 200
 SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
 _PAGE: Final = re.compile(r"[1-9][0-9]{0,3}\Z")
+
+routes = Pages()  # mounted on demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,13 @@ class Preview:
     text: str
 
 
-@get("/outbox", exception_handlers=public.REFUSALS)
-async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
+@routes.get("/outbox", for_people=True)
+async def outbox_page(request: Request) -> Response:
     """The kept messages, newest first."""
     query = _admitted(request)
     wanted = request.query_params.get("page", "1")
     page = min(int(wanted), PAGE_MAX) if _PAGE.match(wanted) else 1
-    async with db.connection(request.app.state.pool) as database:
+    async with db.connection(request.state.pool) as database:
         messages = await store.list_outbox_messages(
             database, limit=PAGE_MESSAGES + 1, offset=(page - 1) * PAGE_MESSAGES
         )
@@ -60,11 +63,11 @@ async def outbox_page(request: Request[Any, Any, Any]) -> Response[str]:
     )
 
 
-@get("/outbox/{message_id:str}", exception_handlers=public.REFUSALS)
-async def message_page(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
+@routes.get("/outbox/{message_id}", for_people=True)
+async def message_page(request: Request) -> Response:
     """One message; a mail is shown in a frame that can do nothing but show it."""
     query = _admitted(request)
-    message = await _message(request, message_id)
+    message = await _message(request)
     preview = _preview(message)
     return public.page(
         "outbox_message.html",
@@ -78,11 +81,11 @@ async def message_page(request: Request[Any, Any, Any], message_id: str) -> Resp
     )
 
 
-@get("/outbox/{message_id:str}/content", exception_handlers=public.REFUSALS)
-async def message_content(request: Request[Any, Any, Any], message_id: str) -> Response[str]:
+@routes.get("/outbox/{message_id}/content", for_people=True)
+async def message_content(request: Request) -> Response:
     """The page of a mail alone, sandboxed: no script, no form, nothing from outside, only the styles it came with."""
     _admitted(request)
-    preview = _preview(await _message(request, message_id))
+    preview = _preview(await _message(request))
     styles = " ".join(_style_hashes(preview.html))
     content_policy = (
         f"sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; "
@@ -95,17 +98,18 @@ async def message_content(request: Request[Any, Any, Any], message_id: str) -> R
     )
 
 
-async def _message(request: Request[Any, Any, Any], message_id: str) -> OutboxMessage:
+async def _message(request: Request) -> OutboxMessage:
+    message_id: str = request.path_params["message_id"]
     message = None
     if ids.is_id(message_id):
-        async with db.connection(request.app.state.pool) as database:
+        async with db.connection(request.state.pool) as database:
             message = await store.get_outbox_message(database, message_id=message_id)
     if message is None:
         raise errors.NotFound("There is no such message.")
     return message
 
 
-def _admitted(request: Request[Any, Any, Any]) -> str:
+def _admitted(request: Request) -> str:
     """The query that carries the key on, or nothing where none is needed. Raises NotFound for everybody else."""
     if not loopback.is_admitted(request, "outbox"):
         raise errors.NotFound("There is no such page.")
@@ -113,7 +117,7 @@ def _admitted(request: Request[Any, Any, Any]) -> str:
     return "" if key is None else "?" + urlencode({"key": key})
 
 
-def _address(path: str, request: Request[Any, Any, Any], **query: object) -> str:
+def _address(path: str, request: Request, **query: object) -> str:
     key = request.query_params.get("key")
     return f"{path}?{urlencode({**query, **({'key': key} if key else {})})}"
 
@@ -172,7 +176,3 @@ def _style_hashes(page: str) -> list[str]:
         f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
         for text in list(styles.found)[:STYLES_MAX]
     ]
-
-
-routes: list[HTTPRouteHandler] = []  # the outbox is mounted on demand
-outbox_routes: list[HTTPRouteHandler] = [outbox_page, message_page, message_content]

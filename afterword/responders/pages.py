@@ -2,12 +2,11 @@
 
 from email import message_from_bytes
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs
 
-from litestar import Request, Response, get, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.status_codes import HTTP_200_OK
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.core.answers.form_tokens import is_token, token_of
@@ -17,6 +16,7 @@ from afterword.responders import service, store
 from afterword.responders.store import Address
 from afterword.texts import Texts, accepted, texts
 from afterword.web import public
+from afterword.web.pages import Pages
 
 PURPOSE: Final = "unsubscribe"
 ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
@@ -25,28 +25,32 @@ MULTIPART: Final = "multipart/form-data"
 MULTIPART_BYTES_MAX: Final = 4_096
 HINT_CHARACTERS: Final = 3
 
+routes = Pages()
 
-@get("/u/{unsubscribe_id:str}", exception_handlers=public.REFUSALS)
-async def unsubscribe_page(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
+
+@routes.get("/u/{unsubscribe_id}", for_people=True)
+async def unsubscribe_page(request: Request) -> Response:
     """Ask; or say that it is done already."""
-    async with db.connection(request.app.state.pool) as database:
+    unsubscribe_id: str = request.path_params["unsubscribe_id"]
+    async with db.connection(request.state.pool) as database:
         address = await _address(database, unsubscribe_id)
         now = database.clock.now()
         suppressions = await store.list_suppressions_for(database, addresses=[address.id], now=now)
         brand, words = await _reader(request, database, address)
     if suppressions:
         return _done_page(address, brand=brand, words=words)
-    return _ask_page(request.app.state.site, address, brand=brand, words=words)
+    return _ask_page(request.state.site, address, brand=brand, words=words)
 
 
-@post("/u/{unsubscribe_id:str}", status_code=HTTP_200_OK, exception_handlers=public.REFUSALS)
-async def unsubscribe(request: Request[Any, Any, Any], unsubscribe_id: str) -> Response[str]:
+@routes.post("/u/{unsubscribe_id}", for_people=True)
+async def unsubscribe(request: Request) -> Response:
     """Suppress the address: pressed on our page, or the mail reader's one click. Repeatable, without a cookie."""
+    unsubscribe_id: str = request.path_params["unsubscribe_id"]
     fields = _fields(await public.read_body(request), request.headers.get("content-type", ""))
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     token = next(iter(fields.get("token", ())), "")
     is_ours = is_token(token, secret=site.secret, purpose=PURPOSE, subject=unsubscribe_id)
-    async with db.transaction(request.app.state.pool) as database:
+    async with db.transaction(request.state.pool) as database:
         address = await _address(database, unsubscribe_id)
         brand, words = await _reader(request, database, address)
         if not is_ours and ONE_CLICK[1] not in fields.get(ONE_CLICK[0], ()):
@@ -64,7 +68,7 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
     return address
 
 
-async def _reader(request: Request[Any, Any, Any], database: db.Database, address: Address) -> tuple[str, Texts]:
+async def _reader(request: Request, database: db.Database, address: Address) -> tuple[str, Texts]:
     """Who writes to this person, and the words for the page: in the person's language, if it is known."""
     organization = await accounts_store.get_organization(database, organization_id=address.organization_id)
     responder = await store.get_responder(
@@ -76,7 +80,7 @@ async def _reader(request: Request[Any, Any, Any], database: db.Database, addres
     return organization.display_name if organization else "", texts(public.DOMAIN, locale)
 
 
-def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status: int = 200) -> Response[str]:
+def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status: int = 200) -> Response:
     unsubscribe_id = address.unsubscribe_id
     return public.message_page(
         words=words,
@@ -96,7 +100,7 @@ def _ask_page(site: Site, address: Address, *, brand: str, words: Texts, status:
     )
 
 
-def _done_page(address: Address, *, brand: str, words: Texts) -> Response[str]:
+def _done_page(address: Address, *, brand: str, words: Texts) -> Response:
     return public.message_page(
         words=words,
         brand=brand,
@@ -137,6 +141,3 @@ def _parts(body: bytes, content_type: str) -> dict[str, list[str]]:
         if isinstance(name, str) and isinstance(content, bytes):
             found.setdefault(name, []).append(content.decode("ascii").strip())
     return found
-
-
-routes: list[HTTPRouteHandler] = [unsubscribe_page, unsubscribe]

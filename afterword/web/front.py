@@ -3,24 +3,21 @@
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Final
 
 import structlog
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from afterword import errors
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import headers, problems
+from afterword.web import headers, problems, public
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.loopback import untrusted_proxy
 from afterword.web.metrics import Metrics
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from afterword.web.pages import FOR_PEOPLE
 
 ALIASES: Final = ("/v3.0", "/v3.1")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
@@ -55,7 +52,7 @@ class Middleware:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         *,
         site: Site,
         metrics: Metrics,
@@ -73,10 +70,7 @@ class Middleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; start-up and shut-down pass through."""
         if scope["type"] != "http":
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1000})
-            else:
-                await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         start = time.perf_counter()
         method: str = scope["method"]
@@ -93,7 +87,7 @@ class Middleware:
         pressure = self._pressure
         if pressure is not None:
             if pressure.is_high and scope["path"] not in PROBES:  # before anything is read or looked up
-                await self._refuse(errors.Unavailable("Too many requests at once.", headers=RETRY_AFTER), answer)
+                await self._refuse(errors.Unavailable("Too many requests at once.", headers=RETRY_AFTER), scope, answer)
                 self._count(method, scope, answer, start)
                 return
             pressure.enter()
@@ -116,19 +110,23 @@ class Middleware:
         except errors.Refusal as refusal:
             if answer.has_started:
                 raise
-            await self._refuse(refusal, answer)
+            await self._refuse(refusal, scope, answer)
         except Exception:
             logger.exception("request failed", method=answer.method)
             if answer.has_started:
                 raise
-            await self._refuse(problems.InternalError(), answer)
+            await self._refuse(problems.InternalError(), scope, answer)
 
     def _count(self, method: str, scope: Scope, answer: "_Answer", start: float) -> None:
         template = scope.get("path_template") or "unknown"
         label = method if method in METHODS else "other"  # else strangers make as many series as they like
         self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
 
-    async def _refuse(self, refusal: errors.Refusal, answer: "_Answer") -> None:
+    async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:
+        if _is_for_people(scope):
+            request = Request(scope)
+            await public.refusal_page(request, refusal)(scope, request.receive, answer)
+            return
         content = problems.body_of(refusal, site=self._site, request_id=answer.request_id)
         more = [*headers.of_refusal(refusal), (b"content-length", b"%d" % len(content))]
         await answer({"type": "http.response.start", "status": refusal.status, "headers": more})
@@ -214,9 +212,10 @@ def _new_request_id() -> str:
 def canonical_path(path: str, raw_path: bytes | None) -> str:
     """One spelling for each address: single slashes, none at the end, `/v3.2` for its aliases.
 
-    An encoded slash is no slash: such a path leads nowhere. Nothing is ever answered by a redirect.
+    An encoded slash is no slash: such a path leads nowhere, and so does a line feed at the end, which the router's
+    patterns overlook. Nothing is ever answered by a redirect.
     """
-    if raw_path and b"%2" in raw_path and b"%2f" in raw_path.lower():
+    if path.endswith("\n") or (raw_path and b"%2" in raw_path and b"%2f" in raw_path.lower()):
         return NOWHERE
     if "//" in path:
         path = _SLASHES.sub("/", path)
@@ -228,6 +227,13 @@ def canonical_path(path: str, raw_path: bytes | None) -> str:
         if path.startswith(alias) and path[len(alias) : len(alias) + 1] in {"", "/"}:
             return API_PREFIX + path[len(alias) :]
     return path
+
+
+def _is_for_people(scope: Scope) -> bool:
+    """Whether a refusal is a page: in a browser, and at an address that is made for people."""
+    if scope["path"].startswith(_INSIDE):
+        return False
+    return scope.get(FOR_PEOPLE) or any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def _with_head(name: bytes, value: bytes) -> headers.Header:

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from litestar import Request
+from starlette.requests import Request
 
 from afterword.core.answers.form_tokens import token_of
 from afterword.core.wire.site import Site
@@ -28,12 +28,12 @@ def url_with_key(site: Site, name: str) -> str:
     return f"{site.public_url}/{name}?{urlencode({'key': _key(site, name)})}"
 
 
-def is_admitted(request: Request[Any, Any, Any], name: str) -> bool:
+def is_admitted(request: Request, name: str) -> bool:
     """Whether the request has the key of `name`, or is local to an installation that is for this machine alone.
 
     A proxy on this machine may pass on any Host: then only the key tells the operator from a stranger.
     """
-    site: Site = request.app.state.site
+    site: Site = request.state.site
     key = request.query_params.get("key", "")
     if hmac.compare_digest(key.encode(), _key(site, name).encode()):
         return True
@@ -50,7 +50,7 @@ def untrusted_proxy(scope: MutableMapping[str, Any]) -> str | None:
     return peer
 
 
-def is_local(request: Request[Any, Any, Any]) -> bool:
+def is_local(request: Request) -> bool:
     """A loopback client that asked for a loopback name, and no proxy that says whom it speaks for.
 
     A proxy on the same machine makes every client loopback: most give themselves away by a header or keep the name

@@ -1,16 +1,17 @@
 """What operators ask: /healthz (the process lives), /readyz (it can work), /metrics (figures)."""
 
 import asyncio
-import functools
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
 
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors
 from afterword.web import loopback
 from afterword.web.metrics import CONTENT_TYPE, Collect, Metrics
+from afterword.web.pages import Pages
 
 READY_SECONDS_MAX = 1.0
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -33,30 +34,26 @@ class Probes:
         self._metrics = metrics
         self._collectors = collectors
         self._access = access
+        self.pages = Pages()
+        self.pages.get("/healthz")(self._get_health)
+        self.pages.get("/readyz")(self._get_readiness)
+        self.pages.get("/metrics")(self._get_metrics)
 
-    @functools.cached_property
-    def routes(self) -> list[HTTPRouteHandler]:
-        """As litestar's router takes them."""
+    async def _get_health(self, _request: Request) -> Response:
+        return _json({"status": "alive"})
 
-        @get("/healthz")
-        async def healthz() -> Response[dict[str, str]]:
-            return Response({"status": "alive"}, headers=NO_STORE)
+    async def _get_readiness(self, _request: Request) -> Response:
+        reason = await self._what_is_missing()
+        if reason is None:
+            return _json({"status": "ready"})
+        response = _json({"status": "not ready", "reason": reason}, status=503)
+        response.headers["Retry-After"] = str(db.RETRY_AFTER_SECONDS)
+        return response
 
-        @get("/readyz")
-        async def readyz() -> Response[dict[str, str]]:
-            reason = await self._what_is_missing()
-            if reason is None:
-                return Response({"status": "ready"}, headers=NO_STORE)
-            more = {**NO_STORE, "Retry-After": str(db.RETRY_AFTER_SECONDS)}
-            return Response({"status": "not ready", "reason": reason}, status_code=503, headers=more)
-
-        @get("/metrics")
-        async def figures(request: Request[Any, Any, Any]) -> Response[bytes]:
-            if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
-                raise errors.NotFound("There is no operation at this address.", "unknown_route")
-            return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
-
-        return [healthz, readyz, figures]
+    async def _get_metrics(self, request: Request) -> Response:
+        if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
+            raise errors.NotFound("There is no operation at this address.", "unknown_route")
+        return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
 
     async def _what_is_missing(self) -> str | None:
         try:
@@ -65,3 +62,7 @@ class Probes:
         except (errors.Refusal, TimeoutError):
             return "The database cannot be reached."
         return None if is_migrated else "The database is not at this release's revision: run afterword migrate."
+
+
+def _json(document: Mapping[str, str], *, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status_code=status, media_type="application/json", headers=NO_STORE)

@@ -1,127 +1,117 @@
-"""uvicorn's HTTP protocol, with what each request costs cut down, and a stop that cuts nobody off.
+"""uvicorn's HTTP protocol with limits on the head of a request, and a stop that answers what is on its way.
 
-uvicorn closes idle connections at once when it stops. A request that is on its way just then is lost, and the client
-cannot know whether it was carried out.
-
-What differs for the wire is that the head of an answer leaves with the first piece of its body, in one write: each
-write is a call of the kernel. The rest is the same behaviour with less work: one timer a connection instead of one a
-request, one look at the head instead of two at each header.
+uvicorn keeps a head of any length for any time, and closes idle connections at once when it stops: a request that is on
+its way then is lost, and the client cannot know whether it was carried out.
 """
 
 import asyncio
-from typing import Any, Final, cast
-from urllib.parse import unquote
+import math
+from typing import Any, Final
 
-import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from afterword.web.cycle import Cycle
-
-DRAIN_SECONDS: Final = 1.0  # how long an idle connection may still bring a request after the stop began
-_ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
+CONNECTIONS_MAX: Final = 800  # of the 1,024 files that a process may commonly open
+HEAD_BYTES_MAX: Final = 65_536
+HEAD_SECONDS_MAX: Final = 20.0  # from the first byte, or from the connection, until the head is complete
+HEADERS_MAX: Final = 100
+DRAIN_SECONDS: Final = 1.0  # an idle connection may still bring a request so long after the stop began
 
 
 class Protocol(HttpToolsProtocol):
     """One connection."""
 
+    waiting_since: float | None = None  # for a head, in seconds of the loop's clock; None: a request is being answered
+    _head_timer: asyncio.TimerHandle | None = None
+    _unread_bytes = 0  # that may belong to a head that is not complete
+    _is_in_head = True
+    _is_head_complete = False  # since the last bytes came
+    _is_too_large = False
     _is_draining = False
-    _idle_since: float | None = None  # None: a request arrives or is being answered
-    _sweep: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Give the client its seconds; where there are too many connections, close the one that waits longest."""
+        super().connection_made(transport)
+        self.waiting_since = self.loop.time()
+        self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
+        if len(self.connections) > CONNECTIONS_MAX:
+            connections = [each for each in self.connections if isinstance(each, Protocol)]
+            longest = min(connections, key=lambda each: each.waiting_since or math.inf)
+            longest.waiting_since = None
+            longest.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the timer, which knows this connection."""
+        super().connection_lost(exc)
+        self._unset_head_timer()
+
+    def data_received(self, data: bytes) -> None:
+        """Read them; refuse a head that is too large, or takes too long, before it is complete."""
+        self._unread_bytes += len(data)
+        self._is_head_complete = False
+        super().data_received(data)
+        if self._is_head_complete or not self._is_in_head:
+            self._unread_bytes = 0
+        elif self._unread_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+            self._refuse_large()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
+
+    def on_headers_complete(self) -> None:
+        """Answer the request, unless its head breaks a limit; what is raised here is answered with 400 or 431."""
+        self._unset_head_timer()
+        self._is_in_head, self._is_head_complete, self.waiting_since = False, True, None
+        if len(self.headers) > HEADERS_MAX or (
+            self._unread_bytes > HEAD_BYTES_MAX
+            and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX
+        ):
+            self._is_too_large = True
+            raise ValueError("The head is too large.")
+        parser: Any = self.parser
+        hosts = [name for name, _ in self.headers].count(b"host")
+        if hosts > 1 or (hosts == 0 and parser.get_http_version() != "1.0"):
+            raise ValueError("One header Host is expected.")
+        super().on_headers_complete()
+        if self._is_draining or parser.should_upgrade():  # what follows an upgrade is no HTTP to the parser
+            self.cycle.keep_alive = False
+
+    def on_message_complete(self) -> None:
+        """The next bytes are another head."""
+        super().on_message_complete()
+        self._is_in_head = True
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or wait for it."""
+        super().on_response_complete()
+        if self.cycle.response_complete:
+            self.waiting_since = self.loop.time()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read, or is too large."""
+        if self._is_too_large:
+            self._refuse_large()
+        else:
+            super().send_400_response(msg)
 
     def shutdown(self) -> None:
         """Answer what is under way and what arrives yet, each time with `Connection: close`; then close."""
         self._is_draining = True
-        if (latest := self._latest()) is not None:
-            latest.keep_alive = False
+        if (cycle := self._latest()) is not None:
+            cycle.keep_alive = False
         self.loop.call_later(DRAIN_SECONDS, self._close_if_idle)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        super().connection_lost(exc)
-        self.cycle = cast("Any", None)  # which knows this protocol: neither would be freed before the next collection
-        if self._sweep is not None:
-            self._sweep.cancel()
-            self._sweep = None
-
-    # What the parser calls --------------------------------------------------------------------------------------------
-
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self.url = b""
-        self.expect_100_continue = False
-        self.headers = []
-
-    def on_headers_complete(self) -> None:
-        """Its head is here: answer it, or let it wait for its turn where the client did not wait for an answer."""
-        parser: Any = self.parser
-        version = parser.get_http_version()
-        path, query = self._target()
-        scope: dict[str, Any] = {
-            "type": "http",
-            "asgi": _ASGI,
-            "http_version": version,
-            "server": self.server,
-            "client": self.client,
-            "scheme": self.scheme,
-            "method": parser.get_method().decode("ascii"),
-            "root_path": self.root_path,
-            "path": unquote(path.decode("ascii")) if b"%" in path else path.decode("ascii"),
-            "raw_path": path,
-            "query_string": query,
-            "headers": self.headers,
-            "state": self.app_state.copy(),
-        }
-        before = self._latest()
-        keep_alive = version != "1.0" and not self._is_draining and parser.should_keep_alive()
-        cycle = Cycle(self, scope, keep_alive=keep_alive, expects_continue=self.expect_100_continue)
-        self.cycle = cast("Any", cycle)
-        if before is None or before.response_complete:
-            cycle.begin(self.app)
-        else:
-            self.flow.pause_reading()
-            self.pipeline.appendleft((self.cycle, cast("Any", self.app)))
-
-    def on_response_complete(self) -> None:
-        """An answer is written: on to the next request, if it is here already."""
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self.pipeline:
-            cycle, app = self.pipeline.pop()
-            cast("Cycle", cycle).begin(app)
-            return
-        self._idle_since = self.loop.time()
-        if self._sweep is None:
-            self._sweep = self.loop.call_later(self.timeout_keep_alive, self._close_if_forgotten)
-
-    # ------------------------------------------------------------------------------------------------------------------
-
-    def _target(self) -> tuple[bytes, bytes]:
-        url = self.url
-        if url[:1] == b"/" and url[:2] != b"//" and b"#" not in url:
-            path, _, query = url.partition(b"?")
-            return path, query
-        parsed = httptools.parse_url(url)  # an absolute address, or what is none
-        return parsed.path, parsed.query or b""
-
-    def _unset_keepalive_if_required(self) -> None:
-        """Something arrives; the timer looks for itself."""
-        self._idle_since = None
-
-    def _close_if_forgotten(self) -> None:
-        """Close a connection that nobody has used for long, else look again when that may be so."""
-        since = self._idle_since
-        idle = 0.0 if since is None else self.loop.time() - since
-        if idle < self.timeout_keep_alive:
-            self._sweep = self.loop.call_later(self.timeout_keep_alive - idle, self._close_if_forgotten)
-        elif not self.transport.is_closing():
-            self.transport.close()
-
     def _close_if_idle(self) -> None:
-        latest = self._latest()
-        if latest is None or latest.response_complete:
+        cycle = self._latest()
+        if cycle is None or cycle.response_complete:
             self.transport.close()
 
-    def _latest(self) -> Cycle | None:
-        return cast("Cycle | None", self.cycle)  # which is None before the first request
+    def _latest(self) -> Any:
+        return self.cycle  # which is None before the first request, whatever its type says
+
+    def _refuse_large(self) -> None:
+        self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.close()
+
+    def _unset_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal
 
-from litestar import Request, Response
-from litestar.types import ExceptionHandlersMap
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import errors
 from afterword.texts import Texts, accepted, texts
@@ -43,7 +43,7 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     **values: object,
-) -> Response[str]:
+) -> Response:
     """A template of `public/` in its frame. `language` and `direction`: the content's, where it is not the texts'."""
     return html.page(
         f"public/{template}",
@@ -73,7 +73,7 @@ def message_page(
     direction: Literal["ltr", "rtl"] | None = None,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Response[str]:
+) -> Response:
     """A heading and a few sentences; `brand` is who asks, and looks as its theme and logo say."""
     return page(
         "message.html",
@@ -93,7 +93,7 @@ def message_page(
     )
 
 
-def picture(content: bytes, media_type: str, *, is_named: bool) -> Response[bytes]:
+def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
     """A picture of somebody else's, which may do nothing but be seen. `is_named`: its address names these bytes."""
     lasting = "public, max-age=31536000, immutable" if is_named else "public, max-age=300"
     return Response(
@@ -108,7 +108,7 @@ def picture(content: bytes, media_type: str, *, is_named: bool) -> Response[byte
     )
 
 
-def refusal_page(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Response[str]:
+def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
     """A refusal in words for people who followed a link, in a language of theirs: nothing here, too many, busy."""
     words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
@@ -127,18 +127,15 @@ def refusal_page(request: Request[Any, Any, Any], refusal: errors.Refusal) -> Re
             text = "Something went wrong on our side. What you entered may not have been saved."
         case _:
             pass
-    headers = {name: value for name, value in refusal.headers.items() if name == "Retry-After"}
+    headers = {name: value for name, value in refusal.headers.items() if name in {"Allow", "Retry-After"}}
     return message_page(
         words=words, title=words(title), paragraphs=[words(text)], status=refusal.status, headers=headers
     )
 
 
-async def read_body(request: Request[Any, Any, Any]) -> bytes:
+async def read_body(request: Request) -> bytes:
     """What a form posted, within the limits of the edge; raises Malformed where the client left before its end."""
     try:
-        return await edge.read_body(cast("edge.Receive", request.receive), http_headers.read(request.scope["headers"]))
+        return await edge.read_body(request.receive, http_headers.read(request.scope["headers"]))
     except edge.Disconnected as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error
-
-
-REFUSALS: Final[ExceptionHandlersMap] = {errors.Refusal: refusal_page}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-from litestar import Request, Response, get
-from litestar.handlers import HTTPRouteHandler
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import errors
 from afterword.core.wire.lists import CRITERIA
@@ -16,6 +16,7 @@ from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route
+from afterword.web.pages import Pages
 
 EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 SECONDS_CACHED = 300
@@ -37,28 +38,20 @@ class Reference:
         self._routes = routes
         self._site = site
         self._show_outbox = show_outbox
+        self.pages = Pages()
+        self.pages.get("/", API_PREFIX)(self._get_index)
+        self.pages.get("/openapi.json", f"{API_PREFIX}/openapi.json")(self._get_document)
+        self.pages.get("/docs")(self._get_docs)
+        self.pages.get("/problems/{code}")(self._get_problem)
 
-    @functools.cached_property
-    def routes(self) -> list[HTTPRouteHandler]:
-        """As litestar's router takes them."""
+    async def _get_index(self, _request: Request) -> Response:
+        return html.page("public/index.html", **_frame("Afterword"), show_outbox=self._show_outbox)
 
-        @get(["/", API_PREFIX])
-        async def index() -> Response[str]:
-            return html.page("public/index.html", **_frame("Afterword"), show_outbox=self._show_outbox)
+    async def _get_document(self, request: Request) -> Response:
+        return self._sent(request, self._document, "application/json", {})
 
-        @get(["/openapi.json", f"{API_PREFIX}/openapi.json"])
-        async def document(request: Request[Any, Any, Any]) -> Response[bytes]:
-            return self._sent(request, self._document, "application/json", {})
-
-        @get("/docs")
-        async def docs(request: Request[Any, Any, Any]) -> Response[bytes]:
-            return self._sent(request, self._docs, "text/html", html.PAGE_HEADERS)
-
-        @get("/problems/{code:str}")
-        async def problem(code: str) -> Response[str]:
-            return self._problem(code)
-
-        return [index, document, docs, problem]
+    async def _get_docs(self, request: Request) -> Response:
+        return self._sent(request, self._docs, "text/html", html.PAGE_HEADERS)
 
     @functools.cached_property
     def _document(self) -> bytes:
@@ -78,7 +71,8 @@ class Reference:
             example_curl=_curl_of_first(self._site),
         ).encode()
 
-    def _problem(self, code: str) -> Response[str]:
+    async def _get_problem(self, request: Request) -> Response:
+        code: str = request.path_params["code"]
         explanation = _explanation(code, self._routes)
         if explanation is None:
             raise errors.NotFound("There is no such code.", "unknown_route")
@@ -122,13 +116,11 @@ class Reference:
         }
 
     @staticmethod
-    def _sent(
-        request: Request[Any, Any, Any], content: bytes, media_type: str, more: Mapping[str, str]
-    ) -> Response[bytes]:
+    def _sent(request: Request, content: bytes, media_type: str, more: Mapping[str, str]) -> Response:
         etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         sent = {**more, "Cache-Control": f"public, max-age={SECONDS_CACHED}", "ETag": etag}
         if headers.matches(request.headers.get("if-none-match", ""), etag):
-            return Response(b"", status_code=304, headers=sent, media_type=media_type)
+            return Response(status_code=304, headers=sent, media_type=media_type)
         return Response(content, media_type=media_type, headers=sent)
 
 

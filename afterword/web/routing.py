@@ -1,104 +1,79 @@
-"""Which operation answers at a path below the base address: a tree of segments, in which a fixed one wins over an id.
+"""One router, starlette's, for the API and the pages: one entry for each address, whatever its methods."""
 
-The framework's own routing costs a third of a read, and does for each request what can be done once.
-"""
+import re
+from collections.abc import Iterable
+from typing import Final
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterword import errors
 from afterword.core.wire.site import API_PREFIX
-from afterword.web.operations import Route
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-_INSIDE: Final = f"{API_PREFIX}/"
+_FAMILY: Final = re.compile(rf"{re.escape(API_PREFIX)}/(?:q/)?[a-z]+(?=/|\Z)")
+_PARAMETER: Final = re.compile(r"\{[^}]*\}")
 
 
-@dataclass(slots=True)
-class _Place:
-    """A path with operations: its template, the names of its parameters in order, what answers each method."""
+class Resource:
+    """An address: what answers each of its methods. The front adds HEAD, and OPTIONS to `Allow`."""
 
-    template: str
-    names: tuple[str, ...]
-    by_method: dict[str, App] = field(default_factory=dict[str, App])
+    def __init__(self, template: str) -> None:
+        self._template = template
+        self._by_method: dict[str, ASGIApp] = {}
 
-    @property
-    def allow(self) -> str:
-        """The methods, as the header `Allow` lists them; the front adds HEAD and OPTIONS."""
-        return ", ".join(sorted(self.by_method))
+    def add(self, method: str, app: ASGIApp) -> None:
+        """Let `app` answer the method."""
+        assert method not in self._by_method, f"{method} {self._template} is declared twice"  # noqa: S101
+        self._by_method[method] = app
 
-
-@dataclass(slots=True)
-class _Node:
-    """A segment: what may follow it."""
-
-    fixed: dict[str, "_Node"] = field(default_factory=dict[str, "_Node"])
-    parameter: "_Node | None" = None
-    place: _Place | None = None
-
-
-class Operations:
-    """The operations of the API by path and method, before an application that knows all other addresses."""
-
-    def __init__(self, routes: Iterable[tuple[Route, App]], *, others: App) -> None:
-        self._root = _Node()
-        self._others = others
-        for route, operation in routes:
-            self._add(route, operation)
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer a request (ASGI): what is returned is whose answer it is, to be awaited. Raises MethodNotAllowed."""
-        values: list[str] = []
-        place = None
-        if scope["type"] == "http" and scope["path"].startswith(_INSIDE):
-            place = _find(self._root, scope["path"][len(_INSIDE) :].split("/"), 0, values)
-        if place is None:
-            return self._others(scope, receive, send)
-        scope["path_template"] = place.template
-        operation = place.by_method.get(scope["method"])
-        if operation is not None:
-            scope["path_params"] = dict(zip(place.names, values, strict=True))
-            return operation(scope, receive, send)
-        if scope["method"] == "OPTIONS":
-            return _send_options(place, send)
-        raise errors.MethodNotAllowed("This address has other methods.", headers={"Allow": place.allow})
-
-    def _add(self, route: Route, operation: App) -> None:
-        node = self._root
-        for segment in route.path.removeprefix("/").split("/"):
-            if segment.startswith("{"):
-                node.parameter = node.parameter or _Node()
-                node = node.parameter
-            else:
-                node = node.fixed.setdefault(segment, _Node())
-        template = f"{API_PREFIX}{route.path}"
-        node.place = node.place or _Place(template, route.parameters)
-        assert node.place.template == template, "one address has one spelling of its parameters"  # noqa: S101
-        assert route.method not in node.place.by_method, f"{route.method} {route.path} is declared twice"  # noqa: S101
-        node.place.by_method[route.method] = operation
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request (ASGI). Raises MethodNotAllowed."""
+        scope["path_template"] = self._template
+        app = self._by_method.get(scope["method"])
+        if app is not None:
+            await app(scope, receive, send)
+            return
+        allow = ", ".join(sorted(self._by_method))
+        if scope["method"] != "OPTIONS":
+            raise errors.MethodNotAllowed("This address has other methods.", headers={"Allow": allow})
+        await send({"type": "http.response.start", "status": 204, "headers": [(b"allow", allow.encode())]})
+        await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_options(place: _Place, send: Send) -> None:
-    allow = (b"allow", place.allow.encode())
-    await send({"type": "http.response.start", "status": 204, "headers": [allow]})
-    await send({"type": "http.response.body", "body": b""})
+def router_of(apps: Iterable[tuple[str, str, ASGIApp]]) -> Router:
+    """The router over methods, path templates and their applications; a fixed segment wins over a parameter.
+
+    The router tries one entry after the other, so each family of the API is an entry of its own, with few below it.
+    """
+    resources: dict[str, Resource] = {}
+    for method, path, app in apps:
+        resources.setdefault(path, Resource(path)).add(method, app)
+    shapes = {_PARAMETER.sub("{}", path) for path in resources}
+    assert len(shapes) == len(resources), "one address has one spelling of its parameters"  # noqa: S101
+    entries: list[BaseRoute] = []
+    families: dict[str, Router] = {}
+    for path in sorted(resources, key=_fixed_first):
+        family = _FAMILY.match(path)
+        if family is None or family[0] == path:
+            entries.append(Route(path, resources[path]))
+            continue
+        prefix = family[0]
+        if prefix not in families:
+            families[prefix] = _router([])
+            entries.append(Mount(prefix, app=families[prefix]))
+        families[prefix].routes.append(Route(path.removeprefix(prefix), resources[path]))
+    return _router(entries)
 
 
-def _find(node: _Node, segments: Sequence[str], at: int, values: list[str]) -> _Place | None:
-    if at == len(segments):
-        return node.place
-    fixed = node.fixed.get(segments[at])
-    if fixed is not None and (found := _find(fixed, segments, at + 1, values)) is not None:
-        return found
-    if node.parameter is None:
-        return None
-    values.append(segments[at])
-    found = _find(node.parameter, segments, at + 1, values)
-    if found is None:
-        values.pop()
-    return found
+def _router(routes: list[BaseRoute]) -> Router:
+    return Router(routes, redirect_slashes=False, default=_nowhere)
+
+
+async def _nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    raise errors.NotFound("There is no operation at this address.", "unknown_route")
+
+
+def _fixed_first(path: str) -> tuple[bool, list[tuple[bool, str]]]:
+    """The API first, which is asked for most."""
+    segments = [(segment.startswith("{"), segment) for segment in path.split("/")]
+    return not path.startswith(API_PREFIX), segments

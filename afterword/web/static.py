@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from litestar import Request, Response, get
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import errors
 from afterword.web import headers
+from afterword.web.pages import Pages
 
 FINGERPRINT_CHARACTERS: Final = 10
 FOLDER: Final = Path(__file__).parent.parent / "static"
@@ -24,6 +26,8 @@ _TYPES: Final[Mapping[str, str]] = {
     ".ico": "image/x-icon",
     ".txt": "text/plain",
 }
+
+routes = Pages()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,11 @@ def url(path: str) -> str:
     return f"/static/{path}?v={digest[:FINGERPRINT_CHARACTERS]}"
 
 
-@get("/static/{path:path}", include_in_schema=False)
-async def static_file(request: Request[Any, Any, Any], path: str) -> Response[bytes]:
+@routes.get("/static/{path:path}")
+async def static_file(request: Request) -> Response:
     """One file."""
-    files: Mapping[str, File] = request.app.state.static_files
-    file = files.get(path.removeprefix("/"))
+    files: Mapping[str, File] = request.state.static_files
+    file = files.get(request.path_params["path"])
     if file is None:
         raise errors.NotFound("There is no such file.", "unknown_route")
     # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
@@ -71,5 +75,5 @@ async def static_file(request: Request[Any, Any, Any], path: str) -> Response[by
         "Cache-Control": "public, max-age=31536000, immutable" if is_this else "public, max-age=300",
     }
     if headers.matches(request.headers.get("if-none-match", ""), etag):
-        return Response(b"", status_code=304, headers=more, media_type=file.media_type)
+        return Response(status_code=304, headers=more, media_type=file.media_type)
     return Response(file.content, media_type=file.media_type, headers=more)

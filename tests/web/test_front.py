@@ -26,6 +26,7 @@ class TestPaths:
             ("/", None, "/"),
             ("///", None, "/"),
             ("/a/b%", b"/a/b%25", "/a/b%"),
+            ("/v3.2/q\n", b"/v3.2/q%0A", NOWHERE),
         ],
     )
     def test_one_spelling(self, path: str, raw: bytes | None, expected: str) -> None:
@@ -39,7 +40,15 @@ class TestPaths:
 
     @pytest.mark.parametrize(
         "path",
-        ["/v3.2/Note", "/v3.2/note%2Fbare", "/v3.2/note;x=1", "/v3.3/note", "/v3.2/note/a/b", "/v3.2%2Fnote"],
+        [
+            "/v3.2/Note",
+            "/v3.2/note%2Fbare",
+            "/v3.2/note;x=1",
+            "/v3.3/note",
+            "/v3.2/note/a/b",
+            "/v3.2%2Fnote",
+            "/v3.2/note%0A",
+        ],
     )
     async def test_leads_nowhere(self, client: httpx2.AsyncClient, path: str) -> None:
         problem(await client.get(f"http://testserver{path}"), 404, "unknown_route")

@@ -1,14 +1,15 @@
-"""The server's protocol: what a client reads is what it would read of uvicorn's own."""
+"""The server's protocol: limits on the head of a request, on connections and on the log, and how a stop ends."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 import uvicorn
 
-from afterword.web.protocol import Protocol
+from afterword.web import protocol
+from afterword.web.protocol import HEAD_BYTES_MAX, HEADERS_MAX, Protocol
 
 CONTENT = b"x" * 300_000
 SECONDS_MAX = 10
@@ -23,11 +24,9 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 @asynccontextmanager
 async def serving(
-    made: list[Protocol] | None = None, *, by: Any = None, keep_alive: int = 5
+    made: list[Protocol] | None = None, *, by: Any = None
 ) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    config = uvicorn.Config(
-        by or app, timeout_keep_alive=keep_alive, port=0, http=Protocol, ws="none", lifespan="off", log_config=None
-    )
+    config = uvicorn.Config(by or app, port=0, http=Protocol, ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     config.load()
     loop = asyncio.get_running_loop()
@@ -81,205 +80,158 @@ async def test_a_large_answer_is_whole() -> None:
         assert CONTENT == await read_answer(reader)
 
 
-async def answer_of(request: bytes, by: Any) -> bytes:
+async def answer_of(request: bytes, by: Any = None) -> bytes:
     """All that comes back for a request, until the connection is closed."""
     async with serving(by=by) as (reader, writer):
         writer.write(request)
         return await reader.read()
 
 
-LAST = b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
-
-
-def app_of(*messages: dict[str, Any]) -> Any:
-    async def by(_: Any, __: Any, send: Any) -> None:
-        for message in messages:
-            await send(message)
-
-    return by
-
-
-def start(*headers: tuple[bytes, bytes], status: int = 200) -> dict[str, Any]:
-    return {"type": "http.response.start", "status": status, "headers": list(headers)}
-
-
-def piece(content: bytes, *, more: bool = False) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": content, "more_body": more}
+FIRST = b"GET / HTTP/1.1\r\nHost: here\r\n"
+LAST = FIRST + b"Connection: close\r\n\r\n"
 
 
 class TestRefused:
     @pytest.mark.parametrize(
-        "messages",
+        "request_",
         [
-            (),
-            (piece(b"early"),),
-            (start((b"x-name", b"two\r\nlines")), piece(b"")),
-            (start((b"no name", b"value")), piece(b"")),
-            (start((b"transfer-encoding", b"chunked"), (b"no name", b"value")),),
-            (start((b"content-length", b"9")),),
-            (start(), start()),
+            b"nothing\r\n\r\n",
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: here\r\nhost: here\r\n\r\n",
+            b"GET / HTTP/1.0\r\nHost: here\r\nHost: there\r\n\r\n",
+            b"CONNECT here:443 HTTP/1.1\r\nHost: here\r\n\r\n",
         ],
     )
-    async def test_an_application_that_is_wrong_before_it_began(self, messages: tuple[dict[str, Any], ...]) -> None:
-        answer = await answer_of(LAST, app_of(*messages))
-        assert answer.startswith(b"HTTP/1.1 500 ")
-        assert answer.endswith(b"\r\n\r\nInternal Server Error")
-
-    @pytest.mark.parametrize("content", [b"", b"short", b"longer than it"])
-    async def test_another_length_than_was_told(self, content: bytes) -> None:
-        answer = await answer_of(LAST, app_of(start((b"content-length", b"9")), piece(content)))
-        assert content[:5] + b" than it" not in answer
-
-    async def test_what_cannot_be_read(self) -> None:
-        assert (await answer_of(b"nothing\r\n\r\n", app)).startswith(b"HTTP/1.1 400 ")
-
-
-class TestAnswers:
-    async def test_pieces_without_a_length(self) -> None:
-        answer = await answer_of(LAST, app_of(start(), piece(b"one", more=True), piece(b"", more=True), piece(b"two")))
-        assert b"\r\ntransfer-encoding: chunked\r\n" in answer
-        assert answer.endswith(b"\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n")
-
-    async def test_a_length_in_whatever_spelling(self) -> None:
-        answer = await answer_of(LAST, app_of(start((b"Content-Length", b"3")), piece(b"one")))
-        assert b"chunked" not in answer
-        assert answer.endswith(b"\r\n\r\none")
-
-    async def test_head_has_none_of_the_body(self) -> None:
-        answer = await answer_of(LAST.replace(b"GET", b"HEAD"), app)
-        assert b"\r\ncontent-length: 1\r\n" in answer
-        assert answer.endswith(b"\r\n\r\n")
-
-    async def test_nothing_follows_a_204(self) -> None:
-        answer = await answer_of(LAST, app_of(start(status=204), piece(b"")))
-        assert b"chunked" not in answer
-        assert answer.endswith(b"\r\n\r\n")
-
-    async def test_the_application_closes(self) -> None:
-        request = LAST.replace(b"Connection: close\r\n", b"")
-        answer = await answer_of(
-            request, app_of(start((b"connection", b"close"), (b"content-length", b"0")), piece(b""))
-        )
-        assert 1 == answer.count(b"connection: close")
-
-    async def test_an_old_client(self) -> None:
-        assert (await answer_of(LAST.replace(b"1.1", b"1.0").replace(b"Connection: close\r\n", b""), app)).endswith(
-            b"/"
-        )
+    async def test_unreadable(self, request_: bytes) -> None:
+        assert (await answer_of(request_)).startswith(b"HTTP/1.1 400 ")
 
     @pytest.mark.parametrize(
-        ("target", "path", "query"),
+        "more",
         [
-            (b"/a%20b?c=%20d?e", "/a b", b"c=%20d?e"),
-            (b"http://elsewhere/a?b", "/a", b"b"),
-            (b"/a#b", "/a", b""),
-            (b"/?", "/", b""),
+            b"A: " + b"x" * HEAD_BYTES_MAX + b"\r\n\r\n",
+            b"A: " + b"x" * (HEAD_BYTES_MAX - len(FIRST) - 2),  # one byte too many, and no end
+            b"A: x\r\n" * HEADERS_MAX + b"\r\n",
         ],
     )
-    async def test_the_address(self, target: bytes, path: str, query: bytes) -> None:
-        seen: list[Any] = []
+    async def test_a_large_head(self, more: bytes) -> None:
+        assert (await answer_of(FIRST + more)).startswith(b"HTTP/1.1 431 ")
+
+    async def test_a_long_target(self) -> None:
+        assert (await answer_of(FIRST.replace(b"/", b"/" + b"x" * HEAD_BYTES_MAX, 1) + b"\r\n")).startswith(
+            b"HTTP/1.1 431 "
+        )
+
+    async def test_a_large_head_in_pieces(self) -> None:
+        async with serving() as (reader, writer):
+            start = b"GET / HTTP/1.1\r\nA: "
+            writer.write(start + b"x" * (1_022 - len(start)) + b"\r\n")
+            for _ in range(63):
+                writer.write(b"A: " + b"x" * 1_019 + b"\r\n")
+                await writer.drain()
+            writer.write(b"A")
+            assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
+
+    async def test_what_follows_an_upgrade(self) -> None:
+        upgrade = b"Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+        answer = await answer_of(FIRST + upgrade + FIRST.replace(b"/", b"/smuggled", 1) + b"\r\n")
+        assert b"connection: close\r\n" in answer
+        assert answer.endswith(b"\r\n\r\n/")
+
+
+class TestLargest:
+    async def test_head(self) -> None:
+        assert (await answer_of(FIRST + b"A: " + b"x" * 65_000 + b"\r\nConnection: close\r\n\r\n")).endswith(
+            b"\r\n\r\n/"
+        )
+
+    async def test_headers(self) -> None:
+        assert (await answer_of(FIRST + b"A: x\r\n" * (HEADERS_MAX - 2) + b"Connection: close\r\n\r\n")).endswith(b"/")
+
+    async def test_a_body_is_not_the_head(self) -> None:
+        post = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(CONTENT) + CONTENT
+        assert (await answer_of(post + post + LAST)).endswith(b"\r\n\r\n/")
+
+    async def test_an_old_client_needs_no_host(self) -> None:
+        assert (await answer_of(b"GET /old HTTP/1.0\r\n\r\n")).endswith(b"/old")
+
+
+class TestSlow:
+    @pytest.mark.parametrize("sent", [b"", b"G", FIRST])
+    async def test_a_head_that_does_not_come_to_its_end(self, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS_MAX", 0.05)
+        async with serving() as (reader, writer):
+            writer.write(sent)
+            assert b"" == await reader.read()
+
+    async def test_a_drip(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS_MAX", 0.2)
+        async with serving() as (reader, writer):
+            writer.write(FIRST)
+            while not reader.at_eof():
+                writer.write(b"A: x\r\n")
+                await asyncio.sleep(0.01)
+            assert b"" == await reader.read()
+
+    async def test_an_answer_may_take_longer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS_MAX", 0.05)
 
         async def by(scope: Any, receive: Any, send: Any) -> None:
-            seen.extend((scope["path"], scope["query_string"]))
+            await asyncio.sleep(0.2)
             await app(scope, receive, send)
 
-        await answer_of(LAST.replace(b"/", target, 1), by)
-        assert [path, query] == seen
+        assert (await answer_of(LAST, by)).endswith(b"\r\n\r\n/")
 
 
-class TestBody:
-    async def test_it_is_read_whole_and_then_the_end_is_awaited(self) -> None:
-        got: list[Any] = []
+class TestManyConnections:
+    async def test_the_one_that_waits_longest_makes_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "CONNECTIONS_MAX", 3)
+        async with serving() as (reader, writer), beside(writer) as second, beside(writer) as third:
+            for reader_, writer_ in ((reader, writer), third):
+                writer_.write(FIRST + b"\r\n")
+                assert b"/" == await read_answer(reader_)
+            async with beside(writer) as fourth:
+                assert await is_cut_off(second[0])
+                for reader_, writer_ in ((reader, writer), third, fourth):
+                    writer_.write(LAST)
+                    assert b"/" == await read_answer(reader_)
+
+    async def test_all_are_being_answered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "CONNECTIONS_MAX", 1)
+        begun, go_on = asyncio.Event(), asyncio.Event()
 
         async def by(scope: Any, receive: Any, send: Any) -> None:
-            while not got or got[-1]["more_body"]:
-                got.append(await receive())
-            leaving = asyncio.ensure_future(receive())
-            await asyncio.sleep(0)
-            got.append(leaving.done())
+            begun.set()
+            await go_on.wait()
             await app(scope, receive, send)
-            got.append((await leaving)["type"])
 
         async with serving(by=by) as (reader, writer):
-            writer.write(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 6\r\nExpect: 100-continue\r\n\r\n")
-            assert b"HTTP/1.1 100 Continue\r\n\r\n" == await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"abc")
-            await writer.drain()
-            writer.write(b"def")
+            writer.write(LAST)
+            await begun.wait()
+            async with beside(writer) as other:
+                assert await is_cut_off(other[0])
+            go_on.set()
             assert b"/" == await read_answer(reader)
-        assert b"abcdef" == b"".join(each["body"] for each in got if isinstance(each, dict))
-        assert [False, "http.disconnect"] == got[-2:]
 
 
-async def test_head_and_body_leave_in_one_write() -> None:
-    made: list[Protocol] = []
-    async with serving(made) as (reader, writer):
-        writer.write(b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
-        await read_answer(reader)
-        written: list[bytes] = []
-        made[0].transport = cast("Any", Wire(written))
-        made[0].data_received(b"GET /two HTTP/1.1\r\nHost: here\r\n\r\n")
-        while not written:
-            await asyncio.sleep(0)
-        assert 1 == len(written)
-        assert written[0].endswith(b"\r\n\r\n/two")
+@asynccontextmanager
+async def beside(
+    writer: asyncio.StreamWriter,
+) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Another connection to the same server."""
+    connection = await asyncio.open_connection(*writer.get_extra_info("peername"))
+    try:
+        yield connection
+    finally:
+        connection[1].close()
+        with suppress(ConnectionResetError):
+            await connection[1].wait_closed()
 
 
-class Wire(asyncio.Transport):
-    """Writes down what is written."""
-
-    def __init__(self, written: list[bytes]) -> None:
-        super().__init__()
-        self._written = written
-
-    def write(self, data: Any) -> None:
-        self._written.append(data)
-
-    def is_closing(self) -> bool:
-        return False
-
-
-class Watch:
-    """A loop whose time goes on only when the test says so."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._now = 0.0
-        self._later: list[tuple[float, Callable[[], None]]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loop, name)
-
-    def time(self) -> float:
-        return self._now
-
-    def call_later(self, delay: float, callback: Callable[[], None]) -> asyncio.Handle:
-        self._later.append((self._now + delay, callback))
-        return asyncio.Handle(callback, (), self._loop)
-
-    def go_on(self, seconds: float) -> None:
-        self._now += seconds
-        later, self._later = self._later, []
-        for due, callback in later:
-            if due <= self._now:
-                callback()
-            else:
-                self._later.append((due, callback))
-
-
-async def test_a_connection_that_nobody_uses_is_closed() -> None:
-    made: list[Protocol] = []
-    async with serving(made, keep_alive=5) as (reader, writer):
-        while not made:
-            await asyncio.sleep(0)
-        made[0].loop = watch = cast("Any", Watch())
-        for _ in range(3):
-            writer.write(b"GET /one HTTP/1.1\r\nHost: here\r\n\r\n")
-            assert b"/one" == await read_answer(reader)
-            watch.go_on(4)
-        assert not made[0].transport.is_closing()
-        watch.go_on(1)
-        assert b"" == await reader.read()
+async def is_cut_off(reader: asyncio.StreamReader) -> bool:
+    try:
+        return b"" == await reader.read()
+    except ConnectionResetError:
+        return True
 
 
 class TestShutdown:

@@ -1,30 +1,20 @@
-"""The tree of paths: fixed segments win, parameters keep their order, other addresses pass through."""
+"""The router: fixed segments win, parameters keep their names, other addresses lead nowhere."""
 
 from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
+from starlette.routing import Router
 
 from afterword import errors
-from afterword.web.operations import Answer, Call, Routes
-from afterword.web.routing import App, Operations
+from afterword.web.routing import router_of
 
 Message = MutableMapping[str, Any]
-
-
-def routes() -> Routes:
-    table = Routes(tag="Test")
-
-    async def answer(_call: Call[None], _db: Any) -> Answer:
-        return Answer()
-
-    for path in (
-        "/alert", "/alert/status", "/alert/{alert_id}", "/alert/{alert_id}/instance", "/alert/instance/{case_id}",
-        "/q/{a}/x/{b}",
-    ):  # fmt: skip
-        table.get(path, scope=None, answer=None, summary="Get")(answer)
-    table.post("/alert", scope=None, summary="Make")(answer)
-    return table
+PATHS = (
+    "/v3.2/alert", "/v3.2/alert/status", "/v3.2/alert/{alert_id}", "/v3.2/alert/{alert_id}/instance",
+    "/v3.2/alert/instance/{case_id}", "/v3.2/openapi.json", "/v3.2/q/{a}/x/{b}", "/v3.2/q/import", "/a/{id}",
+    "/a/sample", "/file/{path:path}",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -34,19 +24,19 @@ def asked() -> list[Any]:
 
 
 @pytest.fixture
-def operations(asked: list[Any]) -> Operations:
-    def reach(name: str) -> App:
-        async def operation(scope: Message, _receive: Any, _send: Any) -> None:
-            asked.append((name, scope.get("path_params")))
+def router(asked: list[Any]) -> Router:
+    def reach(method: str, path: str) -> Any:
+        async def app(scope: Message, _receive: Any, _send: Any) -> None:
+            assert path == scope["path_template"]
+            asked.append((f"{method} {path}", scope["path_params"]))
 
-        return operation
+        return app
 
-    return Operations(
-        [(route, reach(f"{route.method} {route.path}")) for route in routes().all], others=reach("others")
-    )
+    methods = [*(("GET", path) for path in PATHS), ("POST", "/v3.2/alert")]
+    return router_of([(method, path, reach(method, path)) for method, path in methods])
 
 
-async def ask(operations: Operations, path: str, method: str = "GET") -> list[Message]:
+async def ask(router: Router, path: str, method: str = "GET") -> list[Message]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -55,57 +45,74 @@ async def ask(operations: Operations, path: str, method: str = "GET") -> list[Me
     async def receive() -> Message:
         return {}
 
-    await operations({"type": "http", "method": method, "path": path}, receive, send)
+    await router({"type": "http", "method": method, "path": path}, receive, send)
     return sent
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v3.2",
+        "/v3.2/",
+        "/v3.2/alert/7/8",
+        "/v3.2/alert/",
+        "/v3.2/q/1/y/2",
+        "/v3.2x/alert",
+        "/v3x2/alert",
+        "/alert",
+        "/a",
+        "",
+    ],
+)
+async def test_nowhere(router: Router, path: str) -> None:
+    with pytest.raises(errors.NotFound) as refused:
+        await ask(router, path)
+    assert "unknown_route" == refused.value.code
 
 
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/v3.2/alert", ("GET /alert", {})),
-        ("/v3.2/alert/status", ("GET /alert/status", {})),
-        ("/v3.2/alert/7", ("GET /alert/{alert_id}", {"alert_id": "7"})),
-        ("/v3.2/alert/7/instance", ("GET /alert/{alert_id}/instance", {"alert_id": "7"})),
-        ("/v3.2/alert/status/instance", ("GET /alert/{alert_id}/instance", {"alert_id": "status"})),
-        ("/v3.2/alert/instance/7", ("GET /alert/instance/{case_id}", {"case_id": "7"})),
-        ("/v3.2/alert/instance/instance", ("GET /alert/instance/{case_id}", {"case_id": "instance"})),
-        ("/v3.2/q/1/x/2", ("GET /q/{a}/x/{b}", {"a": "1", "b": "2"})),
-        ("/v3.2/q/{a}/x/é;1", ("GET /q/{a}/x/{b}", {"a": "{a}", "b": "é;1"})),
-        ("/v3.2", ("others", None)),
-        ("/v3.2/", ("others", None)),
-        ("/v3.2/alert/7/8", ("others", None)),
-        ("/v3.2/q/1/y/2", ("others", None)),
-        ("/v3.2x/alert", ("others", None)),
-        ("/alert", ("others", None)),
-        ("/a/7", ("others", None)),
+        ("/v3.2/alert", ("GET /v3.2/alert", {})),
+        ("/v3.2/alert/status", ("GET /v3.2/alert/status", {})),
+        ("/v3.2/alert/7", ("GET /v3.2/alert/{alert_id}", {"alert_id": "7"})),
+        ("/v3.2/alert/7/instance", ("GET /v3.2/alert/{alert_id}/instance", {"alert_id": "7"})),
+        ("/v3.2/alert/status/instance", ("GET /v3.2/alert/{alert_id}/instance", {"alert_id": "status"})),
+        ("/v3.2/alert/instance/7", ("GET /v3.2/alert/instance/{case_id}", {"case_id": "7"})),
+        ("/v3.2/alert/instance/instance", ("GET /v3.2/alert/instance/{case_id}", {"case_id": "instance"})),
+        ("/v3.2/q/1/x/2", ("GET /v3.2/q/{a}/x/{b}", {"a": "1", "b": "2"})),
+        ("/v3.2/q/{a}/x/é;1", ("GET /v3.2/q/{a}/x/{b}", {"a": "{a}", "b": "é;1"})),
+        ("/v3.2/q/import", ("GET /v3.2/q/import", {})),
+        ("/v3.2/openapi.json", ("GET /v3.2/openapi.json", {})),
+        ("/a/7", ("GET /a/{id}", {"id": "7"})),
+        ("/a/sample", ("GET /a/sample", {})),
+        ("/file/a/../b", ("GET /file/{path:path}", {"path": "a/../b"})),
     ],
 )
-async def test_find(operations: Operations, asked: list[Any], path: str, expected: object) -> None:
-    await ask(operations, path)
+async def test_find(router: Router, asked: list[Any], path: str, expected: object) -> None:
+    await ask(router, path)
     assert [expected] == asked
 
 
-async def test_other_method(operations: Operations) -> None:
+async def test_other_method(router: Router) -> None:
     with pytest.raises(errors.MethodNotAllowed) as refused:
-        await ask(operations, "/v3.2/alert", "DELETE")
+        await ask(router, "/v3.2/alert", "DELETE")
     assert {"Allow": "GET, POST"} == refused.value.headers
 
 
-async def test_options(operations: Operations, asked: list[Any]) -> None:
-    start, end = await ask(operations, "/v3.2/alert", "OPTIONS")
+async def test_options(router: Router, asked: list[Any]) -> None:
+    start, end = await ask(router, "/v3.2/alert", "OPTIONS")
     assert (204, [(b"allow", b"GET, POST")], b"") == (start["status"], start["headers"], end["body"])
     assert [] == asked
 
 
 def test_two_spellings_of_one_address() -> None:
-    table = routes()
-
-    async def answer(_call: Call[None], _db: Any) -> Answer:
-        return Answer()
-
-    async def operation(_scope: Any, _receive: Any, _send: Any) -> None:
-        """Answer nothing."""
-
-    table.get("/alert/{other_id}", scope=None, answer=None, summary="Get")(answer)
+    app: Any = None
     with pytest.raises(AssertionError, match="one spelling"):
-        Operations([(route, operation) for route in table.all], others=operation)
+        router_of([("GET", "/a/{id}", app), ("POST", "/a/{other_id}", app)])
+
+
+def test_one_method_twice() -> None:
+    app: Any = None
+    with pytest.raises(AssertionError, match="declared twice"):
+        router_of([("GET", "/a/{id}", app), ("GET", "/a/{id}", app)])

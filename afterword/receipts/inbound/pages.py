@@ -1,10 +1,7 @@
 """The door of providers: `POST /inbound/{inbound_id}`, without a token; the call's own signature opens it."""
 
-from typing import Any
-
-from litestar import Request, Response, post
-from litestar.handlers import HTTPRouteHandler
-from litestar.status_codes import HTTP_204_NO_CONTENT
+from starlette.requests import Request
+from starlette.responses import Response
 
 from afterword import db, errors
 from afterword.core.wire.site import Site
@@ -12,13 +9,16 @@ from afterword.receipts.inbound import service
 from afterword.receipts.inbound.service import Callback
 from afterword.web import headers, public
 from afterword.web.limits import Limiter
+from afterword.web.pages import Pages
+
+routes = Pages()
 
 
-@post("/inbound/{inbound_id:str}", status_code=HTTP_204_NO_CONTENT)
-async def receive_callback(request: Request[Any, Any, Any], inbound_id: str) -> Response[None]:
+@routes.post("/inbound/{inbound_id}")
+async def receive_callback(request: Request) -> Response:
     """Take a provider's reports; 401 and 404 count against whoever sends them."""
-    limiter: Limiter = request.app.state.limiter
-    site: Site = request.app.state.site
+    limiter: Limiter = request.state.limiter
+    site: Site = request.state.site
     source = request.client.host if request.client else ""
     callback = Callback(
         headers=headers.read(request.scope["headers"]),
@@ -26,14 +26,15 @@ async def receive_callback(request: Request[Any, Any, Any], inbound_id: str) -> 
         body=await public.read_body(request),
     )
     try:
-        async with db.transaction(request.app.state.pool) as database:
+        async with db.transaction(request.state.pool) as database:
             await service.receive(
-                database, inbound_id=inbound_id, callback=callback, site=site, now=database.clock.now()
+                database,
+                inbound_id=request.path_params["inbound_id"],
+                callback=callback,
+                site=site,
+                now=database.clock.now(),
             )
     except (errors.NotFound, errors.Unauthorized):
         limiter.count_failure(source)
         raise
-    return Response(None, status_code=HTTP_204_NO_CONTENT)
-
-
-routes: list[HTTPRouteHandler] = [receive_callback]
+    return Response(status_code=204)
