@@ -26,6 +26,7 @@ from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
 from tests.clusters import let_end_others
+from tests.sizes import FULL, SEED_VARIABLE, draw_by
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
@@ -70,6 +71,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _server: embedded.Server | None = None
 _server_url = ""
 _house: "House | None" = None  # the one in this process's template
+
+
+def pytest_report_header() -> str:
+    """Where the parts come from that tests draw for this commit."""
+    return f"routes of each kind: {'all' if FULL else f'drawn by {draw_by()} ({SEED_VARIABLE} gives them back)'}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,8 +16,9 @@ from tests import machine
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, Findings, good_body
 from tests.contract.hostile import FORMS, HOSTILE, HOSTILE_LISTS, JSON, MALFORMED
+from tests.contract.kinds import each_kind, each_kind_where, each_kind_with_ids
 from tests.contract.wire import CANARY, DOCUMENTED, FIELD_CODES, problem_faults
-from tests.contract.world import ABSENT, ROUTES, World, every_path, every_route, makes, name_of, with_body, with_ids
+from tests.contract.world import ABSENT, ROUTES, World, every_path, has_body, makes, name_of, routes_where, with_body
 from tests.dates import YEAR, last_sunday
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -49,7 +50,7 @@ async def test_there_are_routes() -> None:
 
 
 class TestCaller:
-    @every_route
+    @each_kind
     async def test_nobody_and_strangers(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         ask = lambda **options: world.ask(route.method, path, token=None, **options)  # noqa: E731
@@ -69,7 +70,7 @@ class TestCaller:
         await findings.expect("two tokens", await ask(headers=both), (401, "ambiguous_credentials"))
         findings.report()
 
-    @every_route
+    @each_kind
     async def test_token_in_the_address(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for name in ("access_token", "token", "Token", "%74oken"):
@@ -82,7 +83,7 @@ class TestCaller:
         await findings.expect("a cookie", reply, UNAUTHENTICATED)
         findings.report()
 
-    @every_route
+    @each_kind
     async def test_domain_of_another(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         for domain in (world.theirs.house.domain, CANARY, "demo.example", "dem", "\xe9"):
@@ -118,7 +119,7 @@ class TestCaller:
 
 
 class TestPath:
-    @with_ids
+    @each_kind_with_ids
     async def test_unknown_and_misshapen_ids(self, world: World, route: Route) -> None:
         findings = Findings(world, route)
         options = good_body(world, route)
@@ -134,7 +135,7 @@ class TestPath:
                 await findings.expect(f"{name} {text[:30]}", reply, NOT_FOUND)
         findings.report()
 
-    @every_route
+    @each_kind
     async def test_tricks(self, world: World, route: Route) -> None:
         findings, path = Findings(world), world.ours.path(route)
         first, _, last = path.rpartition("/")
@@ -155,7 +156,7 @@ class TestPath:
             await findings.expect(target, reply, UNKNOWN_ROUTE, NOT_FOUND, (405, "method_not_allowed"), *unmade)
         findings.report()
 
-    @every_route
+    @each_kind
     async def test_one_spelling_for_each_address(self, world: World, route: Route) -> None:
         path = world.ours.path(route)
         for target in (
@@ -165,7 +166,7 @@ class TestPath:
             reply = await world.ask(route.method, target, token=None)
             assert (401, "unauthenticated") == (reply.status, reply.code), target
 
-    @every_route
+    @each_kind
     async def test_long_address(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         reply = await world.ask(route.method, f"{path}?a={'x' * 16_384}")
@@ -199,7 +200,7 @@ class TestPath:
 
 
 class TestHeaders:
-    @every_route
+    @each_kind
     async def test_accept(self, world: World, route: Route) -> None:
         """An answer without a body needs no admission."""
         findings = Findings(world, route)
@@ -209,12 +210,10 @@ class TestHeaders:
             await findings.expect(accept, await world.ask(route.method, path, headers={"Accept": accept}), expected)
         findings.report()
 
-    @every_route
+    @each_kind_where(lambda route: route.method == "POST")
     async def test_idempotency_key(self, world: World, route: Route) -> None:
         findings = Findings(world, route)
         path = world.ours.path(route, **dict.fromkeys(route.parameters, ABSENT))
-        if route.method != "POST":
-            return
         options = good_body(world, route)
         for key in ("", " ", '""', "a b", "x" * 256, "\xe9", "a\tb", f"{CANARY}\x7f"):
             reply = await world.ask(route.method, path, headers={"Idempotency-Key": key}, **options)
@@ -222,18 +221,16 @@ class TestHeaders:
             assert [("Idempotency-Key", "malformed_header")] == reply.wrong
         findings.report()
 
-    @with_ids
+    @routes_where(lambda route: route.parameters and route.method in {"PATCH", "PUT", "DELETE"})
     async def test_if_match(self, world: World, route: Route) -> None:
         findings = Findings(world, route)
-        if route.method in {"GET", "POST"}:
-            return
         options: dict[str, Any] = {"document": {"locale": "de"}} if route.method == "PATCH" else good_body(world, route)
         for tag in ('"0"', 'W/"999999999"', '"0", "999999999"', f'"{CANARY}"', '"\xe9"', '""', "1", "x" * 5000):
             reply = await world.ask(route.method, world.ours.path(route), headers={"If-Match": tag}, **options)
             await findings.expect(tag[:20], reply, (412, "precondition_failed"))
         findings.report()
 
-    @every_route
+    @each_kind
     async def test_nonsense(self, world: World, route: Route) -> None:
         """Headers that nothing depends on are ignored, whatever they hold."""
         findings = Findings(world, route)
@@ -248,7 +245,7 @@ class TestHeaders:
 
 
 class TestBody:
-    @every_route
+    @each_kind
     async def test_hostile_bodies(self, world: World, route: Route, monkeypatch: pytest.MonkeyPatch) -> None:
         """Refused quickly, and before anything that could ask the database."""
         findings, path = Findings(world, route), world.ours.path(route)
@@ -300,16 +297,14 @@ class TestBody:
         assert (422, {f"/{name}" for name in members}) == (reply.status, {place for place, _ in reply.wrong})
         assert [] == problem_faults(reply)
 
-    @with_body
+    @routes_where(lambda route: has_body(route) and probes.required_of(route.body))
     async def test_nothing_sent(self, world: World, route: Route) -> None:
         assert route.body is not None
         findings, path = Findings(world, route), world.ours.path(route)
-        required = [f"/{name}" for name in probes.required_of(route.body)]
         for body in (None, b"", b"{}", b"[]", b"\xef\xbb\xbf{}"):
-            if required:
-                reply = await world.ask(route.method, path, headers={"content-type": JSON}, body=body)
-                await findings.expect(str(body), reply, (422, "invalid"))
-                assert [(place, "required") for place in required] == reply.wrong
+            reply = await world.ask(route.method, path, headers={"content-type": JSON}, body=body)
+            await findings.expect(str(body), reply, (422, "invalid"))
+            assert [(f"/{name}", "required") for name in probes.required_of(route.body)] == reply.wrong
         findings.report()
 
     @with_body
@@ -334,7 +329,7 @@ class TestBody:
                 await findings.expect_field(place, reply, f"/metadata{place}/undeclared", ["unknown_metadata"])
         findings.report()
 
-    @with_body
+    @routes_where(lambda route: has_body(route) and probes.ids_of(route.body))
     async def test_unknown_ids(self, world: World, route: Route) -> None:
         assert route.body is not None
         findings, path = Findings(world, route), world.ours.path(route)
@@ -346,12 +341,10 @@ class TestBody:
 
 
 class TestDates:
-    @with_body
+    @routes_where(lambda route: route.parameters and has_body(route) and probes.moments_of(route.body))
     async def test_accepted(self, world: World, route: Route) -> None:
         """Same instant, same offset; without one the organization's zone. Sent where nothing is, so nothing is made."""
         assert route.body is not None
-        if not route.parameters:
-            return
         path = world.ours.path(route, **dict.fromkeys(route.parameters, ABSENT))
         for name in probes.moments_of(route.body):
             for text in ACCEPTED_DATES:

@@ -14,8 +14,8 @@ from afterword.web.limits import Limits
 from tests.bar import Tell
 from tests.conftest import SITE, House
 from tests.contract.existing import FORM, form
-from tests.contract.findings import FULL
 from tests.contract.wire import Reply, Wire
+from tests.sizes import FULL
 
 KEYS: Final = 500 if FULL else 40
 WAVE: Final = 50  # keys under which all is sent at once: a process lets no more than some thousands wait

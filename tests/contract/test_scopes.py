@@ -10,8 +10,10 @@ from afterword import db
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, alias_of
 from afterword.web.operations import Route
 from tests.contract.findings import Findings
+from tests.contract.kinds import each_kind
 from tests.contract.wire import Reply
 from tests.contract.world import ABSENT, ROUTES, World, every_route, name_of
+from tests.near_misses import near_misses
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -61,23 +63,6 @@ async def ask(world: World, route: Route, token: str) -> Reply:
     return await world.ask(route.method, world.ours.path(route, **dict.fromkeys(route.parameters, ABSENT)), token=token)
 
 
-def near_misses(scope: str) -> set[tuple[str, ...]]:
-    """Texts that a careless comparison takes for the scope, and sets that hold it only when they are joined."""
-    entity, action = scope.rsplit(".", 1)
-    dot = [scope.replace(".", other) for other in (" .", ". ", "\u2024", ":", "", "..", "_")]
-    space = [scope.replace(" ", other) for other in ("  ", "\u00a0", "\t", "_", "-", "", "%20", "+")]
-    around = [
-        text.format(scope)
-        for text in ("{} ", " {}", "{}\n", "{}\u00a0", "\u00a0{}", "{}\u200b", "{}2", '"{}"', "{{{}}}", "{},Plan.Read")
-    ]
-    case = [scope.lower(), scope.upper(), scope.swapcase(), alias_of(scope), scope.replace("e", "\u0435")]
-    part = [scope[:-1], scope[1:], entity, action, f"{entity}.", f".{action}", f"{scope}.{action}", scope[::-1]]
-    joined = [f"{scope} Plan.Read", f"Plan.Read {scope}", f"{entity}.{entity}.{action}"]
-    wild = [f"{entity}.*", f"*.{action}", "*", "*.*", "%", f"{entity}.%", f"{scope[:-4]}____", "", "null", "owner"]
-    sets = [(entity, action), (f"{entity}.", action), tuple(scope), tuple(scope.split(" ", 1))]
-    return {(text,) for text in (*dot, *space, *around, *case, *part, *joined, *wild)}.union(sets) - {(scope,)}
-
-
 class TestTable:
     async def test_every_operation_needs_a_scope_that_exists(self) -> None:
         assert [] == [name_of(route) for route in ROUTES if {route.scope, *route.more_scopes} - SCOPES]
@@ -105,15 +90,6 @@ async def test_exact_scope(world: World, route: Route) -> None:
 
 
 @every_route
-async def test_every_other_scope_alone(world: World, route: Route) -> None:
-    """No scope includes another: not Update Read, not an entity its children."""
-    findings = Findings(world, route)
-    for scope in sorted(SCOPES - {route.scope}):
-        await findings.expect(scope, await ask(world, route, await token_with(world, scope)), INSUFFICIENT)
-    findings.report()
-
-
-@every_route
 async def test_all_scopes_but_the_one(world: World, route: Route) -> None:
     """The refusal names what is missing, for people, for programs and for OAuth."""
     findings = Findings(world, route)
@@ -128,11 +104,13 @@ async def test_all_scopes_but_the_one(world: World, route: Route) -> None:
     findings.report()
 
 
-@every_route
-async def test_near_misses(world: World, route: Route) -> None:
+@each_kind
+async def test_nothing_like_it(world: World, route: Route) -> None:
+    """No scope includes another: not Update Read, not an entity its children."""
     assert route.scope is not None
     findings = Findings(world, route)
-    for scopes in near_misses(route.scope):
+    others = {(scope,) for scope in SCOPES - {route.scope}}
+    for scopes in sorted(others | near_misses(route.scope)):
         assert route.scope not in scopes
         await findings.expect(repr(scopes), await ask(world, route, await token_with(world, *scopes)), INSUFFICIENT)
     findings.report()

@@ -15,13 +15,19 @@ from afterword.web.operations import Route
 from tests.conftest import settled
 from tests.contract import probes
 from tests.contract.findings import NOT_FOUND, Findings, columns_of, good_body, next_of, rows_of
+from tests.contract.kinds import each_kind_with_ids
 from tests.contract.wire import Reply
 from tests.contract.world import (
     ABSENT,
+    DELETED,
+    ROUTES,
     Tenant,
     World,
+    has_body,
+    has_list,
     makes,
     name_of,
+    routes_where,
     with_body,
     with_ids,
     with_list,
@@ -70,6 +76,7 @@ class Guard:
         """Ask, and look for what is theirs in the answer."""
         options = {**good_body(self.world, self.route), **options}
         reply = await self.world.ask(self.route.method, target, **options)
+        self.findings.count += 1
         sent = target + str(options)
         for name, value in leaks_of(self.world.theirs).items():
             if value in reply.body.decode() and value not in sent:
@@ -98,26 +105,27 @@ class TestPath:
                 await guard.findings.expect(str(names), found, NOT_FOUND)
                 assert same(expected) == same(found), names
 
-    @with_ids
+    @routes_where(lambda route: DELETED.intersection(route.parameters))
     async def test_deleted_is_as_absent(self, world: World, route: Route) -> None:
         async with Guard(world, route) as guard:
-            for name in route.parameters:
-                if name in world.ours.deleted:
-                    found = await guard.ask(world.ours.path(route, **{name: world.ours.deleted[name]}))
-                    await guard.findings.expect(name, found, NOT_FOUND)
-                    assert same(await guard.ask(world.ours.path(route, **{name: ABSENT}))) == same(found)
+            for name in DELETED.intersection(route.parameters):
+                found = await guard.ask(world.ours.path(route, **{name: world.ours.deleted[name]}))
+                await guard.findings.expect(name, found, NOT_FOUND)
+                assert same(await guard.ask(world.ours.path(route, **{name: ABSENT}))) == same(found)
 
-    @with_ids
+    async def test_deleted_ones_are_known(self, world: World) -> None:
+        assert DELETED == world.ours.deleted.keys() == world.theirs.deleted.keys()
+
+    @routes_where(lambda route: len(route.parameters) > 1)
     async def test_ours_below_a_parent_of_ours_that_is_not_its_own(self, world: World, route: Route) -> None:
         """The ids of a path must belong together, and not only to the same organization."""
         async with Guard(world, route) as guard:
             for name in route.parameters:
                 others = {other: world.theirs.ids[other] for other in route.parameters if other != name}
-                if others:
-                    found = await guard.ask(world.ours.path(route, **others))
-                    await guard.findings.expect(f"only {name} is ours", found, NOT_FOUND)
+                found = await guard.ask(world.ours.path(route, **others))
+                await guard.findings.expect(f"only {name} is ours", found, NOT_FOUND)
 
-    @with_ids
+    @each_kind_with_ids
     async def test_tricks(self, world: World, route: Route) -> None:
         """No other spelling of the address, and no header, leads to it."""
         path = world.theirs.path(route)
@@ -141,7 +149,7 @@ class TestPath:
             reply = await guard.ask(path, headers={"esat-domain": world.theirs.house.domain})
             await guard.findings.expect("esat-domain", reply, (403, "domain_mismatch"))
 
-    @with_ids
+    @each_kind_with_ids
     async def test_conditional_requests(self, world: World, route: Route) -> None:
         """No header that asks about a version tells that there is one."""
         async with Guard(world, route) as guard:
@@ -176,10 +184,8 @@ class TestBody:  # the ids that a body names: test_foreign_members.py
                 if name in world.ours.ids and name not in settable and name in route.parameters:
                     assert world.ours.id_of(route, name) == str(reply.document[name])
 
-    @with_body
+    @routes_where(lambda route: has_body(route) and route.method == "POST")
     async def test_idempotency_keys_are_each_ones_own(self, world: World, route: Route) -> None:
-        if route.method != "POST":
-            return
         await world.ready(route)
         headers = {"Idempotency-Key": f"shared-{name_of(route)}".replace(" ", "")}
         document = probes.valid(route.body, world.ours) if route.body else {}
@@ -201,11 +207,9 @@ class TestBody:  # the ids that a body names: test_foreign_members.py
 
 
 class TestLists:
-    @with_list
+    @routes_where(lambda route: has_list(route) and route.path not in OF_THE_PRODUCT)
     async def test_only_ours(self, world: World, route: Route) -> None:
         """All rows are ours and none of theirs; the counts count ours."""
-        if route.path in OF_THE_PRODUCT:
-            return
         async with Guard(world, route) as guard:
             path = world.ours.path(route)
             ours = await guard.ask(f"{path}?limit=500")
@@ -252,17 +256,20 @@ class TestLists:
                         target = next_of(reply)
                     assert everything == sorted(found), (name, direction)
 
-    @with_list
-    async def test_their_cursor(self, world: World, route: Route) -> None:
+    async def test_their_cursor(self, world: World) -> None:
         """A cursor holds a place, not a right: on our list it finds our rows or is refused."""
-        theirs = await world.ask("GET", f"{world.theirs.path(route)}?limit=1", token=world.theirs.token)
-        target = next_of(theirs)
-        if target is None:
-            return
-        cursor = target.partition("cursor=")[2].partition("&")[0]
-        async with Guard(world, route) as guard:
-            reply = await guard.ask(f"{world.ours.path(route)}?limit=1&cursor={cursor}")
-            await guard.findings.expect("cursor", reply, (200, ""), (422, "invalid"))
+        asked: list[str] = []
+        for route in filter(has_list, ROUTES):
+            theirs = await world.ask("GET", f"{world.theirs.path(route)}?limit=1", token=world.theirs.token)
+            target = next_of(theirs)
+            if target is None:
+                continue  # they have one
+            asked.append(name_of(route))
+            cursor = target.partition("cursor=")[2].partition("&")[0]
+            async with Guard(world, route) as guard:
+                reply = await guard.ask(f"{world.ours.path(route)}?limit=1&cursor={cursor}")
+                await guard.findings.expect("cursor", reply, (200, ""), (422, "invalid"))
+        assert len(asked) >= 20, asked
 
 
 PAGES: Final = [
@@ -332,11 +339,9 @@ class TestPages:
             assert {404 if method == "GET" or not path.endswith("/view") else 403} == {reply.status for reply in found}
             assert 1 == len({reply.body.replace(request_id_of(reply), b"") for reply in found})
 
-    @every_page
+    @pytest.mark.parametrize(("method", "path"), [page for page in PAGES if page[0] != "GET"])
     async def test_their_key_does_not_fit_our_door(self, world: World, method: str, path: str) -> None:
         """A form's token is good for the one thing that it was given out for."""
-        if method == "GET":
-            return
         before = [await world.rows_of(world.ours), await world.rows_of(world.theirs)]
         theirs = world.theirs.ids
         subjects = [
