@@ -2,6 +2,7 @@
 
 import time
 import tracemalloc
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +19,7 @@ from tests.contract.findings import NOT_FOUND, UNAUTHENTICATED, UNKNOWN_ROUTE, F
 from tests.contract.hostile import FORMS, HOSTILE, HOSTILE_LISTS, JSON, MALFORMED
 from tests.contract.kinds import each_kind, each_kind_where, each_kind_with_ids
 from tests.contract.wire import CANARY, DOCUMENTED, FIELD_CODES, problem_faults
-from tests.contract.world import ABSENT, ROUTES, World, every_path, has_body, makes, name_of, routes_where, with_body
+from tests.contract.world import ABSENT, ROUTES, World, every_path, makes, name_of, routes_where, with_body
 from tests.dates import YEAR, last_sunday
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -39,6 +40,15 @@ NONSENSE_HEADERS: Final = (
 CPU_SECONDS_MAX: Final = 0.05
 MEMORY_BYTES_MAX: Final = 8_000_000
 HOSTILE_MIN: Final = 80
+
+
+def with_members(
+    members_of: Callable[[type[msgspec.Struct]], list[str]], *, is_wanted: Callable[[Route], object] = lambda _: True
+) -> pytest.MarkDecorator:
+    """A case for each operation whose body has such members."""
+    return routes_where(
+        lambda route: route.body is not None and route.rows_max is None and members_of(route.body) and is_wanted(route)
+    )
 
 
 async def test_there_are_routes() -> None:
@@ -297,7 +307,7 @@ class TestBody:
         assert (422, {f"/{name}" for name in members}) == (reply.status, {place for place, _ in reply.wrong})
         assert [] == problem_faults(reply)
 
-    @routes_where(lambda route: has_body(route) and probes.required_of(route.body))
+    @with_members(probes.required_of)
     async def test_nothing_sent(self, world: World, route: Route) -> None:
         assert route.body is not None
         findings, path = Findings(world, route), world.ours.path(route)
@@ -329,7 +339,7 @@ class TestBody:
                 await findings.expect_field(place, reply, f"/metadata{place}/undeclared", ["unknown_metadata"])
         findings.report()
 
-    @routes_where(lambda route: has_body(route) and probes.ids_of(route.body))
+    @with_members(probes.ids_of)
     async def test_unknown_ids(self, world: World, route: Route) -> None:
         assert route.body is not None
         findings, path = Findings(world, route), world.ours.path(route)
@@ -341,7 +351,7 @@ class TestBody:
 
 
 class TestDates:
-    @routes_where(lambda route: route.parameters and has_body(route) and probes.moments_of(route.body))
+    @with_members(probes.moments_of, is_wanted=lambda route: route.parameters)
     async def test_accepted(self, world: World, route: Route) -> None:
         """Same instant, same offset; without one the organization's zone. Sent where nothing is, so nothing is made."""
         assert route.body is not None
