@@ -3,24 +3,35 @@ PYTHON ?= python3
 VENV := .venv
 RIVALS := .venv-bench
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+DEVELOPING := $(VENV)/.developing
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FAULTS := tests/events tests/journeys tests/worker # where they are; looking through all tests takes long
 
-.PHONY: setup demo serve test ordinary types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
+LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-setup: $(STAMP)
+.PHONY: install setup demo serve test ordinary types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
 
-$(STAMP): requirements.lock pyproject.toml
+install: $(INSTALLED) ## what Afterword runs on
+
+setup: $(DEVELOPING) ## what its tests and checks need beside that
+
+$(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Afterword needs Python 3.11 or newer; set PYTHON=…") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: setup ## the whole journey on your machine; stays up until Ctrl-C
+$(DEVELOPING): $(INSTALLED) requirements-dev.lock
+	$(PIP) --require-hashes -r requirements-dev.lock
+	@touch $@
+
+demo: install ## the whole journey on your machine; stays up until Ctrl-C
 	$(BIN)/afterword demo
 
-serve: setup ## API, pages, worker and database in one process tree
+serve: install ## API, pages, worker and database in one process tree
 	$(BIN)/afterword serve
 
 programs: setup ## what tests run beside Python: Chromium, PHP
@@ -74,12 +85,10 @@ client: setup ## the generated half of the Python client, anew from the OpenAPI 
 	$(BIN)/python clients/python/generate.py
 
 lock: setup ## resolve the dependencies again
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet --output-file requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra bench --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet --output-file benchmarks/requirements.lock \
-	  --constraints requirements.lock
+	$(PIP) uv
+	$(LOCK) --group build --output-file requirements.lock
+	$(LOCK) --group dev --constraints requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --extra bench --constraints requirements.lock --output-file benchmarks/requirements.lock
 
 clean: ## what was installed and built; the data folder stays
 	rm -rf $(VENV) site .hypothesis .pytest_cache .ruff_cache
