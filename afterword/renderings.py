@@ -94,7 +94,7 @@ async def _reported(db: Database, look: Look) -> dict[str, Any]:
 
 async def _instance(_: Database, look: Look) -> dict[str, Any]:
     instance = look.read(instances_store.ShownInstance)
-    return _shown(instances_resources.QuestionnaireInstance.of(instance, look.site, look.zone))
+    return _shown(instances_resources.instance_of(instance, look.site, look.zone))
 
 
 async def _completed(db: Database, look: Look) -> dict[str, Any]:
@@ -121,7 +121,7 @@ async def _completed(db: Database, look: Look) -> dict[str, Any]:
             provisional=False,
             answered_time=min(kept.answered_time, completed_time) if kept else completed_time,
         )
-        one = instances_resources.ResponseAnswer.of(answer, version=version, locale=shown["locale"], zone=look.zone)
+        one = instances_resources.ResponseAnswer.shown(answer, version=version, locale=shown["locale"], zone=look.zone)
         answers.append(_shown(one))
     nothing: dict[str, Any] = {"questionnaire": {}, "responder": {}}
     return {**shown, "answers": answers, "metadata": data.get("metadata") or nothing}
@@ -147,7 +147,7 @@ async def _responder(db: Database, look: Look) -> dict[str, Any]:
         identifiers=identifiers,
         figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None),
     )
-    return _shown(responders_api.Responder.of(known, look.zone))
+    return _shown(responders_api.responder_of(known, look.zone))
 
 
 async def _tag(_: Database, look: Look) -> dict[str, Any]:
@@ -166,26 +166,26 @@ async def _case(db: Database, look: Look) -> dict[str, Any]:
 
 async def _questionnaire(_: Database, look: Look) -> dict[str, Any]:
     questionnaire = look.read(questionnaires_store.Questionnaire)
-    return _shown(questionnaires_api.Questionnaire.of(questionnaire, site=look.site, zone=look.zone))
+    return _shown(questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone))
 
 
 async def _pipeline(_: Database, look: Look) -> dict[str, Any]:
     pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
-    shown = pipelines_resources.Pipeline.of(pipeline, zone=look.zone, now=look.event.created_time)
+    shown = pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
     return _shown(shown)
 
 
 async def _import(_: Database, look: Look) -> dict[str, Any]:
-    return imports_resources.of_event(look.event.data, look.zone)
+    return _shown(imports_resources.Import.of_log(look.event.data, look.zone))
 
 
 async def _export(_: Database, look: Look) -> dict[str, Any]:
     export = look.read(exports_store.Export, owner=None, lease_until=None, scopes=[])
-    return _shown(exports_api.Export.of(export, look.zone))
+    return _shown(exports_api.export_of(export, look.zone))
 
 
 async def _suppression(_: Database, look: Look) -> dict[str, Any]:
-    return suppressions_resources.of_event(look.event.data, look.zone)
+    return _shown(suppressions_resources.Suppression.of_log(look.event.data, look.zone))
 
 
 async def _plan(_: Database, look: Look) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances import api as instances_api
-from afterword.queue import api, service, store
+from afterword.queue import api, service
+from afterword.queue.records import QueueItem
+from afterword.queue.resources import QUEUE_ITEMS
 from afterword.queue.service import NewItem
 from afterword.web.operations import Call, Handler
 from benchmarks.findings import Ratio
@@ -70,7 +72,7 @@ async def read_list(stage: Stage, port: int, *, rounds: int, seconds: float) -> 
     async with _bare(len(answer.content), answer.status_code) as bare_port:
         what = f"List of {LIST_ITEMS}, {CONNECTIONS} connections"
         ids = {"questionnaire_id": stage.seeded.questionnaire_id, "pipeline_id": stage.seeded.pipeline_id}
-        script = await _script(stage, api.list_items, ids, Page.first(store.ITEMS, limit=LIST_ITEMS))
+        script = await _script(stage, api.list_items, ids, Page.first(QUEUE_ITEMS, limit=LIST_ITEMS))
         requests = [request_of("GET", path, stage.seeded.token)]
         trial = Trial(what, LIST_FLOOR, requests, port, bare_port, script)
         return await _compare(stage, trial, rounds=rounds, seconds=seconds)
@@ -108,7 +110,7 @@ async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
         wanted = [_new(stage, number) for number in range(start, min(start + batch, first + count))]
         async with db.transaction(stage.pool) as database:
             for outcome in await service.schedule_all(database, wanted=wanted, secret=stage.site.secret):
-                assert isinstance(outcome, store.QueueItem), outcome
+                assert isinstance(outcome, QueueItem), outcome
 
 
 async def _compare(stage: Stage, trial: Trial, *, rounds: int, seconds: float) -> list[Ratio]:
@@ -177,7 +179,7 @@ async def _post_script(stage: Stage) -> str:
         [made] = await service.schedule_all(
             Database(recording, stage.pool.clock), wanted=[_new(stage, 0)], secret=stage.site.secret
         )
-    assert isinstance(made, store.QueueItem)
+    assert isinstance(made, QueueItem)
     [document] = next(values[0] for _, values in recording.statements if _is_documents(values[0]))  # type: ignore[misc]
     return recording.script(in_transaction=True, fresh=(document["item_id"], document["event_id"]))
 

@@ -29,6 +29,7 @@ from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.web.fields import UNSET
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Alerts")
@@ -52,7 +53,7 @@ _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
     scope="Alert.Read",
     answer=Alert,
     shape="envelope",
-    listing=rules_store.ALERTS,
+    listing=listing_of(Alert),
     summary="Get all alerts",
 )
 async def list_alerts(call: Call[None], db: Database) -> Answer:
@@ -62,8 +63,7 @@ async def list_alerts(call: Call[None], db: Database) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda alert: Alert.of(alert, zone)))
+    return Answer(Alert.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -122,7 +122,7 @@ async def delete_alert(call: Call[None], db: Database) -> Answer:
     scope="Alert Instance.Read",
     answer=AlertInstance,
     shape="envelope",
-    listing=cases_store.CASES,
+    listing=listing_of(AlertInstance),
     summary="Get all alert instances",
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Answer:
@@ -133,8 +133,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Answer:
         test_only=call.caller.test,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda case: AlertInstance.of(case, zone)))
+    return Answer(AlertInstance.of_rows(rows, call.zone))
 
 
 @instance_routes.get(
@@ -142,7 +141,7 @@ async def list_alert_instances(call: Call[None], db: Database) -> Answer:
     scope="Alert Instance.Read",
     answer=AlertInstance,
     shape="envelope",
-    listing=cases_store.CASES,
+    listing=listing_of(AlertInstance),
     summary="Get Alert Instance List by alert id",
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Answer:
@@ -154,8 +153,7 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Answer:
         test_only=call.caller.test,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda case: AlertInstance.of(case, zone)))
+    return Answer(AlertInstance.of_rows(rows, call.zone))
 
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
@@ -193,7 +191,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
     scope="Alert Instance.Read",
     answer=AlertComment,
     shape="envelope",
-    listing=cases_store.COMMENTS,
+    listing=listing_of(AlertComment),
     summary="Get all comments of an alert instance",
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Answer:
@@ -201,8 +199,7 @@ async def list_alert_comments(call: Call[None], db: Database) -> Answer:
     rows = await cases_store.list_comments(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
-    zone = call.zone
-    return Answer(rows.map(lambda comment: AlertComment.of(comment, zone)))
+    return Answer(AlertComment.of_rows(rows, call.zone))
 
 
 @instance_routes.post(
@@ -265,7 +262,7 @@ async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
     scope="Alert Status.Read",
     answer=AlertStatus,
     shape="array",
-    listing=statuses_store.STATUSES,
+    listing=listing_of(AlertStatus, order=(("position", "asc"),)),
     summary="Get all alert statuses",
     description="1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
 )
@@ -276,8 +273,7 @@ async def list_alert_statuses(call: Call[None], db: Database) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda status: AlertStatus.of(status, zone)))
+    return Answer(AlertStatus.of_rows(rows, call.zone))
 
 
 @status_routes.post(

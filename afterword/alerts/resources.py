@@ -1,15 +1,10 @@
 """What alerts, their statuses, cases and comments are on the wire."""
 
-from datetime import tzinfo
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from afterword.alerts.cases import store as cases_store
-from afterword.alerts.rules import store as rules_store
-from afterword.alerts.statuses import store as statuses_store
-from afterword.core.wire.times import format_optional
 from afterword.instances.resources import LeafResult
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
@@ -64,7 +59,7 @@ class AlertUpdate(fields.Request):
     chat_urls: ChatUrls | UnsetType = UNSET
 
 
-class Alert(fields.Answer):
+class Alert(fields.Resource):
     """A rule over responses, or over figures, and what the cases that it opens begin with."""
 
     alert_id: fields.Id
@@ -83,18 +78,12 @@ class Alert(fields.Answer):
     fold_hours: int
     subscriber_user_ids: list[fields.Id]
     chat_urls: list[str]
-    open_count: int
+    open_count: fields.Computed[int]
     last_triggered_time: fields.DateTime | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
-
-    @classmethod
-    def of(cls, alert: rules_store.Alert, zone: tzinfo) -> "Alert":
-        """The record as the wire shows it, its times in the organization's zone."""
-        shown: dict[str, Any] = {name: getattr(alert, name) for name in _shown(cls) if name != "chat_urls"}
-        return cls(**shown, **_times(alert, zone), chat_urls=[])
 
 
 class AlertStatusRequest(fields.Request):
@@ -124,7 +113,7 @@ class AlertStatusDeletion(fields.Request):
     move_to: StatusId | UnsetType = UNSET
 
 
-class AlertStatus(fields.Answer):
+class AlertStatus(fields.Resource):
     """How far a case has come. `closing`: a case in it is done. `system`: the product's own, which stays as it is."""
 
     status_id: int
@@ -140,12 +129,6 @@ class AlertStatus(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, status: statuses_store.Status, zone: tzinfo) -> "AlertStatus":
-        """The record as the wire shows it, its times in the organization's zone."""
-        shown: dict[str, Any] = {name: getattr(status, name) for name in _shown(cls)}
-        return cls(**shown, **_times(status, zone))
-
 
 class AlertInstanceUpdate(fields.Request):
     """What of a case may change."""
@@ -156,7 +139,7 @@ class AlertInstanceUpdate(fields.Request):
     due_time: fields.Moment | UnsetType | None = UNSET
 
 
-class AlertInstance(fields.Answer):
+class AlertInstance(fields.Resource):
     """A case that an alert opened. The response that it is about is null where a daily figure opened it."""
 
     alert_instance_id: fields.Id
@@ -178,13 +161,6 @@ class AlertInstance(fields.Answer):
     updated_time: fields.DateTime
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, case: cases_store.Case, zone: tzinfo) -> "AlertInstance":
-        """The record as the wire shows it, its times in the organization's zone."""
-        shown: dict[str, Any] = {name: getattr(case, name) for name in _shown(cls)}
-        shown["matched"] = [LeafResult(**leaf) for leaf in case.matched]
-        return cls(**shown, **_times(case, zone))
-
 
 class AlertCommentRequest(fields.Request):
     """A comment on a case."""
@@ -198,7 +174,7 @@ class AlertCommentUpdate(fields.Request):
     body: Text5000 | UnsetType = UNSET
 
 
-class AlertComment(fields.Answer):
+class AlertComment(fields.Resource):
     """What somebody wrote about a case; `user_id` is null for a token of the organization."""
 
     comment_id: fields.Id
@@ -207,22 +183,3 @@ class AlertComment(fields.Answer):
     body: str
     created_time: fields.DateTime
     updated_time: fields.DateTime
-
-    @classmethod
-    def of(cls, comment: cases_store.Comment, zone: tzinfo) -> "AlertComment":
-        """The record as the wire shows it, its times in the organization's zone."""
-        shown: dict[str, Any] = {name: getattr(comment, name) for name in _shown(cls)}
-        return cls(**shown, **_times(comment, zone))
-
-
-_TIMES: Final = ("created_time", "updated_time", "due_time", "resolved_time", "last_triggered_time")
-
-
-def _shown(struct: type[msgspec.Struct]) -> list[str]:
-    """The members that are shown as they are stored."""
-    return [name for name in struct.__struct_fields__ if name not in _TIMES]
-
-
-def _times(record: Any, zone: tzinfo) -> dict[str, Any]:
-    """The times of a record as texts."""
-    return {name: format_optional(getattr(record, name), zone=zone) for name in _TIMES if hasattr(record, name)}

@@ -14,6 +14,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Criterion, Page
 from afterword.core.wire.site import Site
 from afterword.intake.imports import service, store
+from afterword.intake.imports.resources import IMPORT_ROWS
 from afterword.intake.imports.service import NewImport
 from afterword.intake.imports.store import Import, ImportRow
 from afterword.organizations.store import Organization
@@ -179,8 +180,8 @@ async def _end(pool: db.Pool, *, job: Import, tell: Tell) -> int:
 
 
 async def _failures(pool: db.Pool, *, job: Import) -> list[ImportRow]:
-    criterion = Criterion("EQUAL", store.ROWS.columns["state"], "failed")
-    page = Page(store.ROWS, store.ROWS.default_order(), criteria=(criterion,), limit=FAILURES_SHOWN, with_total=False)
+    criterion = Criterion("EQUAL", IMPORT_ROWS.columns["state"], "failed")
+    page = Page(IMPORT_ROWS, IMPORT_ROWS.default_order(), criteria=(criterion,), limit=FAILURES_SHOWN, with_total=False)
     async with db.connection(pool) as database:
         found = await store.list_rows(database, organization_id=job.organization_id, import_id=job.import_id, page=page)
     return found.items

@@ -1,11 +1,10 @@
 """The HTTP door of exports: ask for one, watch it, fetch its file."""
 
 from datetime import tzinfo
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from afterword.core.wire import times
 from afterword.core.wire.exports import cursor_of
 from afterword.db import Database
 from afterword.exports import service, store
@@ -13,6 +12,7 @@ from afterword.exports.writers import MEDIA_TYPES
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Download, Routes
 
 routes = Routes(tag="Questionnaire Exports")
@@ -36,7 +36,7 @@ class ExportRequest(fields.Request):
     since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
 
 
-class Export(fields.Answer):
+class Export(fields.Resource):
     """An export, and how far it has come."""
 
     export_id: fields.Id
@@ -47,12 +47,12 @@ class Export(fields.Answer):
     date_basis: Literal["submitted", "completed", "sent"]
     filter: dict[str, Any] | None
     locale: str | None
-    values: Literal["labels", "codes", "both"]
+    values: Annotated[Literal["labels", "codes", "both"], fields.named("values_as")]
     include_metadata: bool
     include_incomplete: bool
     include_recipient: bool
     byte_order_mark: bool
-    since_cursor: str | None
+    since_cursor: fields.Computed[str | None]
     state: Literal["queued", "running", "done", "expired", "failed", "cancelled"]
     progress: int
     row_count: int | None
@@ -60,45 +60,17 @@ class Export(fields.Answer):
     checksum: str | None
     file_name: str | None
     error: str | None
-    next_cursor: str | None
+    next_cursor: fields.Computed[str | None]
     created_time: fields.DateTime
     finished_time: fields.DateTime | None
     expires_time: fields.DateTime | None
     created_by: fields.Id | None
 
-    @classmethod
-    def of(cls, export: store.Export, zone: tzinfo) -> "Export":
-        """The record as the wire shows it, its times in the organization's zone."""
-        is_done = export.state == "done"
-        started = export.started_time
-        return cls(
-            export_id=export.export_id,
-            questionnaire_id=export.questionnaire_id,
-            format=export.format,
-            from_time=times.format_optional(export.from_time, zone=zone),
-            to_time=times.format_optional(export.to_time, zone=zone),
-            date_basis=cast("Any", export.date_basis),
-            filter=export.filter,
-            locale=export.locale,
-            values=export.values_as,
-            include_metadata=export.include_metadata,
-            include_incomplete=export.include_incomplete,
-            include_recipient=export.include_recipient,
-            byte_order_mark=export.byte_order_mark,
-            since_cursor=export.since_cursor,
-            state=cast("Any", export.state),
-            progress=export.progress,
-            row_count=export.row_count,
-            bytes=export.bytes,
-            checksum=export.checksum,
-            file_name=export.file_name,
-            error=export.error,
-            next_cursor=cursor_of(started) if is_done and started else None,
-            created_time=times.format_time(export.created_time, zone=zone),
-            finished_time=times.format_optional(export.finished_time, zone=zone),
-            expires_time=times.format_optional(export.expires_time, zone=zone),
-            created_by=export.created_by,
-        )
+
+def export_of(export: store.Export, zone: tzinfo) -> Export:
+    """The record as the wire shows it; one that is done has the cursor for the export after it."""
+    started = export.started_time if export.state == "done" else None
+    return Export.of(export, zone, next_cursor=started and cursor_of(started))
 
 
 @routes.get(
@@ -106,7 +78,7 @@ class Export(fields.Answer):
     scope="Questionnaire Export.Read",
     answer=Export,
     shape="envelope",
-    listing=store.EXPORTS,
+    listing=listing_of(Export),
     summary="Get Questionnaire Export List",
 )
 async def list_exports(call: Call[None], db: Database) -> Answer:
@@ -118,8 +90,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
         test_only=call.caller.test,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda export: Export.of(export, zone)))
+    return Answer(rows.map(lambda export: export_of(export, call.zone)))
 
 
 @routes.post(
@@ -137,7 +108,7 @@ async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
     export = await service.create(
         db, caller=call.caller, questionnaire=questionnaire, wish=_wish(call.body), now=call.now
     )
-    return Answer(Export.of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
+    return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 
 
 @routes.get(
@@ -145,7 +116,7 @@ async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
 )
 async def get_export(call: Call[None], db: Database) -> Answer:
     export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
-    return Answer(Export.of(export, call.zone), version=export.version)
+    return Answer(export_of(export, call.zone), version=export.version)
 
 
 @routes.delete(

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from afterword.core.wire.exports import Response
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.exports.records import EXPORT_COLUMNS, Export
@@ -38,37 +38,6 @@ class Scanned:
 
     responses: list[Response]
     last: tuple[datetime, str]
-
-
-EXPORTS: Final = Listing(
-    columns={
-        "export_id": Column("export_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "format": Column("format"),
-        "from_time": Column("from_time", "time", nullable=True),
-        "to_time": Column("to_time", "time", nullable=True),
-        "date_basis": Column("date_basis"),
-        "locale": Column("locale", nullable=True),
-        "values": Column("values_as"),
-        "include_metadata": Column("include_metadata", "boolean"),
-        "include_incomplete": Column("include_incomplete", "boolean"),
-        "include_recipient": Column("include_recipient", "boolean"),
-        "byte_order_mark": Column("byte_order_mark", "boolean"),
-        "state": Column("state"),
-        "progress": Column("progress", "integer"),
-        "row_count": Column("row_count", "integer", nullable=True),
-        "bytes": Column("bytes", "integer", nullable=True),
-        "checksum": Column("checksum", nullable=True),
-        "file_name": Column("file_name", nullable=True),
-        "error": Column("error", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "finished_time": Column("finished_time", "time", nullable=True),
-        "expires_time": Column("expires_time", "time", nullable=True),
-        "created_by": Column("created_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="export_id",
-)
 
 
 async def get_export(

@@ -3,7 +3,7 @@
 import random
 from typing import Annotated, Any, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
@@ -12,7 +12,6 @@ from afterword.core.questionnaires.definition import content
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.text import locales
 from afterword.core.wire import times
-from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.instances import condition_tests, service, store
 from afterword.instances.answers import store as answers_store
@@ -20,6 +19,7 @@ from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
 from afterword.instances.issuing import IssueInput
 from afterword.instances.resources import (
+    INSTANCES,
     ConditionTest,
     ConditionTestResult,
     InstanceContent,
@@ -30,6 +30,7 @@ from afterword.instances.resources import (
     ResponseAnswer,
     ResponseContent,
     ResponseMetadata,
+    instance_of,
 )
 from afterword.instances.responders import api as responders_api
 from afterword.instances.tags import api as tags_api
@@ -40,6 +41,7 @@ from afterword.questionnaires.store import Questionnaire, Version
 from afterword.questionnaires.visuals import store as visuals_store
 from afterword.responders import store as responders_store
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Value = TypeVar("Value")
@@ -104,7 +106,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
         draw=random.random,
     )
     return Answer(
-        QuestionnaireInstance.of(instance, call.site, call.zone),
+        instance_of(instance, call.site, call.zone),
         version=instance.version,
         location=f"/q/instance/{instance.instance_id}" if is_new else None,
         status=None if is_new else 200,
@@ -116,7 +118,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
     shape="envelope",
-    listing=store.INSTANCES,
+    listing=INSTANCES,
     summary="Get Questionnaire Instance List by questionnaire id",
 )
 async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer:
@@ -128,7 +130,7 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
         test_only=call.caller.test,
         page=call.page,
     )
-    return Answer(_instances(call, rows))
+    return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
 
 
 @routes.get(
@@ -136,7 +138,7 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
     scope="Questionnaire Instance.Read",
     answer=InstanceWithChildren,
     shape="envelope",
-    listing=store.INSTANCES,
+    listing=INSTANCES,
     summary="Get Questionnaire Instance List with its children",
     description="Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down.",
 )
@@ -190,7 +192,7 @@ async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
     shape="envelope",
-    listing=store.INSTANCES,
+    listing=INSTANCES,
     summary="Get Questionnaire Instance List by Organization",
 )
 async def list_organization_instances(call: Call[None], db: Database) -> Answer:
@@ -204,7 +206,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
     shape="envelope",
-    listing=store.INSTANCES,
+    listing=INSTANCES,
     summary="Get Questionnaire Instance List",
 )
 async def list_instances(call: Call[None], db: Database) -> Answer:
@@ -215,7 +217,7 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
         test_only=call.caller.test,
         page=call.page,
     )
-    return Answer(_instances(call, rows))
+    return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
 
 
 @simplified.get(
@@ -236,7 +238,7 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
     if found is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     instance, version = found
-    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=version)
+    return Answer(instance_of(instance, call.site, call.zone), version=version)
 
 
 @simplified.patch(
@@ -256,7 +258,7 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
         now=call.now,
         expect=_expect(call),
     )
-    return Answer(QuestionnaireInstance.of(instance, call.site, call.zone), version=instance.version)
+    return Answer(instance_of(instance, call.site, call.zone), version=instance.version)
 
 
 @simplified.delete(
@@ -343,7 +345,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
         db, organization_id=instance.organization_id, instance_id=instance.instance_id
     )
     given = {
-        answer.question_id: ResponseAnswer.of(answer, version=version, locale=instance.locale, zone=call.zone)
+        answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=call.zone)
         for answer in stored
     }
     asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
@@ -369,7 +371,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Instance.Read",
     answer=ResponseAnswer,
     shape="envelope",
-    listing=answers_store.ANSWERS,
+    listing=listing_of(ResponseAnswer, order=(("answered_time", "desc"),), id="instance_id"),
     summary="Get Question Response Content",
 )
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
@@ -389,7 +391,7 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     }
     return Answer(
         rows.map(
-            lambda row: ResponseAnswer.of(row[0], version=versions[row[0].version_id], locale=row[1], zone=call.zone)
+            lambda row: ResponseAnswer.shown(row[0], version=versions[row[0].version_id], locale=row[1], zone=call.zone)
         )
     )
 
@@ -467,11 +469,6 @@ def _sound(read: tuple[metadata.Changes, list[errors.FieldError]]) -> metadata.C
 
 def _expect(call: Call[Any]) -> service.Expect | None:
     return call.check_version if call.if_match is not None else None
-
-
-def _instances(call: Call[None], rows: Rows[store.ShownInstance]) -> Rows[Struct]:
-    site, zone = call.site, call.zone
-    return rows.map(lambda instance: QuestionnaireInstance.of(instance, site, zone))
 
 
 async def _metadata(call: Call[None], db: Database, instance: store.Instance) -> ResponseMetadata:

@@ -2,23 +2,23 @@
 
 from datetime import tzinfo
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from afterword.core.answers import progress as answers_rules
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.definition import localized
-from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
 from afterword.instances.children.trees import DEPTH_MAX, Children
 from afterword.questionnaires.store import Version
 from afterword.web import fields
+from afterword.web.members import listing_of
 
 
-class QuestionnaireInstance(fields.Answer):
+class QuestionnaireInstance(fields.Resource):
     """One issue of a questionnaire to a responder."""
 
     instance_id: fields.Id
@@ -35,45 +35,32 @@ class QuestionnaireInstance(fields.Answer):
     viewed_time: fields.DateTime | None
     submitted_time: fields.DateTime | None
     completed_time: fields.DateTime | None
-    collection_url: str
-    question_ids: str
+    collection_url: fields.Computed[str]
+    question_ids: fields.Computed[str]
     processed_time: fields.DateTime | None
     flow_time: fields.DateTime | None
     created_by: fields.Id | None
     updated_by: fields.Id | None
-    collection_url_short: str
-    collection_url_long: str
+    collection_url_short: fields.Computed[str]
+    collection_url_long: fields.Computed[str]
 
-    @classmethod
-    def of(cls, instance: store.ShownInstance, site: Site, zone: tzinfo) -> "QuestionnaireInstance":
-        """The instance with its times in the organization's zone."""
-        url = site.collection_url(instance.instance_id)
-        created_time = times.format_time(instance.created_time, zone=zone)
-        is_untouched = instance.updated_time == instance.created_time
-        return cls(
-            instance_id=instance.instance_id,
-            questionnaire_id=instance.questionnaire_id,
-            responder_id=instance.responder_id,
-            locale=instance.locale,
-            valid_days=instance.valid_days,
-            editable=instance.editable,
-            finalized=instance.finalized,
-            created_time=created_time,
-            updated_time=created_time if is_untouched else times.format_time(instance.updated_time, zone=zone),
-            sent_time=times.format_optional(instance.sent_time, zone=zone),
-            delivered_time=times.format_optional(instance.delivered_time, zone=zone),
-            viewed_time=times.format_optional(instance.viewed_time, zone=zone),
-            submitted_time=times.format_optional(instance.submitted_time, zone=zone),
-            completed_time=times.format_optional(instance.completed_time, zone=zone),
-            collection_url=url,
-            question_ids=",".join(instance.question_ids),
-            processed_time=times.format_optional(instance.processed_time, zone=zone),
-            flow_time=times.format_optional(instance.flow_time, zone=zone),
-            created_by=instance.created_by,
-            updated_by=instance.updated_by,
-            collection_url_short=site.short_url(instance.short_code),
-            collection_url_long=url,
-        )
+
+INSTANCES: Final = listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
+
+
+def instance_of(instance: store.ShownInstance, site: Site, zone: tzinfo) -> QuestionnaireInstance:
+    """The instance with its addresses."""
+    return QuestionnaireInstance.of(instance, zone, **_addresses(instance, site))
+
+
+def _addresses(instance: store.ShownInstance, site: Site) -> dict[str, Any]:
+    url = site.collection_url(instance.instance_id)
+    return {
+        "collection_url": url,
+        "collection_url_short": site.short_url(instance.short_code),
+        "collection_url_long": url,
+        "question_ids": ",".join(instance.question_ids),
+    }
 
 
 class InstanceWithChildren(QuestionnaireInstance):
@@ -88,7 +75,7 @@ class InstanceWithChildren(QuestionnaireInstance):
         """The instance and, `depth` generations down, its children."""
         below = children.get(instance.instance_id, ()) if depth else ()
         return cls(
-            **msgspec.structs.asdict(QuestionnaireInstance.of(instance, site, zone)),
+            **msgspec.structs.asdict(instance_of(instance, site, zone)),
             children=[cls.tree(child, children, site, zone, depth=depth - 1) for child in below],
         )
 
@@ -155,44 +142,39 @@ class InstanceContent(fields.Answer):
     open: bool
 
 
-class ResponseAnswer(fields.Answer):
+class ResponseAnswer(fields.Resource):
     """What was answered to one question; `value` is as the question's type has it."""
 
     instance_id: fields.Id
-    question_id: fields.Id
-    group_id: fields.Id
+    question_id: fields.Computed[fields.Id]
+    group_id: fields.Computed[fields.Id]
     version_id: fields.Id
-    type: str
-    title: str
-    display_name: str | None
+    type: fields.Computed[str]
+    title: fields.Computed[str]
+    display_name: fields.Computed[str | None]
     value: bool | int | float | str | list[int] | dict[str, int | str]
-    label: str | None
+    label: fields.Computed[str | None]
     other_text: str | None
-    segment: str | None
+    segment: fields.Computed[str | None]
     answered_time: fields.DateTime
     provisional: bool
 
     @classmethod
-    def of(cls, answer: Answer, *, version: Version, locale: str, zone: tzinfo) -> "ResponseAnswer":
+    def shown(cls, answer: Answer, *, version: Version, locale: str, zone: tzinfo) -> "ResponseAnswer":
         """The answer beside its question's texts in the instance's language."""
         question = version.definition.question(answer.question_id)
         group = version.definition.group_of(answer.question_id)
         assert question is not None, "answers are stored for questions of their version only"  # noqa: S101
         assert group is not None, "a question stands in a group"  # noqa: S101
-        return cls(
-            instance_id=answer.instance_id,
-            question_id=answer.question_id,
+        return cls.of(
+            answer,
+            zone,
             group_id=group.group_id,
-            version_id=answer.version_id,
             type=question.type,
             title=localized(question, locale).title,
             display_name=question.display_name,
-            value=answer.value,
             label=answers_rules.label(question, answer.value, locale),
-            other_text=answer.other_text,
             segment=answers_rules.segment(question, answer.value),
-            answered_time=times.format_time(answer.answered_time, zone=zone),
-            provisional=answer.provisional,
         )
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Final
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.events.store import Actor
@@ -15,32 +15,6 @@ from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instanc
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 _TOLD: Final = as_document(SHOWN_COLUMNS, "i")
-
-INSTANCES = Listing(
-    columns={
-        "instance_id": Column("instance_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "responder_id": Column("responder_id", "id"),
-        "locale": Column("locale"),
-        "valid_days": Column("valid_days", "integer"),
-        "editable": Column("editable", "boolean"),
-        "finalized": Column("finalized", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "sent_time": Column("sent_time", "time", nullable=True),
-        "delivered_time": Column("delivered_time", "time", nullable=True),
-        "viewed_time": Column("viewed_time", "time", nullable=True),
-        "submitted_time": Column("submitted_time", "time", nullable=True),
-        "completed_time": Column("completed_time", "time", nullable=True),
-        "processed_time": Column("processed_time", "time", nullable=True),
-        "flow_time": Column("flow_time", "time", nullable=True),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="instance_id",
-    more=("question_ids", "short_code"),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from afterword.organizations.tokens import store
 SELECTOR_CHARACTERS: Final = 16
 VERIFIER_CHARACTERS: Final = 32
 CHECKSUM_CHARACTERS: Final = 6
-HINT_CHARACTERS: Final = 8
 CACHE_SECONDS_MAX: Final = 1
 CACHE_TOKENS_MAX: Final = 10_000
 NO_APPLICATION: Final = ("",)  # no application has this id: an empty tuple would mean all of them

@@ -1,13 +1,12 @@
 """The HTTP door of accounts: organizations, their billing, application types and applications."""
 
-from datetime import tzinfo
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.wire.times import format_time, zone_of
+from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.organizations import service, store
 from afterword.organizations.people import api as people
@@ -15,6 +14,7 @@ from afterword.organizations.plans import api as plans
 from afterword.organizations.tokens import api as tokens
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Days = Annotated[int, Meta(ge=1, le=3650)]
@@ -42,7 +42,7 @@ class OrganizationUpdate(fields.Request):
     delete_after_days: DaysKept | UnsetType | None = UNSET
 
 
-class Organization(fields.Answer):
+class Organization(fields.Resource):
     """A customer of the installation: the tenant."""
 
     organization_id: fields.Id
@@ -59,26 +59,6 @@ class Organization(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, organization: store.Organization) -> "Organization":
-        """The record as the wire shows it, its times in its own zone."""
-        zone = zone_of(organization.time_zone)
-        return cls(
-            organization_id=organization.organization_id,
-            domain=organization.domain,
-            display_name=organization.display_name,
-            legal_name=organization.legal_name,
-            default_locale=organization.default_locale,
-            time_zone=organization.time_zone,
-            minimum_base=organization.minimum_base,
-            anonymize_after_days=organization.anonymize_after_days,
-            delete_after_days=organization.delete_after_days,
-            created_time=format_time(organization.created_time, zone=zone),
-            updated_time=format_time(organization.updated_time, zone=zone),
-            created_by=organization.created_by,
-            updated_by=organization.updated_by,
-        )
-
 
 class BillingUpdate(fields.Request):
     """What of the billing may change: countries by ISO 3166-1, currencies by ISO 4217."""
@@ -94,7 +74,7 @@ class BillingUpdate(fields.Request):
     currency: Currency | UnsetType = UNSET
 
 
-class OrganizationBilling(fields.Answer):
+class OrganizationBilling(fields.Resource):
     """To whom an organization's bills go."""
 
     organization_id: fields.Id
@@ -110,26 +90,8 @@ class OrganizationBilling(fields.Answer):
     updated_time: fields.DateTime
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, billing: store.Billing, zone: tzinfo) -> "OrganizationBilling":
-        """The record as the wire shows it."""
-        return cls(
-            organization_id=billing.organization_id,
-            name=billing.name,
-            address_lines=list(billing.address_lines),
-            city=billing.city,
-            postal_code=billing.postal_code,
-            country=billing.country,
-            tax_number=billing.tax_number,
-            email=billing.email,
-            purchase_reference=billing.purchase_reference,
-            currency=billing.currency,
-            updated_time=format_time(billing.updated_time, zone=zone),
-            updated_by=billing.updated_by,
-        )
 
-
-class ApplicationType(fields.Answer):
+class ApplicationType(fields.Resource):
     """A kind of business; all but `custom` bring metadata definitions of their own."""
 
     application_type_id: fields.Id
@@ -161,7 +123,7 @@ class ApplicationUpdate(fields.Request):
     active: bool | UnsetType = UNSET
 
 
-class Application(fields.Answer):
+class Application(fields.Resource):
     """A shop, brand or product of the organization; it owns questionnaires."""
 
     application_id: fields.Id
@@ -178,25 +140,6 @@ class Application(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, application: store.Application, zone: tzinfo) -> "Application":
-        """The record as the wire shows it, its times in the organization's zone."""
-        return cls(
-            application_id=application.application_id,
-            organization_id=application.organization_id,
-            application_type_id=application.application_type_id,
-            display_name=application.display_name,
-            description=application.description,
-            time_zone=application.time_zone,
-            default_locale=application.default_locale,
-            website_urls=list(application.website_urls),
-            active=application.active,
-            created_time=format_time(application.created_time, zone=zone),
-            updated_time=format_time(application.updated_time, zone=zone),
-            created_by=application.created_by,
-            updated_by=application.updated_by,
-        )
-
 
 # Organizations -----------------------------------------------------------------------------------------------------
 
@@ -206,13 +149,13 @@ class Application(fields.Answer):
     scope="Organization.Read",
     answer=Organization,
     shape="envelope",
-    listing=store.ORGANIZATIONS,
+    listing=listing_of(Organization),
     summary="Get all organizations",
     description="Those that the token reaches: its own.",
 )
 async def list_organizations(call: Call[None], db: Database) -> Answer:
     rows = await store.list_organizations_reached(db, organization_id=call.caller.organization_id, page=call.page)
-    return Answer(rows.map(Organization.of))
+    return Answer(rows.map(lambda one: Organization.of(one, zone_of(one.time_zone))))
 
 
 @organization_routes.get(
@@ -223,7 +166,7 @@ async def get_organization(call: Call[None], db: Database) -> Answer:
     organization = await store.get_organization(db, organization_id=call.caller.organization_id)
     if organization is None:
         raise _unknown_organization()
-    return Answer(Organization.of(organization), version=organization.version)
+    return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
 
 
 @organization_routes.patch(
@@ -242,7 +185,7 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
         expect=call.check_version if call.if_match else None,
         now=call.now,
     )
-    return Answer(Organization.of(organization), version=organization.version)
+    return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
 
 
 @organization_routes.get(
@@ -287,14 +230,12 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
     scope="Application.Read",
     answer=ApplicationType,
     shape="array",
-    listing=store.APPLICATION_TYPES,
+    listing=listing_of(ApplicationType, order=(("name", "asc"),)),
     summary="Get all application types",
 )
 async def list_application_types(call: Call[None], db: Database) -> Answer:
     rows = await store.list_application_types(db, page=call.page)
-    return Answer(
-        rows.map(lambda each: ApplicationType(**{n: getattr(each, n) for n in ApplicationType.__struct_fields__}))
-    )
+    return Answer(ApplicationType.of_rows(rows))
 
 
 @routes.post(
@@ -333,7 +274,7 @@ async def create_application(call: Call[ApplicationRequest], db: Database) -> An
     scope="Application.Read",
     answer=Application,
     shape="envelope",
-    listing=store.APPLICATIONS,
+    listing=listing_of(Application),
     summary="Get all applications",
 )
 async def list_applications(call: Call[None], db: Database) -> Answer:
@@ -341,7 +282,7 @@ async def list_applications(call: Call[None], db: Database) -> Answer:
     rows = await store.list_applications(
         db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
     )
-    return Answer(rows.map(lambda application: Application.of(application, call.zone)))
+    return Answer(Application.of_rows(rows, call.zone))
 
 
 @routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")

@@ -9,60 +9,13 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.organizations.people.store import User, get_user, list_users
 
 __all__ = ["User", "get_user", "list_users"]
 
 CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
-APPLICATIONS = Listing(
-    columns={
-        "application_id": Column("application_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "application_type_id": Column("application_type_id", "id"),
-        "display_name": Column("display_name"),
-        "description": Column("description", nullable=True),
-        "time_zone": Column("time_zone", nullable=True),
-        "default_locale": Column("default_locale", nullable=True),
-        "active": Column("active", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="application_id",
-)
-APPLICATION_TYPES = Listing(
-    columns={
-        "application_type_id": Column("application_type_id", "id"),
-        "name": Column("name"),
-        "title": Column("title"),
-        "description": Column("description"),
-    },
-    order=(("name", "asc"),),
-    id="application_type_id",
-)
-ORGANIZATIONS = Listing(
-    columns={
-        "organization_id": Column("organization_id", "id"),
-        "domain": Column("domain"),
-        "display_name": Column("display_name"),
-        "legal_name": Column("legal_name", nullable=True),
-        "default_locale": Column("default_locale"),
-        "time_zone": Column("time_zone"),
-        "minimum_base": Column("minimum_base", "integer"),
-        "anonymize_after_days": Column("anonymize_after_days", "integer", nullable=True),
-        "delete_after_days": Column("delete_after_days", "integer", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="organization_id",
-)
 
 
 @dataclass(frozen=True, slots=True)

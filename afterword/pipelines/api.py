@@ -5,11 +5,11 @@ from typing import Any, Final
 from afterword import errors
 from afterword.db import Database
 from afterword.pipelines import service, store
-from afterword.pipelines.resources import Pipeline, PipelineRequest, PipelineUpdate
+from afterword.pipelines.resources import PIPELINES, Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
 from afterword.questionnaires import store as questionnaires_store
 from afterword.web.operations import Answer, Call, Routes
 
-PIPELINES: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
+PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
 NEEDS: Final = (
     "E-mail needs `message_subject` and `message_body`, SMS a `message_body` of at most 1,600 characters, a webhook "
     "`target_url`. Texts may use only known variables; conditions may ask for metadata alone."
@@ -19,11 +19,11 @@ routes = Routes(tag="Pipelines")
 
 
 @routes.get(
-    PIPELINES,
+    PATH,
     scope="Pipeline.Read",
     answer=Pipeline,
     shape="array",
-    listing=store.PIPELINES,
+    listing=PIPELINES,
     summary="Get all questionnaire pipelines",
 )
 async def list_pipelines(call: Call[None], db: Database) -> Answer:
@@ -40,11 +40,11 @@ async def list_pipelines(call: Call[None], db: Database) -> Answer:
         page=call.page,
     )
     zone, now = call.zone, call.now
-    return Answer(rows.map(lambda pipeline: Pipeline.of(pipeline, zone=zone, now=now)))
+    return Answer(rows.map(lambda pipeline: pipeline_of(pipeline, zone, now)))
 
 
 @routes.post(
-    PIPELINES,
+    PATH,
     scope="Pipeline.Create",
     body=PipelineRequest,
     answer=Pipeline,
@@ -64,7 +64,7 @@ async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
     return _answer(call, pipeline, location=location)
 
 
-@routes.get(f"{PIPELINES}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
+@routes.get(f"{PATH}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
 async def get_pipeline(call: Call[None], db: Database) -> Answer:
     pipeline = await store.get_pipeline(
         db, **_key(call), organization_id=call.caller.organization_id, application_ids=call.caller.application_ids
@@ -75,7 +75,7 @@ async def get_pipeline(call: Call[None], db: Database) -> Answer:
 
 
 @routes.patch(
-    f"{PIPELINES}/{{pipeline_id}}",
+    f"{PATH}/{{pipeline_id}}",
     scope="Pipeline.Update",
     body=PipelineUpdate,
     answer=Pipeline,
@@ -96,7 +96,7 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
 
 
 @routes.delete(
-    f"{PIPELINES}/{{pipeline_id}}",
+    f"{PATH}/{{pipeline_id}}",
     scope="Pipeline.Delete",
     summary="Delete a pipeline",
     description="Refused while items of it are Pending or Processing. Those that have ended stay where they are.",
@@ -112,5 +112,4 @@ def _key(call: Call[Any]) -> dict[str, str]:
 
 
 def _answer(call: Call[Any], pipeline: store.Pipeline, *, location: str | None = None) -> Answer:
-    shown = Pipeline.of(pipeline, zone=call.zone, now=call.now)
-    return Answer(shown, version=pipeline.version, location=location)
+    return Answer(pipeline_of(pipeline, call.zone, call.now), version=pipeline.version, location=location)

@@ -1,7 +1,7 @@
 """Pipelines as the wire shows them and takes them."""
 
 from datetime import datetime, time, tzinfo
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,7 @@ from afterword.core.wire import times
 from afterword.pipelines import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 
 State = Literal["upcoming", "running", "paused", "ended"]
 ChannelId = Literal[1, 2, 3, 4, 5]
@@ -101,7 +102,7 @@ class PipelineRequest(PipelineFields, kw_only=True):
     template_pipeline_id: fields.Id | None = None
 
 
-class Pipeline(fields.Answer):
+class Pipeline(fields.Resource):
     """How and when the items of a questionnaire are sent."""
 
     pipeline_id: fields.Id
@@ -123,8 +124,8 @@ class Pipeline(fields.Answer):
     messages: dict[str, dict[str, str | None]]
     start_time: fields.DateTime | None
     end_time: fields.DateTime | None
-    dispatch_start_time: str | None
-    dispatch_end_time: str | None
+    dispatch_start_time: Annotated[fields.ClockTime, fields.column("dispatch_start_clock")] | None
+    dispatch_end_time: Annotated[fields.ClockTime, fields.column("dispatch_end_clock")] | None
     time_zone: str | None
     zone_of: str
     weekdays: list[int]
@@ -142,26 +143,19 @@ class Pipeline(fields.Answer):
     on_holidays: str
     reminders: list[dict[str, Any]]
     target_url: str | None
-    state: State
+    state: fields.Computed[State]
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, pipeline: store.Pipeline, *, zone: tzinfo, now: datetime) -> "Pipeline":
-        """The pipeline with its times in the organization's zone."""
-        values: dict[str, Any] = {name: getattr(pipeline, name, None) for name in cls.__struct_fields__}
-        values |= {
-            "start_time": times.format_optional(pipeline.start_time, zone=zone),
-            "end_time": times.format_optional(pipeline.end_time, zone=zone),
-            "dispatch_start_time": _clock(pipeline.dispatch_start_time),
-            "dispatch_end_time": _clock(pipeline.dispatch_end_time),
-            "state": state_of(pipeline, now),
-            "created_time": times.format_time(pipeline.created_time, zone=zone),
-            "updated_time": times.format_time(pipeline.updated_time, zone=zone),
-        }
-        return cls(**values)
+
+PIPELINES: Final = listing_of(Pipeline)
+
+
+def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:
+    """The pipeline as the wire shows it at that moment."""
+    return Pipeline.of(pipeline, zone, state=state_of(pipeline, now))
 
 
 def state_of(pipeline: store.Pipeline, now: datetime) -> State:
@@ -186,7 +180,3 @@ def _column(name: str, value: Any) -> Any:
     if name in {"messages", "reminders"}:
         return msgspec.to_builtins(value)
     return value
-
-
-def _clock(clock: time | None) -> str | None:
-    return None if clock is None else f"{clock:%H:%M}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
@@ -79,49 +79,6 @@ PIPELINE_COLUMNS: Final[
   policy_exempt, reminders, target_url, version, created_time, updated_time, created_by, updated_by, deleted_time,
   on_holidays, capped_time"""
 PIPELINE_COLUMNS_P: Final = qualified(PIPELINE_COLUMNS, "p")
-
-
-_SCALARS: Final[Mapping[str, Column]] = {
-    "pipeline_id": Column("pipeline_id", "id"),
-    "questionnaire_id": Column("questionnaire_id", "id"),
-    "application_id": Column("application_id", "id"),
-    "template_pipeline_id": Column("template_pipeline_id", "id", nullable=True),
-    "channel_id": Column("channel_id", "integer"),
-    "title": Column("title"),
-    "description": Column("description", nullable=True),
-    "locale": Column("locale", nullable=True),
-    "message_subject": Column("message_subject", nullable=True),
-    "message_body": Column("message_body", nullable=True),
-    "start_time": Column("start_time", "time", nullable=True),
-    "end_time": Column("end_time", "time", nullable=True),
-    "dispatch_start_time": Column("dispatch_start_clock", nullable=True),
-    "dispatch_end_time": Column("dispatch_end_clock", nullable=True),
-    "time_zone": Column("time_zone", nullable=True),
-    "sender_name": Column("sender_name", nullable=True),
-    "sender_address": Column("sender_address", nullable=True),
-    "reply_to": Column("reply_to", nullable=True),
-    "target_url": Column("target_url", nullable=True),
-    "zone_of": Column("zone_of"),
-    "if_outside": Column("if_outside"),
-    "if_capped": Column("if_capped"),
-    "on_holidays": Column("on_holidays"),
-    "paused": Column("paused", "boolean"),
-    "policy_exempt": Column("policy_exempt", "boolean"),
-    "created_time": Column("created_time", "time"),
-    "updated_time": Column("updated_time", "time"),
-    "created_by": Column("created_by", nullable=True),
-    "updated_by": Column("updated_by", nullable=True),
-}
-_NUMBERS: Final = (
-    "delay_cap_minutes", "delay_cap_hours", "delay_cap_days",
-    "frequency_cap_minutes", "frequency_cap_hours", "frequency_cap_days",
-    "max_retry_attempts", "not_after_days", "priority",
-)  # fmt: skip
-PIPELINES: Final = Listing(
-    columns={**_SCALARS, **{name: Column(name, "integer") for name in _NUMBERS}},
-    order=(("created_time", "desc"),),
-    id="pipeline_id",
-)
 
 
 async def get_pipeline(

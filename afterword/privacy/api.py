@@ -1,13 +1,11 @@
 """The HTTP door of erasures: ask for one, and see how far it is."""
 
-from datetime import tzinfo
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from afterword.core.wire import times
 from afterword.db import Database
-from afterword.privacy import service, store
+from afterword.privacy import service
 from afterword.privacy.service import ErasureInput
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
@@ -25,7 +23,7 @@ class ErasureRequest(fields.Request):
     reason: Annotated[str, Meta(max_length=500)] | None = None
 
 
-class Erasure(fields.Answer):
+class Erasure(fields.Resource):
     """What was asked for, how far it is, and, when it is done, the proof: counts, times and a checksum."""
 
     erasure_id: fields.Id
@@ -39,23 +37,6 @@ class Erasure(fields.Answer):
     finished_time: fields.DateTime | None
     requested_by: fields.Id | None
     checksum: str | None
-
-    @classmethod
-    def of(cls, erasure: store.Erasure, zone: tzinfo) -> "Erasure":
-        """The row with its times in the organization's zone."""
-        return cls(
-            erasure_id=erasure.erasure_id,
-            responder_id=erasure.responder_id,
-            mode="erase" if erasure.mode == "erase" else "anonymize",
-            suppress=erasure.suppress,
-            reason=erasure.reason,
-            state="done" if erasure.state == "done" else "running",
-            counts=erasure.counts,
-            requested_time=times.format_time(erasure.requested_time, zone=zone),
-            finished_time=times.format_optional(erasure.finished_time, zone=zone),
-            requested_by=erasure.requested_by,
-            checksum=erasure.checksum,
-        )
 
 
 @routes.post(

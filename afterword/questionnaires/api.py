@@ -14,12 +14,12 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import editions, service, store
 from afterword.questionnaires.editions import Edition
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaires")
@@ -105,7 +105,7 @@ class QuestionnaireUpdate(fields.Request):
     responses_max: ResponsesMax | UnsetType | None = UNSET
 
 
-class Questionnaire(fields.Answer):
+class Questionnaire(fields.Resource):
     """A questionnaire; what it asks is in its groups and questions."""
 
     questionnaire_id: fields.Id
@@ -127,44 +127,17 @@ class Questionnaire(fields.Answer):
     public_link: bool
     responses_max: int | None
     published_version_id: fields.Id | None
-    public_link_url: str
+    public_link_url: fields.Computed[str]
     archived_time: fields.DateTime | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, questionnaire: store.Questionnaire, *, site: Site, zone: tzinfo) -> "Questionnaire":
-        """The record as the wire shows it, its times in the organization's zone."""
-        archived_time = questionnaire.archived_time
-        return cls(
-            questionnaire_id=questionnaire.questionnaire_id,
-            owner_application_id=questionnaire.owner_application_id,
-            display_name=questionnaire.display_name,
-            title=questionnaire.title,
-            description=questionnaire.description,
-            valid_days=questionnaire.valid_days,
-            editable=questionnaire.editable,
-            template_questionnaire_id=questionnaire.template_questionnaire_id,
-            desktop_collapsed=questionnaire.desktop_collapsed,
-            non_collapsed_questions_count=questionnaire.non_collapsed_questions_count,
-            key_question_id=questionnaire.key_question_id,
-            credits_accountable=questionnaire.credits_accountable,
-            questionnaire_icon_url=questionnaire.questionnaire_icon_url,
-            default_locale=questionnaire.default_locale,
-            locales=list(questionnaire.locales),
-            active=questionnaire.active,
-            public_link=questionnaire.public_link,
-            responses_max=questionnaire.responses_max,
-            published_version_id=questionnaire.published_version_id,
-            public_link_url=site.public_link_url(questionnaire.questionnaire_id),
-            archived_time=None if archived_time is None else format_time(archived_time, zone=zone),
-            created_time=format_time(questionnaire.created_time, zone=zone),
-            updated_time=format_time(questionnaire.updated_time, zone=zone),
-            created_by=questionnaire.created_by,
-            updated_by=questionnaire.updated_by,
-        )
+
+def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> Questionnaire:
+    """The record as the wire shows it, with the address of its public link."""
+    return Questionnaire.of(questionnaire, zone, public_link_url=site.public_link_url(questionnaire.questionnaire_id))
 
 
 class GroupTranslation(fields.Answer):
@@ -181,7 +154,7 @@ class Group(fields.Answer):
     questionnaire_id: fields.Id
     version_id: fields.Id | None
     position: int
-    questions_count: int
+    questions_count: fields.Computed[int]
     title: str | None
     description: str | None
     display_name: str | None
@@ -270,8 +243,8 @@ class Question(fields.Answer):
     number_min: int | float | UnsetType | None = UNSET
     number_max: int | float | UnsetType | None = UNSET
     decimals: int | UnsetType = UNSET
-    date_min: str | UnsetType | None = UNSET
-    date_max: str | UnsetType | None = UNSET
+    date_min: fields.Date | UnsetType | None = UNSET
+    date_max: fields.Date | UnsetType | None = UNSET
     contact_fields: list[ContactField] | UnsetType = UNSET
 
     @classmethod
@@ -295,7 +268,7 @@ class Question(fields.Answer):
     scope="Questionnaire.Read",
     answer=Questionnaire,
     shape="envelope",
-    listing=store.QUESTIONNAIRES,
+    listing=listing_of(Questionnaire),
     summary="Get all questionnaires",
 )
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
@@ -306,7 +279,7 @@ async def list_questionnaires(call: Call[None], db: Database) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    return Answer(rows.map(lambda one: Questionnaire.of(one, site=call.site, zone=call.zone)))
+    return Answer(rows.map(lambda one: questionnaire_of(one, call.site, call.zone)))
 
 
 @routes.get(
@@ -318,7 +291,7 @@ async def list_questionnaires(call: Call[None], db: Database) -> Answer:
 async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     """One of them."""
     questionnaire = await _questionnaire(call, db)
-    return Answer(Questionnaire.of(questionnaire, site=call.site, zone=call.zone), version=questionnaire.version)
+    return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
 
 
 @routes.post(
@@ -346,7 +319,7 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
         now=call.now,
     )
     return Answer(
-        Questionnaire.of(questionnaire, site=call.site, zone=call.zone),
+        questionnaire_of(questionnaire, call.site, call.zone),
         version=questionnaire.version,
         location=f"/q/questionnaire/{questionnaire.questionnaire_id}",
     )
@@ -370,7 +343,7 @@ async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) ->
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer(Questionnaire.of(questionnaire, site=call.site, zone=call.zone), version=questionnaire.version)
+    return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
 
 
 @routes.delete(
@@ -396,7 +369,7 @@ async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Group.Read",
     answer=Group,
     shape="array",
-    listing=store.GROUPS,
+    listing=listing_of(Group, order=(("position", "asc"),)),
     summary="Get all questionnaire groups",
     description="Those of the published version, in order; before the first publication those of the draft.",
 )
@@ -433,7 +406,7 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     scope="Question.Read",
     answer=Question,
     shape="array",
-    listing=store.QUESTIONS,
+    listing=listing_of(Question, order=(("position", "asc"),)),
     summary="Get all group questions",
 )
 async def list_questions(call: Call[None], db: Database) -> Answer:

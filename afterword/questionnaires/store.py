@@ -11,7 +11,7 @@ import msgspec
 from afterword import errors
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 VERSIONS_KEPT_MAX = 500
@@ -65,86 +65,6 @@ class Version:
     published_time: datetime
     published_by: str | None
 
-
-QUESTIONNAIRES: Final = Listing(
-    columns={
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "owner_application_id": Column("owner_application_id", "id"),
-        "display_name": Column("display_name"),
-        "title": Column("title", nullable=True),
-        "description": Column("description", nullable=True),
-        "valid_days": Column("valid_days", "integer"),
-        "editable": Column("editable", "boolean"),
-        "template_questionnaire_id": Column("template_questionnaire_id", "id", nullable=True),
-        "desktop_collapsed": Column("desktop_collapsed", "boolean"),
-        "non_collapsed_questions_count": Column("non_collapsed_questions_count", "integer"),
-        "key_question_id": Column("key_question_id", "id", nullable=True),
-        "credits_accountable": Column("credits_accountable", "boolean"),
-        "questionnaire_icon_url": Column("questionnaire_icon_url", nullable=True),
-        "default_locale": Column("default_locale"),
-        "active": Column("active", "boolean"),
-        "public_link": Column("public_link", "boolean"),
-        "responses_max": Column("responses_max", "integer", nullable=True),
-        "published_version_id": Column("published_version_id", "id", nullable=True),
-        "archived_time": Column("archived_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="questionnaire_id",
-)
-
-
-GROUPS: Final = Listing(
-    columns={
-        "group_id": Column("group_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "version_id": Column("version_id", "id", nullable=True),
-        "title": Column("title", nullable=True),
-        "description": Column("description", nullable=True),
-        "display_name": Column("display_name", nullable=True),
-        "enabled": Column("enabled", "boolean"),
-        "position": Column("position", "integer"),
-    },
-    order=(("position", "asc"),),
-    id="group_id",
-)
-QUESTIONS: Final = Listing(
-    columns={
-        "question_id": Column("question_id", "id"),
-        "group_id": Column("group_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "version_id": Column("version_id", "id", nullable=True),
-        "type": Column("type"),
-        "title": Column("title"),
-        "description": Column("description", nullable=True),
-        "display_name": Column("display_name", nullable=True),
-        "required": Column("required", "boolean"),
-        "enabled": Column("enabled", "boolean"),
-        "display_probability": Column("display_probability", "integer"),
-        "randomize": Column("randomize", "boolean"),
-        "low_label": Column("low_label", nullable=True),
-        "high_label": Column("high_label", nullable=True),
-        "scale_min": Column("scale_min", "integer", nullable=True),
-        "scale_max": Column("scale_max", "integer", nullable=True),
-        "style": Column("style", nullable=True),
-        "choices_min": Column("choices_min", "integer", nullable=True),
-        "choices_max": Column("choices_max", "integer", nullable=True),
-        "rank_max": Column("rank_max", "integer", nullable=True),
-        "length_max": Column("length_max", "integer", nullable=True),
-        "multiline": Column("multiline", "boolean", nullable=True),
-        "number_min": Column("number_min", "number", nullable=True),
-        "number_max": Column("number_max", "number", nullable=True),
-        "decimals": Column("decimals", "integer", nullable=True),
-        "date_min": Column("date_min", "date", nullable=True),
-        "date_max": Column("date_max", "date", nullable=True),
-        "position": Column("position", "integer"),
-    },
-    order=(("position", "asc"),),
-    id="question_id",
-)
 
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_application_id, slug, display_name,
   title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,

@@ -13,7 +13,7 @@ from afterword.errors import FieldError
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
 from afterword.queue.reading import changes_of, declared_for
-from afterword.queue.resources import QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.resources import QUEUE_ITEMS, QueueItem, QueueItemRequest, QueueItemUpdate
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, ItemScope, NewItem
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 from afterword.web.operations import Answer, Call, Routes
@@ -43,7 +43,7 @@ simplified = Routes(tag="Queue - Simplified")
     scope="Queue.Read",
     answer=QueueItem,
     shape="array",
-    listing=store.ITEMS,
+    listing=QUEUE_ITEMS,
     summary="Queue Item List",
 )
 async def list_items(call: Call[None], db: Database) -> Answer:
@@ -56,8 +56,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
     if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
         raise errors.NotFound("There is no such thing here.")
     rows = await store.list_items(db, **of_pipeline, test_only=call.caller.test, page=call.page)
-    zone = call.zone
-    return Answer(rows.map(lambda item: QueueItem.of(item, zone)))
+    return Answer(QueueItem.of_rows(rows, call.zone))
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:

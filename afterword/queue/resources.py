@@ -10,9 +10,9 @@ from afterword.core.questionnaires import conditions
 from afterword.core.scheduling import decisions
 from afterword.core.wire import times
 from afterword.instances.resources import LeafResult
-from afterword.queue import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 
 REFERENCE_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+(?![\s\S])"
 Reference = Annotated[
@@ -62,7 +62,7 @@ class QueueItemUpdate(fields.Request):
     result: str | UnsetType | None = UNSET
 
 
-class QueueItem(fields.Answer):
+class QueueItem(fields.Resource):
     """A questionnaire that is to be sent, is being sent or was sent to one address."""
 
     item_id: fields.Id
@@ -75,7 +75,7 @@ class QueueItem(fields.Answer):
     status_id: StatusId
     pipeline_id: fields.Id
     locale: str | None
-    send_time: fields.DateTime
+    send_time: Annotated[fields.DateTime, fields.offset_of("send_offset_minutes")]
     dispatched_time: fields.DateTime | None
     result: str | None
     retry_attempts: int | None
@@ -86,33 +86,10 @@ class QueueItem(fields.Answer):
     updated_by: fields.Id | None
     external_reference: str | None
 
-    @classmethod
-    def of(cls, item: store.ShownItem, zone: tzinfo) -> "QueueItem":
-        """The item: `send_time` with the offset that was sent, recorded times in the organization's zone."""
-        created_time = times.format_time(item.created_time, zone=zone)
-        is_untouched = item.updated_time == item.created_time  # most of a list: its times are half of what a row costs
-        return cls(  # by position, in the members' order: names would cost a third more of each row of a list
-            item.item_id,
-            item.previous_item_id,
-            item.questionnaire_id,
-            item.responder_id,
-            item.responder_channel_identifier,
-            item.questionnaire_instance_id,
-            item.previous_questionnaire_instance_id,
-            item.status_id.value,
-            item.pipeline_id,
-            item.locale,
-            times.format_time(item.send_time, offset_minutes=item.send_offset_minutes),
-            times.format_optional(item.dispatched_time, zone=zone),
-            item.result,
-            item.retry_attempts,
-            created_time,
-            created_time if is_untouched else times.format_time(item.updated_time, zone=zone),
-            times.format_optional(item.anonymized_time, zone=zone),
-            item.created_by,
-            item.updated_by,
-            item.external_reference,
-        )
+
+QUEUE_ITEMS: Final = listing_of(
+    QueueItem, order=(("send_time", "desc"),), more=("status", "send_offset_minutes", "attempts")
+)
 
 
 class BatchRow(fields.Answer):
@@ -170,7 +147,7 @@ class Simulation(fields.Answer):
     results: list[SimulationRow]
 
 
-class Attempt(fields.Answer):
+class Attempt(fields.Resource):
     """One attempt to send an item; `outcome` is null while it is under way."""
 
     attempt: int
@@ -181,6 +158,9 @@ class Attempt(fields.Answer):
     reply_code: int | None
     reply: str | None
     provider_reference: str | None
+
+
+ATTEMPTS: Final = listing_of(Attempt, order=(("attempt", "asc"),), id="attempt_id")
 
 
 class Trace(fields.Answer):

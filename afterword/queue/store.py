@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 
 from afterword.core.scheduling.decisions import WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.queue.lanes.store import count_items
@@ -78,35 +78,6 @@ class OutboxMessage:
 
 _MESSAGE_COLUMNS: Final[LiteralString] = """organization_id, message_id, item_id, channel_id, recipient, subject,
   content, created_time"""
-
-
-ITEMS: Final = Listing(
-    columns={
-        "item_id": Column("item_id", "id"),
-        "previous_item_id": Column("previous_item_id", "id", nullable=True),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "responder_id": Column("responder_id", "id", nullable=True),
-        "responder_channel_identifier": Column("responder_channel_identifier"),
-        "questionnaire_instance_id": Column("questionnaire_instance_id", "id", nullable=True),
-        "previous_questionnaire_instance_id": Column("previous_questionnaire_instance_id", "id", nullable=True),
-        "status_id": Column("status_id", "integer"),
-        "pipeline_id": Column("pipeline_id", "id"),
-        "locale": Column("locale", nullable=True),
-        "send_time": Column("send_time", "time"),
-        "dispatched_time": Column("dispatched_time", "time", nullable=True),
-        "result": Column("result", nullable=True),
-        "retry_attempts": Column("retry_attempts", "integer", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "anonymized_time": Column("anonymized_time", "time", nullable=True),
-        "created_by": Column("created_by", nullable=True),
-        "updated_by": Column("updated_by", nullable=True),
-        "external_reference": Column("external_reference", nullable=True),
-    },
-    order=(("send_time", "desc"),),
-    id="item_id",
-    more=("status", "send_offset_minutes", "attempts"),
-)
 
 
 async def list_intakes(  # any tenant: requests that wait at the same moment share a transaction

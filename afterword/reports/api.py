@@ -23,6 +23,7 @@ from afterword.reports.results import service as results
 from afterword.reports.results.asking import ReportQuery
 from afterword.reports.results.service import Parameters
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Reports")
@@ -106,7 +107,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
     scope="Report.Read",
     answer=CustomReport,
     shape="envelope",
-    listing=store.CUSTOM_REPORTS,
+    listing=listing_of(CustomReport),
     summary="Get all custom reports",
 )
 async def list_custom_reports(call: Call[None], db: Database) -> Answer:

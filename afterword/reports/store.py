@@ -5,25 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-CUSTOM_REPORTS: Final = Listing(
-    columns={
-        "report_id": Column("report_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "application_id": Column("application_id", "id", nullable=True),
-        "title": Column("title"),
-        "description": Column("description", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="report_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,21 +16,18 @@ A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
         locale: fields.Locale | None | UnsetType = UNSET
         status_id: Literal[1, 2, 3, 4, 5, 6] | UnsetType = UNSET
 
-    class QueueItem(fields.Answer):                   # every member, no defaults
+    class QueueItem(fields.Resource):                 # every member, no defaults; `of` maps a record by their names
         item_id: fields.Id
         status_id: int
         locale: str | None
         send_time: fields.DateTime
 
-        @classmethod
-        def of(cls, item: store.Item, zone: tzinfo) -> "QueueItem": ...
-
     @routes.get("/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item", scope="Queue.Read",
-                answer=QueueItem, shape="array", listing=store.ITEMS, summary="Queue Item List")
+                answer=QueueItem, shape="array", listing=listing_of(QueueItem), summary="Queue Item List")
     async def list_items(call: Call[None], db: Database) -> Answer:
         rows = await store.list_items(db, organization_id=call.caller.organization_id,
                                       pipeline_id=call.ids["pipeline_id"], page=call.page)
-        return Answer(rows.map(lambda item: QueueItem.of(item, call.zone)))      # envelope, cursors, Link: done here
+        return Answer(QueueItem.of_rows(rows, call.zone))                        # envelope, cursors, Link: done here
 
     @routes.get("/q/queue/item/{item_id}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
     async def get_item(call: Call[None], db: Database) -> Answer:
@@ -57,7 +54,7 @@ A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
         return Answer()                               # 204
 
 Query parameters of a route's own, on any method: `query=SomeStruct` (a fields.Request); they arrive in `call.query`.
-A secret that is shown once: `secret_members=("token",)` on its POST; kept for an Idempotency-Key it is null.
+A secret that is shown once is a member `fields.ShownOnce` of the answer; kept for an Idempotency-Key it is null.
 Many records in one POST: `rows_max=10_000`; the body is a JSON array or lines of JSON (`application/x-ndjson`) of
 `body` structs, `call.body` the list of them in order with an errors.Invalid in place of each that is wrong. Status 200.
 A file as body: `uploads=("text/csv", "multipart/form-data")` on a POST; `call.body` is an `uploads.Upload`, of up to
@@ -84,6 +81,7 @@ from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.web import headers
+from afterword.web.members import secrets_of
 
 Body = TypeVar("Body")
 Shape = Literal["one", "array", "envelope", "cursor"]
@@ -143,7 +141,7 @@ class Download:
 class Answer:
     """What a handler gives back: a Struct, a list of Structs, Rows of Structs, a file, or nothing (204)."""
 
-    value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[msgspec.Struct] | None = None
+    value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[Any] | None = None
     version: int | None = None  # of the row: becomes the strong ETag
     location: str | None = None  # below the base address: "/q/queue/item/…"
     status: int | None = None
@@ -217,7 +215,6 @@ class Options(TypedDict, total=False):
     uploads: Sequence[str]  # on POST: the body is a file of one of these types
     prepare: Prepare  # what the handler gets in place of the file, made of it and the query, in a thread
     media_types: Sequence[str]  # on GET: of the files that it answers with
-    secret_members: Sequence[str]  # on POST: of the answer, that are shown once: nothing keeps them, replays have null
 
 
 class Routes:
@@ -360,7 +357,7 @@ class Routes:
                     prepare=options.get("prepare"),
                     media_types=tuple(options.get("media_types", ())),
                     other_statuses=tuple(options.get("other_statuses", (201,) if method == "PUT" else ())),
-                    secret_members=tuple(options.get("secret_members", ())),
+                    secret_members=secrets_of(answer) if answer is not None and method == "POST" else (),
                 )
             )
             return handler

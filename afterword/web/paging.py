@@ -2,32 +2,22 @@
 
 How a list route works, from store to wire:
 
-    # store.py: the whitelist of columns, and a function that hands the page to the database
-    ITEMS = Listing(
-        columns={                                       # wire name -> output column of the base query
-            "item_id": Column("item_id", "id"),
-            "status_id": Column("status_id", "integer"),
-            "send_time": Column("send_time", "time"),
-            "locale": Column("locale", nullable=True),
-        },
-        order=(("send_time", "desc"),),                 # newest first; the id breaks ties
-        id="item_id",
-    )
-
+    # store.py: a function that hands the page to the database
     async def list_items(db: Database, *, organization_id: str, pipeline_id: str, page: Page) -> Rows[Item]:
         rows = await db.fetch_list(
             "select item_id, …, send_time from queue_item where organization_id = $1 and pipeline_id = $2 and "
             "deleted_time is null", organization_id, pipeline_id, page=page)
         return rows.map(_item)
 
-    # api.py: the route names the listing; the runner reads filter_by, order_by, pagination, limit and cursor into
-    # call.page before the handler runs, and renders the Rows that come back: bare array or envelope, cursors, Link
-    @routes.get("/…/item", scope="Queue.Read", answer=QueueItem, shape="array", listing=store.ITEMS, summary="…")
+    # api.py: the answer's members say what may be filtered and ordered by; the runner reads filter_by, order_by,
+    # pagination, limit and cursor into call.page before the handler runs, and renders the Rows that come back
+    @routes.get("/…/item", scope="Queue.Read", answer=QueueItem, shape="array", listing=listing_of(QueueItem), …)
     async def list_items(call: Call[None], db: Database) -> Answer:
         rows = await store.list_items(db, organization_id=…, pipeline_id=call.ids["pipeline_id"], page=call.page)
-        return Answer(rows.map(lambda item: QueueItem.of(item, call.zone)))
+        return Answer(QueueItem.of_rows(rows, call.zone))
 
-`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`. Other callers take `Page.first(ITEMS, limit=…)`.
+`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`, `listing_of` in `web/members.py`. Other callers take
+`Page.first(listing, limit=…)`.
 """
 
 import base64

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from afterword import db, errors
+from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
@@ -176,12 +177,10 @@ def item_document() -> dict[str, Any]:
 
 
 def listing_of(function: Callable[..., Any]) -> Listing:
-    """The listing whose name stands in the function's."""
-    module = importlib.import_module(function.__module__)
-    listings = {
-        name.lower().removesuffix("s"): each for name, each in vars(module).items() if isinstance(each, Listing)
-    }
-    return listings[max((name for name in listings if name in function.__name__), key=len)]
+    """That of the route whose handler calls the function."""
+    call = re.compile(rf"\b{function.__name__}\(")
+    routes = [route for group in app.api_routes() for route in group.all if route.listing]
+    return next(route.listing for route in routes if route.listing and call.search(inspect.getsource(route.handler)))
 
 
 async def test_it_has_teeth(world: World) -> None:

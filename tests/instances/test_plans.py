@@ -14,9 +14,13 @@ from afterword import db
 from afterword.core.wire.lists import Listing, Page
 from afterword.instances import store
 from afterword.instances.children import store as children_store
+from afterword.instances.resources import INSTANCES
 from afterword.instances.responders import store as responders_store
+from afterword.instances.responders.api import RESPONDERS
 from afterword.instances.values import store as values_store
+from afterword.instances.values.api import QUESTIONNAIRE_VALUES, RESPONDER_VALUES
 from afterword.queue import store as queue_store
+from afterword.queue.resources import QUEUE_ITEMS
 from tests.conftest import House
 
 ROWS = int(os.environ.get("AFTERWORD_TEST_LIST_ROWS", "20000"))
@@ -106,7 +110,7 @@ async def test_instances(lists: Lists) -> None:
                 organization_id=lists.house.organization_id,
                 application_ids=(),
                 test_only=False,
-                page=page(store.INSTANCES, after),
+                page=page(INSTANCES, after),
             )
         )
         for after in (None, after)
@@ -123,7 +127,7 @@ async def test_instances_of_a_questionnaire(lists: Lists) -> None:
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
                 test_only=False,
-                page=page(store.INSTANCES, after),
+                page=page(INSTANCES, after),
             )
         )
         for after in (None, after)
@@ -140,7 +144,7 @@ async def test_queue_items(lists: Lists) -> None:
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
                 pipeline_id=lists.house.pipeline_id,
-                page=page(queue_store.ITEMS, after),
+                page=page(QUEUE_ITEMS, after),
             )
         )
         for after in (None, after)
@@ -159,7 +163,7 @@ async def test_values_of_a_questionnaire(lists: Lists) -> None:
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
                 test_only=False,
-                page=page(values_store.QUESTIONNAIRE_VALUES, after),
+                page=page(QUESTIONNAIRE_VALUES, after),
             )
         )
         for after in (None, (time, f"{instance_id}:store_id"))
@@ -176,7 +180,7 @@ async def test_values_of_responders(lists: Lists) -> None:
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
                 test_only=False,
-                page=page(values_store.RESPONDER_VALUES, after),
+                page=page(RESPONDER_VALUES, after),
             )
         )
         for after in (None, (time, f"{responder_id}:email"))
@@ -191,7 +195,7 @@ async def test_responders(lists: Lists) -> None:
             lambda database, after=after: responders_store.list_responders(
                 database,
                 organization_id=lists.house.organization_id,
-                page=page(responders_store.RESPONDERS, after),
+                page=page(RESPONDERS, after),
             )
         )
         for after in (None, after)
@@ -207,7 +211,7 @@ async def test_search(lists: Lists) -> None:
                 database,
                 organization_id=lists.house.organization_id,
                 beginnings=[beginning],
-                page=page(responders_store.RESPONDERS),
+                page=page(RESPONDERS),
             )
         )
         assert plan["Actual Rows"] <= rows_max

@@ -5,45 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-CASES = Listing(
-    columns={
-        "alert_instance_id": Column("alert_instance_id", "id"),
-        "alert_id": Column("alert_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id", nullable=True),
-        "instance_id": Column("instance_id", "id", nullable=True),
-        "responder_id": Column("responder_id", "id", nullable=True),
-        "status_id": Column("status_id", "integer"),
-        "assigned_user_id": Column("assigned_user_id", "id", nullable=True),
-        "severity": Column("severity"),
-        "due_time": Column("due_time", "time", nullable=True),
-        "occurrences": Column("occurrences", "integer"),
-        "comments_count": Column("comments_count", "integer"),
-        "resolved_time": Column("resolved_time", "time", nullable=True),
-        "resolved_by": Column("resolved_by", "id", nullable=True),
-        "recovery_item_id": Column("recovery_item_id", "id", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="alert_instance_id",
-)
-COMMENTS = Listing(
-    columns={
-        "comment_id": Column("comment_id", "id"),
-        "alert_instance_id": Column("alert_instance_id", "id"),
-        "user_id": Column("user_id", "id", nullable=True),
-        "body": Column("body"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-    },
-    order=(("created_time", "desc"),),
-    id="comment_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

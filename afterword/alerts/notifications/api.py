@@ -8,10 +8,11 @@ from msgspec import Meta
 
 from afterword.alerts.notifications import service, store
 from afterword.core.wire.lists import Rows
-from afterword.core.wire.times import format_optional, format_time
+from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Notifications")
@@ -31,12 +32,12 @@ class NotificationUpdate(fields.Request):
     read: bool | UnsetType = UNSET
 
 
-class Notification(fields.Answer):
+class Notification(fields.Resource):
     """One thing that a user was told. `link` is a page of the console."""
 
     notification_id: fields.Id
     user_id: fields.Id
-    event_id: fields.Id | None
+    event_id: fields.Id
     type: str
     title: str
     body: str
@@ -44,22 +45,6 @@ class Notification(fields.Answer):
     read: bool
     read_time: fields.DateTime | None
     created_time: fields.DateTime
-
-    @classmethod
-    def of(cls, one: store.Notification, zone: tzinfo) -> "Notification":
-        """The record as the wire shows it, its times in the organization's zone."""
-        return cls(
-            notification_id=one.notification_id,
-            user_id=one.user_id,
-            event_id=one.event_id,
-            type=one.type,
-            title=one.title,
-            body=one.body,
-            link=one.link,
-            read=one.read_time is not None,
-            read_time=format_optional(one.read_time, zone=zone),
-            created_time=format_time(one.created_time, zone=zone),
-        )
 
 
 class NotificationWays(fields.Request):
@@ -117,7 +102,7 @@ class NotificationSubscription(fields.Answer):
     scope="Notification.Read",
     answer=Notification,
     shape="envelope",
-    listing=store.NOTIFICATIONS,
+    listing=listing_of(Notification),
     summary="Get all notifications",
     description="Those of the token's user; a token of the organization has none.",
 )
@@ -127,8 +112,7 @@ async def list_notifications(call: Call[None], db: Database) -> Answer:
     rows = await store.list_notifications(
         db, organization_id=call.caller.organization_id, user_id=call.caller.user_id, page=call.page
     )
-    zone = call.zone
-    return Answer(rows.map(lambda one: Notification.of(one, zone)))
+    return Answer(Notification.of_rows(rows, call.zone))
 
 
 @routes.patch(

@@ -5,25 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-
-NOTIFICATIONS = Listing(
-    columns={
-        "notification_id": Column("notification_id", "id"),
-        "user_id": Column("user_id", "id"),
-        "event_id": Column("event_id", "id"),
-        "type": Column("type"),
-        "title": Column("title"),
-        "body": Column("body"),
-        "link": Column("link", nullable=True),
-        "read": Column("read", "boolean"),
-        "read_time": Column("read_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-    },
-    order=(("created_time", "desc"),),
-    id="notification_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +26,11 @@ class Notification:
     read_time: datetime | None
     version: int
     created_time: datetime
+
+    @property
+    def read(self) -> bool:
+        """Whether its user has read it."""
+        return self.read_time is not None
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, notification_id, user_id, event_id, type, title, body, link,

@@ -5,33 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-ALERTS = Listing(
-    columns={
-        "alert_id": Column("alert_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "application_id": Column("application_id", "id"),
-        "title": Column("title"),
-        "description": Column("description", nullable=True),
-        "trigger": Column("trigger"),
-        "severity": Column("severity"),
-        "active": Column("active", "boolean"),
-        "status_id": Column("status_id", "integer"),
-        "assigned_user_id": Column("assigned_user_id", "id", nullable=True),
-        "due_hours": Column("due_hours", "integer", nullable=True),
-        "fold_hours": Column("fold_hours", "integer"),
-        "last_triggered_time": Column("last_triggered_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="alert_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +39,11 @@ class Alert:
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+
+    @property
+    def chat_urls(self) -> list[str]:
+        """None: nothing is sent to chats."""
+        return []
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, alert_id, application_id, title, description,

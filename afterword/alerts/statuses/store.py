@@ -5,28 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-STATUSES = Listing(
-    columns={
-        "status_id": Column("status_id", "integer"),
-        "title": Column("title"),
-        "description": Column("description", nullable=True),
-        "color": Column("color"),
-        "closing": Column("closing", "boolean"),
-        "application_id": Column("application_id", "id", nullable=True),
-        "position": Column("position", "integer"),
-        "system": Column("system", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("position", "asc"),),
-    id="status_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

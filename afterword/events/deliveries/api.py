@@ -1,10 +1,9 @@
 """The HTTP door of deliveries: the log of an endpoint, and sending again."""
 
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from afterword import errors
-from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.deliveries import service, store
@@ -12,6 +11,7 @@ from afterword.events.log import api as log
 from afterword.events.log import service as log_service
 from afterword.events.webhooks import service as webhooks
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
@@ -19,7 +19,7 @@ routes = Routes(tag="Webhooks")
 PATH: Final = "/webhook/{webhook_id}/delivery"
 
 
-class Delivery(fields.Answer):
+class Delivery(fields.Resource):
     """One event for one endpoint, and what became of it. What the target answered is text, whatever it says it is."""
 
     delivery_id: fields.Id
@@ -35,25 +35,6 @@ class Delivery(fields.Answer):
     next_attempt_time: fields.DateTime | None
     finished_time: fields.DateTime | None
     created_time: fields.DateTime
-
-    @classmethod
-    def of(cls, delivery: store.Delivery, zone: tzinfo) -> "Delivery":
-        """The record as the wire shows it, its times in the organization's zone."""
-        return cls(
-            delivery_id=delivery.delivery_id,
-            webhook_id=delivery.webhook_id,
-            event_id=delivery.event_id,
-            event_type=delivery.event_type,
-            state=delivery.state,  # type: ignore[arg-type]  the store names it
-            attempts=delivery.attempts,
-            response_status=delivery.response_status,
-            duration_ms=delivery.duration_ms,
-            response_excerpt=delivery.response_excerpt,
-            error=delivery.error,
-            next_attempt_time=format_optional(delivery.next_attempt_time, zone=zone),
-            finished_time=format_optional(delivery.finished_time, zone=zone),
-            created_time=format_time(delivery.created_time, zone=zone),
-        )
 
 
 class RedeliveryRequest(fields.Request):
@@ -76,7 +57,7 @@ class Redelivery(fields.Answer):
     scope="Webhook.Read",
     answer=Delivery,
     shape="envelope",
-    listing=store.DELIVERIES,
+    listing=listing_of(Delivery),
     summary="Get all deliveries of a webhook",
     description="Kept 30 days after their end.",
 )
@@ -85,8 +66,7 @@ async def list_deliveries(call: Call[None], db: Database) -> Answer:
     rows = await store.list_deliveries(
         db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
     )
-    zone = call.zone
-    return Answer(rows.map(lambda delivery: Delivery.of(delivery, zone)))
+    return Answer(Delivery.of_rows(rows, call.zone))
 
 
 @routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")

@@ -4,33 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.web.metrics import Sample
 
 FIGURE_ROWS_MAX: Final = 10_000
 OUTCOMES: Final = ("afterword_webhook_attempts", "Attempts to deliver by outcome; dead: the last one failed too.")
 _OUTCOMES: Final = ("delivered", "failed", "dead")
-
-DELIVERIES: Final = Listing(
-    columns={
-        "delivery_id": Column("delivery_id", "id"),
-        "webhook_id": Column("webhook_id", "id"),
-        "event_id": Column("event_id", "id"),
-        "event_type": Column("event_type"),
-        "state": Column("state"),
-        "attempts": Column("attempts", "integer"),
-        "response_status": Column("response_status", "integer", nullable=True),
-        "duration_ms": Column("duration_ms", "integer", nullable=True),
-        "response_excerpt": Column("response_excerpt", nullable=True),
-        "error": Column("error", nullable=True),
-        "next_attempt_time": Column("next_attempt_time", "time", nullable=True),
-        "finished_time": Column("finished_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-    },
-    order=(("created_time", "desc"),),
-    id="delivery_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

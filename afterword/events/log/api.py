@@ -1,7 +1,6 @@
 """The HTTP door of the event log: oldest first, by cursors, without gaps."""
 
 from dataclasses import replace
-from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -9,14 +8,15 @@ from msgspec import Meta
 
 from afterword import errors
 from afterword.core.messaging.webhooks import PATTERNS, read_of
-from afterword.core.wire import times
+from afterword.core.wire.lists import Column
 from afterword.core.wire.site import API_PREFIX
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import service, store
-from afterword.events.log.store import EVENTS, Entry
+from afterword.events.log.store import Entry
 from afterword.events.rendering import Render
 from afterword.web import fields, paging
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 LOG: Final = f"{API_PREFIX}/event"
@@ -39,11 +39,11 @@ class EventActor(fields.Answer):
     id: str | None
 
 
-class Event(fields.Answer):
+class Event(fields.Resource):
     """Something that happened. `data` is the changed thing after it; `cursor` its place in the log, for `after`."""
 
     event_id: fields.Id
-    cursor: str
+    cursor: fields.Computed[str]
     type: str
     created_time: fields.DateTime
     organization_id: fields.Id
@@ -55,24 +55,12 @@ class Event(fields.Answer):
     test: bool
     data: dict[str, Any]
 
-    @classmethod
-    def of(cls, entry: Entry, *, data: dict[str, Any], cursor: str, zone: tzinfo) -> "Event":
-        """The event as the wire shows it, its time in the organization's zone."""
-        event = entry.event
-        return cls(
-            event_id=event.event_id,
-            cursor=cursor,
-            type=event.type,
-            created_time=times.format_time(event.created_time, zone=zone),
-            organization_id=event.organization_id,
-            application_id=entry.application_id,
-            questionnaire_id=event.questionnaire_id,
-            subject_id=event.subject_id,
-            subject_version=event.subject_version,
-            actor=EventActor(kind=event.actor_kind, id=event.actor_id),  # type: ignore[arg-type]  a check of the table
-            test=event.test,
-            data=data,
-        )
+
+EVENTS: Final = listing_of(
+    Event,
+    order=(("xid", "asc"), ("seq", "asc")),
+    hidden={"xid": Column("xid", "integer"), "seq": Column("seq", "integer")},
+)
 
 
 def cursor_of(event_id: str, *, secret: bytes) -> str:
@@ -134,10 +122,12 @@ def routes_of(render: Render) -> Routes:
         data = {event.event_id: shown for event, shown in zip(open_events, rendered, strict=True)}
         return [
             Event.of(
-                entry,
-                data=data.get(entry.event.event_id, {}),
+                entry.event,
+                call.zone,
                 cursor=cursor_of(entry.event.event_id, secret=call.site.secret),
-                zone=call.zone,
+                application_id=entry.application_id,
+                actor=EventActor(kind=entry.event.actor_kind, id=entry.event.actor_id),  # type: ignore[arg-type]  a check of the table
+                data=data.get(entry.event.event_id, {}),
             )
             for entry in entries
         ]

@@ -5,30 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.events.store import IS_NATIVE, Event
 
 PASSED_MAX: Final = 20_000  # events that one page of a narrowed log looks at: what is wanted may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
 ADOPTION_SECONDS_MAX: Final = 3_600.0
-
-EVENTS: Final = Listing(
-    columns={
-        "event_id": Column("event_id", "id"),
-        "type": Column("type"),
-        "created_time": Column("created_time", "time"),
-        "organization_id": Column("organization_id", "id"),
-        "application_id": Column("application_id", "id", nullable=True),
-        "questionnaire_id": Column("questionnaire_id", "id", nullable=True),
-        "subject_id": Column("subject_id", "id", nullable=True),
-        "subject_version": Column("subject_version", "integer", nullable=True),
-        "test": Column("test", "boolean"),
-    },
-    order=(("xid", "asc"), ("seq", "asc")),
-    id="event_id",
-    hidden={"xid": Column("xid", "integer"), "seq": Column("seq", "integer")},
-)
 
 
 # Rows that this cluster wrote have the number of the transaction that wrote them, or an earlier one. The system column
@@ -76,7 +59,7 @@ async def list_event_entries(
     goes on from there.
     """
     is_narrowed = bool(types or page.criteria or application_ids or test_only)
-    is_in_order = tuple(page.order) == EVENTS.default_order()
+    is_in_order = tuple(page.order) == page.listing.default_order()
     last = await _get_last(db, organization_id=organization_id, page=page) if is_narrowed and is_in_order else None
     rows = await db.fetch_list(
         """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,

@@ -5,6 +5,7 @@ from typing import Any, Final
 from afterword.db import Database
 from afterword.events.webhooks import service, store
 from afterword.events.webhooks.resources import Webhook, WebhookRequest, WebhookUpdate
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
@@ -21,7 +22,7 @@ TARGET: Final = (
     scope="Webhook.Read",
     answer=Webhook,
     shape="array",
-    listing=store.WEBHOOKS,
+    listing=listing_of(Webhook),
     summary="Get all webhooks",
 )
 async def list_webhooks(call: Call[None], db: Database) -> Answer:
@@ -32,8 +33,7 @@ async def list_webhooks(call: Call[None], db: Database) -> Answer:
         test_only=call.caller.test,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda webhook: Webhook.of(webhook, zone)))
+    return Answer(Webhook.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -43,7 +43,6 @@ async def list_webhooks(call: Call[None], db: Database) -> Answer:
     answer=Webhook,
     summary="Create new webhook",
     description=f"At most 50 an organization. {TARGET}",
-    secret_members=("secret",),
 )
 async def create_webhook(call: Call[WebhookRequest], db: Database) -> Answer:
     made = await service.create(db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now)
@@ -94,7 +93,6 @@ async def delete_webhook(call: Call[None], db: Database) -> Answer:
     status=200,
     summary="Renew secret of webhook",
     description="For 24 hours every delivery is signed with both secrets.",
-    secret_members=("secret",),
 )
 async def renew_webhook_secret(call: Call[Any], db: Database) -> Answer:
     made = await service.renew_secret(

@@ -1,14 +1,11 @@
 """What webhooks are on the wire."""
 
-from datetime import tzinfo
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from afterword.core.messaging.webhooks import TYPE_DEFAULT
-from afterword.core.wire.times import format_optional, format_time
-from afterword.events.webhooks import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 
@@ -39,7 +36,7 @@ class WebhookUpdate(fields.Request):
     event_types: EventTypes | UnsetType = UNSET
 
 
-class Webhook(fields.Answer):
+class Webhook(fields.Resource):
     """An endpoint of yours that is told of events. `secret` signs them: shown when it is made, and never again."""
 
     webhook_id: fields.Id
@@ -50,31 +47,10 @@ class Webhook(fields.Answer):
     questionnaire_id: fields.Id | None
     application_id: fields.Id | None
     event_types: list[str]
-    secret: str | None
+    secret: fields.ShownOnce
     consecutive_failures: int
     disabled_time: fields.DateTime | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
-
-    @classmethod
-    def of(cls, webhook: store.Webhook, zone: tzinfo, *, secret: str | None = None) -> "Webhook":
-        """The record as the wire shows it, its times in the organization's zone."""
-        return cls(
-            webhook_id=webhook.webhook_id,
-            organization_id=webhook.organization_id,
-            title=webhook.title,
-            active=webhook.active,
-            target_url=webhook.target_url,
-            questionnaire_id=webhook.questionnaire_id,
-            application_id=webhook.application_id,
-            event_types=list(webhook.event_types),
-            secret=secret,
-            consecutive_failures=webhook.consecutive_failures,
-            disabled_time=format_optional(webhook.disabled_time, zone=zone),
-            created_time=format_time(webhook.created_time, zone=zone),
-            updated_time=format_time(webhook.updated_time, zone=zone),
-            created_by=webhook.created_by,
-            updated_by=webhook.updated_by,
-        )

@@ -5,29 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-WEBHOOKS: Final = Listing(
-    columns={
-        "webhook_id": Column("webhook_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "title": Column("title"),
-        "active": Column("active", "boolean"),
-        "target_url": Column("target_url"),
-        "questionnaire_id": Column("questionnaire_id", "id", nullable=True),
-        "application_id": Column("application_id", "id", nullable=True),
-        "consecutive_failures": Column("consecutive_failures", "integer"),
-        "disabled_time": Column("disabled_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="webhook_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,24 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
 JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
-
-
-ANSWERS = Listing(
-    columns={
-        "instance_id": Column("instance_id", "id"),
-        "version_id": Column("version_id", "id"),
-        "other_text": Column("other_text", nullable=True),
-        "answered_time": Column("answered_time", "time"),
-        "provisional": Column("provisional", "boolean"),
-    },
-    order=(("answered_time", "desc"),),
-    id="instance_id",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from afterword.instances.responders.service import ResponderView
 from afterword.responders.service import Change
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Value = TypeVar("Value")
@@ -45,7 +46,7 @@ class ResponderIdentifier(fields.Answer):
     identifier: str
 
 
-class Responder(fields.Answer):
+class Responder(fields.Resource):
     """A person who is asked; `suppressed` when one of the addresses is to be left alone."""
 
     responder_id: fields.Id
@@ -53,36 +54,31 @@ class Responder(fields.Answer):
     identifiers: list[ResponderIdentifier]
     locale: str | None
     time_zone: str | None
-    suppressed: bool
-    instances_count: int
-    last_contacted_time: fields.DateTime | None
-    last_submitted_time: fields.DateTime | None
+    suppressed: fields.Computed[bool]
+    instances_count: fields.Computed[int]
+    last_contacted_time: fields.Computed[fields.DateTime | None]
+    last_submitted_time: fields.Computed[fields.DateTime | None]
     anonymized_time: fields.DateTime | None
     created_time: fields.DateTime
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, known: ResponderView, zone: tzinfo) -> "Responder":
-        """The responder as the wire shows it, its times in the organization's zone."""
-        responder, figures = known.responder, known.figures
-        return cls(
-            responder_id=responder.responder_id,
-            organization_id=responder.organization_id,
-            identifiers=_identifiers(known.identifiers),
-            locale=responder.locale,
-            time_zone=responder.time_zone,
-            suppressed=any(one.suppressed for one in known.identifiers),
-            instances_count=figures.instances_count,
-            last_contacted_time=times.format_optional(figures.last_contacted_time, zone=zone),
-            last_submitted_time=times.format_optional(figures.last_submitted_time, zone=zone),
-            anonymized_time=times.format_optional(responder.anonymized_time, zone=zone),
-            created_time=times.format_time(responder.created_time, zone=zone),
-            updated_time=times.format_time(responder.updated_time, zone=zone),
-            created_by=responder.created_by,
-            updated_by=responder.updated_by,
-        )
+
+RESPONDERS: Final = listing_of(Responder)
+
+
+def responder_of(known: ResponderView, zone: tzinfo) -> Responder:
+    """The person with the addresses and figures of now."""
+    return Responder.of(
+        known.responder,
+        zone,
+        identifiers=_identifiers(known.identifiers),
+        suppressed=any(one.suppressed for one in known.identifiers),
+        instances_count=known.figures.instances_count,
+        last_contacted_time=times.format_optional(known.figures.last_contacted_time, zone=zone),
+        last_submitted_time=times.format_optional(known.figures.last_submitted_time, zone=zone),
+    )
 
 
 class ResponderCount(fields.Answer):
@@ -96,7 +92,7 @@ class ResponderCount(fields.Answer):
     scope="Responder.Read",
     answer=Responder,
     shape="envelope",
-    listing=store.RESPONDERS,
+    listing=RESPONDERS,
     query=ResponderQuery,
     summary="Get all responders",
     description=SEARCH,
@@ -104,14 +100,14 @@ class ResponderCount(fields.Answer):
 async def list_responders(call: Call[Any], db: Database) -> Answer:
     rows = await service.find(db, caller=call.caller, search=_search(call), page=call.page)
     known = await service.know(db, caller=call.caller, people=rows.items, now=call.now)
-    return Answer(rows.map(lambda responder: Responder.of(known[responder.responder_id], call.zone)))
+    return Answer(rows.map(lambda responder: responder_of(known[responder.responder_id], call.zone)))
 
 
 @routes.get(
     "/q/responder/count",
     scope="Responder.Read",
     answer=ResponderCount,
-    listing=store.RESPONDERS,
+    listing=RESPONDERS,
     query=ResponderQuery,
     summary="Get responder count",
     description=f"The same filters as the list. {SEARCH}",
@@ -177,7 +173,7 @@ def _given(value: Value | UnsetType | None) -> Value | None:
 
 async def _answer(call: Call[Any], db: Database, responder: store.ShownResponder) -> Answer:
     known = await service.know(db, caller=call.caller, people=[responder], now=call.now)
-    return Answer(Responder.of(known[responder.responder_id], call.zone), version=responder.version)
+    return Answer(responder_of(known[responder.responder_id], call.zone), version=responder.version)
 
 
 def _identifiers(identifiers: Sequence[store.Identifier]) -> list[ResponderIdentifier]:

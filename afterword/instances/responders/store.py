@@ -11,27 +11,11 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
 FOUND_MAX: Final = 10_000  # of a search: who finds more has to write more of the address
-
-RESPONDERS: Final = Listing(
-    columns={
-        "responder_id": Column("responder_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "locale": Column("locale", nullable=True),
-        "time_zone": Column("time_zone", nullable=True),
-        "anonymized_time": Column("anonymized_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", nullable=True),
-        "updated_by": Column("updated_by", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="responder_id",
-)
 
 
 class ShownResponder(msgspec.Struct, frozen=True):

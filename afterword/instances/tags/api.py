@@ -1,17 +1,16 @@
 """The HTTP door of tags."""
 
-from datetime import tzinfo
 from typing import Annotated, Final
 from urllib.parse import quote
 
 from msgspec import Meta
 
 from afterword.core.answers.tags import TAG_CHARACTERS_MAX
-from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.tags import service, store
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/q/instance/{instance_id}/tag"
@@ -26,7 +25,7 @@ class TagRequest(fields.Request):
     tag: Word
 
 
-class Tag(fields.Answer):
+class Tag(fields.Resource):
     """A word on an instance, in lower case."""
 
     instance_id: fields.Id
@@ -34,24 +33,16 @@ class Tag(fields.Answer):
     created_time: fields.DateTime
     created_by: fields.Id | None
 
-    @classmethod
-    def of(cls, tag: store.Tag, zone: tzinfo) -> "Tag":
-        """The word as the wire shows it."""
-        return cls(
-            instance_id=tag.instance_id,
-            tag=tag.tag,
-            created_time=times.format_time(tag.created_time, zone=zone),
-            created_by=tag.created_by,
-        )
 
-
-@routes.get(PATH, scope="Tag.Read", answer=Tag, shape="array", listing=store.TAGS, summary="Get all tags")
+@routes.get(
+    PATH, scope="Tag.Read", answer=Tag, shape="array", listing=listing_of(Tag, id="tag_key"), summary="Get all tags"
+)
 async def list_tags(call: Call[None], db: Database) -> Answer:
     instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
     rows = await store.list_tags(
         db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
     )
-    return Answer(rows.map(lambda tag: Tag.of(tag, call.zone)))
+    return Answer(Tag.of_rows(rows, call.zone))
 
 
 @routes.post(

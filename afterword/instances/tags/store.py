@@ -7,19 +7,8 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-
-TAGS: Final = Listing(
-    columns={
-        "tag": Column("tag"),
-        "instance_id": Column("instance_id", "id"),
-        "created_time": Column("created_time", "time"),
-        "created_by": Column("created_by", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="tag_key",
-)
 
 
 class Tag(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """The HTTP door of metadata's values."""
 
-from afterword.core.questionnaires.metadata import Declared
-from afterword.core.wire import times
+from typing import Final
+
+from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.responders import service as responders
@@ -10,34 +11,41 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaire Instances")
 
 
-class QuestionnaireValue(fields.Answer):
+class QuestionnaireValue(fields.Resource):
     """One value of an instance's metadata; `metadata_id` is null and `type` text where the name is not declared."""
 
     questionnaire_id: fields.Id
     instance_id: fields.Id
-    metadata_id: fields.Id | None
+    metadata_id: fields.Computed[fields.Id | None]
     name: str
-    type: str
+    type: fields.Computed[str]
     value: str
     created_time: fields.DateTime
     updated_time: fields.DateTime
 
 
-class ResponderValue(fields.Answer):
+QUESTIONNAIRE_VALUES: Final = listing_of(QuestionnaireValue, id="value_id")
+
+
+class ResponderValue(fields.Resource):
     """One value of a responder's metadata; `metadata_id` is null and `type` text where the name is not declared."""
 
     responder_id: fields.Id
-    metadata_id: fields.Id | None
+    metadata_id: fields.Computed[fields.Id | None]
     name: str
-    type: str
+    type: fields.Computed[str]
     value: str
     created_time: fields.DateTime
     updated_time: fields.DateTime
+
+
+RESPONDER_VALUES: Final = listing_of(ResponderValue, id="value_id")
 
 
 @routes.get(
@@ -45,7 +53,7 @@ class ResponderValue(fields.Answer):
     scope="Questionnaire Value.Read",
     answer=QuestionnaireValue,
     shape="envelope",
-    listing=store.QUESTIONNAIRE_VALUES,
+    listing=QUESTIONNAIRE_VALUES,
     summary="Get Questionnaire Value List by questionnaire id",
 )
 async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
@@ -66,7 +74,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
     scope="Questionnaire Value.Read",
     answer=QuestionnaireValue,
     shape="array",
-    listing=store.QUESTIONNAIRE_VALUES,
+    listing=QUESTIONNAIRE_VALUES,
     summary="Get Questionnaire Value List by instance id",
 )
 async def list_instance_values(call: Call[None], db: Database) -> Answer:
@@ -83,7 +91,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
     scope="Responder Value.Read",
     answer=ResponderValue,
     shape="envelope",
-    listing=store.RESPONDER_VALUES,
+    listing=RESPONDER_VALUES,
     summary="Get Responder Value List by questionnaire id",
 )
 async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
@@ -104,7 +112,7 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
     scope="Responder Value.Read",
     answer=ResponderValue,
     shape="array",
-    listing=store.RESPONDER_VALUES,
+    listing=RESPONDER_VALUES,
     summary="Get Responder Value List by responder id",
 )
 async def list_responder_values(call: Call[None], db: Database) -> Answer:
@@ -130,27 +138,13 @@ async def _declared(db: Database, organization_id: str, questionnaire_id: str) -
 
 
 def _questionnaire_value(call: Call[None], value: store.QuestionnaireValue, declared: Declared) -> QuestionnaireValue:
-    definition = declared.get("questionnaire", value.name)
-    return QuestionnaireValue(
-        questionnaire_id=value.questionnaire_id,
-        instance_id=value.instance_id,
-        metadata_id=definition and definition.metadata_id,
-        name=value.name,
-        type=definition.type if definition else "text",
-        value=value.value,
-        created_time=times.format_time(value.created_time, zone=call.zone),
-        updated_time=times.format_time(value.updated_time, zone=call.zone),
-    )
+    return QuestionnaireValue.of(value, call.zone, **_declaration(declared, "questionnaire", value.name))
 
 
 def _responder_value(call: Call[None], value: store.ResponderValue, declared: Declared) -> ResponderValue:
-    definition = declared.get("responder", value.name)
-    return ResponderValue(
-        responder_id=value.responder_id,
-        metadata_id=definition and definition.metadata_id,
-        name=value.name,
-        type=definition.type if definition else "text",
-        value=value.value,
-        created_time=times.format_time(value.created_time, zone=call.zone),
-        updated_time=times.format_time(value.updated_time, zone=call.zone),
-    )
+    return ResponderValue.of(value, call.zone, **_declaration(declared, "responder", value.name))
+
+
+def _declaration(declared: Declared, kind: Kind, name: str) -> dict[str, str | None]:
+    found = declared.get(kind, name)
+    return {"metadata_id": found and found.metadata_id, "type": found.type if found else "text"}

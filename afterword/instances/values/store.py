@@ -10,29 +10,8 @@ from typing import Final
 
 import msgspec
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-
-_VALUE: Final = {
-    "name": Column("name"),
-    "value": Column("value"),
-    "created_time": Column("created_time", "time"),
-    "updated_time": Column("updated_time", "time"),
-}
-QUESTIONNAIRE_VALUES: Final = Listing(
-    columns={
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "instance_id": Column("instance_id", "id"),
-        **_VALUE,
-    },
-    order=(("created_time", "desc"),),
-    id="value_id",
-)
-RESPONDER_VALUES: Final = Listing(
-    columns={"responder_id": Column("responder_id", "id"), **_VALUE},
-    order=(("created_time", "desc"),),
-    id="value_id",
-)
 
 
 class QuestionnaireValue(msgspec.Struct, frozen=True):

@@ -7,14 +7,14 @@ from afterword import errors
 from afterword.core.wire.imports import Cut
 from afterword.db import Database
 from afterword.intake.imports import service, store
-from afterword.intake.imports.resources import Import, ImportQuery, ImportRow
+from afterword.intake.imports.resources import IMPORT_ROWS, IMPORTS, Import, ImportQuery, ImportRow, row_of
 from afterword.intake.imports.service import NewImport
 from afterword.pipelines import store as pipelines_store
 from afterword.web import uploads
 from afterword.web.operations import Answer, Call, Routes
 from afterword.web.uploads import Upload
 
-IMPORTS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import"
+PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/import"
 IMPORT: Final = "/q/import/{import_id}"
 COLUMNS: Final = (
     "A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in it. "
@@ -42,11 +42,11 @@ def _cut(upload: Upload, query: ImportQuery) -> Prepared:
 
 
 @routes.get(
-    IMPORTS,
+    PATH,
     scope="Queue.Read",
     answer=Import,
     shape="envelope",
-    listing=store.IMPORTS,
+    listing=IMPORTS,
     summary="Get all imports of a pipeline",
 )
 async def list_imports(call: Call[None], db: Database) -> Answer:
@@ -59,12 +59,11 @@ async def list_imports(call: Call[None], db: Database) -> Answer:
     if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
         raise errors.NotFound("There is no such thing here.")
     rows = await store.list_imports(db, **of_pipeline, test_only=call.caller.test, page=call.page)
-    zone = call.zone
-    return Answer(rows.map(lambda job: Import.of(job, zone)))
+    return Answer(Import.of_rows(rows, call.zone))
 
 
 @routes.post(
-    IMPORTS,
+    PATH,
     scope="Queue.Create",
     query=ImportQuery,
     uploads=("text/csv", uploads.FORM),
@@ -115,11 +114,11 @@ async def cancel_import(call: Call[None], db: Database) -> Answer:
     scope="Queue.Read",
     answer=ImportRow,
     shape="envelope",
-    listing=store.ROWS,
+    listing=IMPORT_ROWS,
     summary="Get all rows of an import",
     description="Those that are settled, from the first; `filter_by[EQUAL][State]=failed` shows what went wrong.",
 )
 async def list_import_rows(call: Call[None], db: Database) -> Answer:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
     rows = await store.list_rows(db, organization_id=job.organization_id, import_id=job.import_id, page=call.page)
-    return Answer(rows.map(lambda row: ImportRow.of(row, site=call.site, request_id=call.request_id)))
+    return Answer(rows.map(lambda row: row_of(row, site=call.site, request_id=call.request_id)))

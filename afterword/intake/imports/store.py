@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
@@ -84,39 +84,6 @@ class Counts:
     updated: int
     skipped: int
     failed: int
-
-
-IMPORTS: Final = Listing(
-    columns={
-        "import_id": Column("import_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "pipeline_id": Column("pipeline_id", "id"),
-        "file_name": Column("file_name", nullable=True),
-        "dry_run": Column("dry_run", "boolean"),
-        "state": Column("state"),
-        "rows_total": Column("rows_total", "integer"),
-        "rows_created": Column("rows_created", "integer"),
-        "rows_updated": Column("rows_updated", "integer"),
-        "rows_skipped": Column("rows_skipped", "integer"),
-        "rows_failed": Column("rows_failed", "integer"),
-        "error": Column("error", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "finished_time": Column("finished_time", "time", nullable=True),
-        "created_by": Column("created_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="import_id",
-)
-ROWS: Final = Listing(
-    columns={
-        "row": Column("row", "integer"),
-        "state": Column("state"),
-        "item_id": Column("item_id", "id", nullable=True),
-        "external_reference": Column("external_reference", nullable=True),
-    },
-    order=(("row", "asc"),),
-    id="row",
-)
 
 
 async def get_import(

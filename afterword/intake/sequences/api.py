@@ -4,7 +4,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.intake.sequences import service, store
-from afterword.intake.sequences.resources import Sequence, SequenceRequest, SequenceUpdate
+from afterword.intake.sequences.resources import SEQUENCES, Sequence, SequenceRequest, SequenceUpdate
 from afterword.web.operations import Answer, Call, Routes
 
 SEQUENCE: Final = "/q/sequence/{sequence_id}"
@@ -21,7 +21,7 @@ routes = Routes(tag="Sequences")
     scope="Sequence.Read",
     answer=Sequence,
     shape="array",
-    listing=store.SEQUENCES,
+    listing=SEQUENCES,
     summary="Get all sequences",
 )
 async def list_sequences(call: Call[None], db: Database) -> Answer:
@@ -31,8 +31,7 @@ async def list_sequences(call: Call[None], db: Database) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda rule: Sequence.of(rule, zone)))
+    return Answer(Sequence.of_rows(rows, call.zone))
 
 
 @routes.post(

@@ -1,12 +1,10 @@
 """Sequences as the wire shows them and takes them."""
 
-from datetime import tzinfo
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from afterword.core.wire import times
-from afterword.intake.sequences import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 
 Kind = Literal["manual", "recovery", "review"]
 Trigger = Literal["submitted", "completed"]
@@ -34,7 +32,7 @@ class SequenceUpdate(fields.Request):
     active: bool | UnsetType = UNSET
 
 
-class Sequence(fields.Answer):
+class Sequence(fields.Resource):
     """A rule by which a response to one questionnaire puts an item into the queue of another."""
 
     sequence_id: fields.Id
@@ -51,10 +49,5 @@ class Sequence(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, rule: store.Rule, zone: tzinfo) -> "Sequence":
-        """The record as the wire shows it, its times in the organization's zone."""
-        shown: dict[str, Any] = {name: getattr(rule, name) for name in cls.__struct_fields__}
-        for name in ("created_time", "updated_time"):
-            shown[name] = times.format_time(shown[name], zone=zone)
-        return cls(**shown)
+
+SEQUENCES: Final = listing_of(Sequence)

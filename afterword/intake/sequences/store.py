@@ -5,28 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-SEQUENCES: Final = Listing(
-    columns={
-        "sequence_id": Column("sequence_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "title": Column("title"),
-        "kind": Column("kind"),
-        "from_questionnaire_id": Column("from_questionnaire_id", "id"),
-        "pipeline_id": Column("pipeline_id", "id"),
-        "trigger": Column("trigger"),
-        "active": Column("active", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="sequence_id",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """The HTTP door of people. `me` in place of an id is the token's own user."""
 
-from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -8,11 +7,11 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
 from afterword.organizations.people import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 ME: Final = "me"
@@ -50,7 +49,7 @@ class UserUpdate(fields.Request):
     active: bool | UnsetType = UNSET
 
 
-class User(fields.Answer):
+class User(fields.Resource):
     """A person of the organization. Without `application_ids` the whole of it is theirs."""
 
     user_id: fields.Id
@@ -72,35 +71,13 @@ class User(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, user: store.User, zone: tzinfo) -> "User":
-        """The record as the wire shows it."""
-        return cls(
-            user_id=user.user_id,
-            organization_id=user.organization_id,
-            email=user.email,
-            first_name=user.first_name,
-            middle_name=user.middle_name,
-            last_name=user.last_name,
-            display_name=user.display_name,
-            locale=user.locale,
-            time_zone=user.time_zone,
-            role=user.role,  # type: ignore[arg-type]  a check of the table
-            application_ids=list(user.application_ids),
-            active=user.active,
-            invited_time=format_time(user.invited_time, zone=zone),
-            last_login_time=format_optional(user.last_login_time, zone=zone),
-            created_time=format_time(user.created_time, zone=zone),
-            updated_time=format_time(user.updated_time, zone=zone),
-            created_by=user.created_by,
-            updated_by=user.updated_by,
-        )
 
-
-@routes.get("/user", scope="User.Read", answer=User, shape="envelope", listing=store.USERS, summary="Get all users")
+@routes.get(
+    "/user", scope="User.Read", answer=User, shape="envelope", listing=listing_of(User), summary="Get all users"
+)
 async def list_users(call: Call[None], db: Database) -> Answer:
     rows = await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
-    return Answer(rows.map(lambda user: User.of(user, call.zone)))
+    return Answer(User.of_rows(rows, call.zone))
 
 
 @routes.post(

@@ -6,32 +6,8 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-
-USERS = Listing(
-    columns={
-        "user_id": Column("user_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "email": Column("email"),
-        "first_name": Column("first_name", nullable=True),
-        "middle_name": Column("middle_name", nullable=True),
-        "last_name": Column("last_name", nullable=True),
-        "display_name": Column("display_name", nullable=True),
-        "locale": Column("locale", nullable=True),
-        "time_zone": Column("time_zone", nullable=True),
-        "role": Column("role"),
-        "active": Column("active", "boolean"),
-        "invited_time": Column("invited_time", "time"),
-        "last_login_time": Column("last_login_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="user_id",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,28 +6,9 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-
-PLANS = Listing(
-    columns={
-        "plan_id": Column("plan_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "application_id": Column("application_id", "id", nullable=True),
-        "title": Column("title"),
-        "kind": Column("kind"),
-        "credits": Column("credits", "integer", nullable=True),
-        "remaining_credits": Column("remaining_credits", "integer", nullable=True),
-        "extra_credits": Column("extra_credits", "integer"),
-        "state": Column("state"),
-        "start_time": Column("start_time", "time"),
-        "renew_time": Column("renew_time", "time", nullable=True),
-        "end_time": Column("end_time", "time", nullable=True),
-    },
-    order=(("start_time", "desc"),),
-    id="plan_id",
-)
 
 
 @dataclass(frozen=True, slots=True)

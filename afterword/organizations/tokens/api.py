@@ -1,18 +1,17 @@
 """The HTTP door of tokens: made and rotated with their secret shown once, listed without it, revoked."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.wire.times import format_optional, format_time
 from afterword.db import Database
-from afterword.organizations.access import HINT_CHARACTERS
 from afterword.organizations.tokens import service, store
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
@@ -38,7 +37,7 @@ class RotationRequest(fields.Request):
     overlap_hours: Annotated[int, Meta(ge=0, le=service.OVERLAP_HOURS_MAX)] = 24
 
 
-class Token(fields.Answer):
+class Token(fields.Resource):
     """What opens the API. `token` is its text, in the answer that makes it and never again."""
 
     token_id: fields.Id
@@ -50,37 +49,16 @@ class Token(fields.Answer):
     application_ids: list[str]
     test: bool
     hint: str
-    token: str | None
-    expires_time: fields.DateTime | None
+    token: fields.ShownOnce
+    expires_time: Annotated[fields.DateTime, fields.named("ends_time")] | None
     revoked_time: fields.DateTime | None
     last_used_time: fields.DateTime | None
     created_time: fields.DateTime
     created_by: fields.Id | None
 
-    @classmethod
-    def of(cls, token: store.Token, zone: tzinfo, *, text: str | None = None) -> "Token":
-        """The record as the wire shows it."""
-        return cls(
-            token_id=token.token_id,
-            organization_id=token.organization_id,
-            user_id=token.user_id,
-            title=token.title,
-            kind=token.kind,  # type: ignore[arg-type]  a check of the table
-            scopes=list(token.scopes),
-            application_ids=list(token.application_ids),
-            test=token.test,
-            hint=token.selector[:HINT_CHARACTERS],
-            token=text,
-            expires_time=format_optional(token.ends_time, zone=zone),
-            revoked_time=format_optional(token.revoked_time, zone=zone),
-            last_used_time=format_optional(token.last_used_time, zone=zone),
-            created_time=format_time(token.created_time, zone=zone),
-            created_by=token.created_by,
-        )
-
 
 @routes.get(
-    "/token", scope="Token.Read", answer=Token, shape="envelope", listing=store.TOKENS, summary="Get all tokens"
+    "/token", scope="Token.Read", answer=Token, shape="envelope", listing=listing_of(Token), summary="Get all tokens"
 )
 async def list_tokens(call: Call[None], db: Database) -> Answer:
     rows = await store.list_tokens(
@@ -90,7 +68,7 @@ async def list_tokens(call: Call[None], db: Database) -> Answer:
         user_id=call.caller.user_id,
         page=call.page,
     )
-    return Answer(rows.map(lambda token: Token.of(token, call.zone)))
+    return Answer(Token.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -101,7 +79,6 @@ async def list_tokens(call: Call[None], db: Database) -> Answer:
     summary="Create Token",
     description="Scopes and applications within those that the caller holds. The answer alone shows `token`.",
     refusals=("unknown_scope",),
-    secret_members=("token",),
 )
 async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
     body = call.body
@@ -160,7 +137,6 @@ async def revoke_token(call: Call[None], db: Database) -> Answer:
     summary="Rotate Token",
     description="A new token with the rights of the old one, which ends `overlap_hours` later.",
     refusals=("token_ended",),
-    secret_members=("token",),
 )
 async def rotate_token(call: Call[RotationRequest], db: Database) -> Answer:
     token, text = await service.rotate(
@@ -174,5 +150,5 @@ async def rotate_token(call: Call[RotationRequest], db: Database) -> Answer:
 
 
 def _made(call: Call[Any], token: store.Token, text: str) -> Answer:
-    shown = Token.of(token, call.zone, text=text)
+    shown = Token.of(token, call.zone, token=text)
     return Answer(shown, version=token.version, location=f"/token/{token.token_id}", headers=NO_STORE)

@@ -305,7 +305,7 @@ def _unknown() -> errors.NotFound:
 
 def _event(token: Token, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
     data: dict[str, Any] = asdict(token)
-    data["hint"] = token.selector[: access.HINT_CHARACTERS]
+    data["hint"] = token.hint
     del data["selector"]
     return NewEvent(
         organization_id=token.organization_id,

@@ -7,27 +7,10 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
-TOKENS = Listing(
-    columns={
-        "token_id": Column("token_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "user_id": Column("user_id", "id", nullable=True),
-        "title": Column("title"),
-        "kind": Column("kind"),
-        "test": Column("test", "boolean"),
-        "hint": Column("hint"),
-        "expires_time": Column("ends_time", "time", nullable=True),
-        "revoked_time": Column("revoked_time", "time", nullable=True),
-        "last_used_time": Column("last_used_time", "time", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="token_id",
-)
+HINT_CHARACTERS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +33,11 @@ class Token:
     last_used_time: datetime | None
     created_time: datetime
     created_by: str | None
+
+    @property
+    def hint(self) -> str:
+        """The beginning of its text, by which people know it again."""
+        return self.selector[:HINT_CHARACTERS]
 
     @property
     def ends_time(self) -> datetime | None:

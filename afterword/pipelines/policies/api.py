@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from afterword.core.scheduling import decisions
 from afterword.core.scheduling.holidays import COUNTRY_CHARACTERS_MAX, COUNTRY_PATTERN, DATES_MAX
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.pipelines.policies import service, store
 from afterword.web import fields
@@ -61,7 +60,7 @@ class ContactPolicyRequest(fields.Request):
         return {**values, "holidays": [date.fromisoformat(day) for day in self.holidays]}
 
 
-class ContactPolicy(fields.Answer):
+class ContactPolicy(fields.Resource):
     """How often people are asked over all pipelines, and when nothing is sent at all."""
 
     organization_id: fields.Id
@@ -72,24 +71,12 @@ class ContactPolicy(fields.Answer):
     per_channel: bool
     count_reminders: bool
     if_exceeded: str
-    quiet_start_time: str | None
-    quiet_end_time: str | None
+    quiet_start_time: fields.ClockTime | None
+    quiet_end_time: fields.ClockTime | None
     holiday_country: str | None
     holidays: list[str]
     updated_time: fields.DateTime
     updated_by: fields.Id | None
-
-    @classmethod
-    def of(cls, policy: store.ContactPolicy, zone: tzinfo) -> "ContactPolicy":
-        """The record as the wire shows it, its times in the organization's zone."""
-        values: dict[str, Any] = {name: getattr(policy, name) for name in cls.__struct_fields__}
-        values |= {
-            "quiet_start_time": _clock(policy.quiet_start_time),
-            "quiet_end_time": _clock(policy.quiet_end_time),
-            "holidays": [day.isoformat() for day in policy.holidays],
-            "updated_time": format_time(policy.updated_time, zone=zone),
-        }
-        return cls(**values)
 
 
 @routes.get(
@@ -101,7 +88,7 @@ class ContactPolicy(fields.Answer):
 )
 async def get_policy(call: Call[None], db: Database) -> Answer:
     policy = await store.get_policy(db, organization_id=call.caller.organization_id)
-    return Answer(ContactPolicy.of(policy, call.zone), version=policy.version)
+    return Answer(_shown(policy, call.zone), version=policy.version)
 
 
 @routes.put(
@@ -119,8 +106,8 @@ async def get_policy(call: Call[None], db: Database) -> Answer:
 )
 async def replace_policy(call: Call[ContactPolicyRequest], db: Database) -> Answer:
     policy = await service.replace(db, caller=call.caller, wanted=call.body.document, check_version=call.check_version)
-    return Answer(ContactPolicy.of(policy, call.zone), version=policy.version)
+    return Answer(_shown(policy, call.zone), version=policy.version)
 
 
-def _clock(clock: time | None) -> str | None:
-    return None if clock is None else f"{clock:%H:%M}"
+def _shown(policy: store.ContactPolicy, zone: tzinfo) -> ContactPolicy:
+    return ContactPolicy.of(policy, zone, holidays=[day.isoformat() for day in policy.holidays])

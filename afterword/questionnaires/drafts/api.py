@@ -8,7 +8,6 @@ from msgspec import Meta, field
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import GROUPS_MAX
 from afterword.core.questionnaires.reading import LOCALES_MAX, Finding
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
@@ -46,18 +45,13 @@ class Definition(fields.Request):
     translations: ByLocale = field(default_factory=dict[str, dict[str, Any]])
 
 
-class Problem(fields.Answer):
+class Problem(fields.Resource):
     """What is wrong at one place of a definition; an `error` refuses publication."""
 
     path: str
     severity: Literal["error", "warning"]
     code: str
     message: str
-
-    @classmethod
-    def of(cls, finding: Finding) -> "Problem":
-        """A finding."""
-        return cls(path=finding.path, severity=finding.severity, code=finding.code, message=finding.message)
 
 
 class Validation(fields.Answer):
@@ -66,7 +60,7 @@ class Validation(fields.Answer):
     problems: list[Problem]
 
 
-class Draft(fields.Answer):
+class Draft(fields.Resource):
     """What is edited until it is published."""
 
     questionnaire_id: fields.Id
@@ -76,19 +70,6 @@ class Draft(fields.Answer):
     problems: list[Problem]
     updated_time: fields.DateTime
     updated_by: fields.Id | None
-
-    @classmethod
-    def of(cls, draft: store.Draft, problems: list[Finding], *, zone: tzinfo) -> "Draft":
-        """The record with what is wrong with it, its time in the organization's zone."""
-        return cls(
-            questionnaire_id=draft.questionnaire_id,
-            base_version_id=draft.base_version_id,
-            revision=draft.revision,
-            definition=drafts.shown(draft.definition),
-            problems=[Problem.of(one) for one in problems],
-            updated_time=format_time(draft.updated_time, zone=zone),
-            updated_by=draft.updated_by,
-        )
 
 
 @routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
@@ -176,4 +157,9 @@ def document_of(body: Definition) -> dict[str, object]:
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:
     _, problems = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
-    return Answer(Draft.of(draft, problems, zone=call.zone), version=draft.revision)
+    return Answer(_shown(draft, problems, call.zone), version=draft.revision)
+
+
+def _shown(draft: store.Draft, problems: list[Finding], zone: tzinfo) -> Draft:
+    shown = [Problem.of(one) for one in problems]
+    return Draft.of(draft, zone, definition=drafts.shown(draft.definition), problems=shown)

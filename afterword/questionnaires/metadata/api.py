@@ -1,16 +1,15 @@
 """The HTTP door of metadata definitions: the same five operations for the questionnaire's names and the responder's."""
 
-from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
 from afterword.core.questionnaires.metadata import Kind
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Metadata")
@@ -52,7 +51,7 @@ class MetadataDefinitionUpdate(fields.Request):
     anonymize: bool | UnsetType = UNSET
 
 
-class MetadataDefinition(fields.Answer):
+class MetadataDefinition(fields.Resource):
     """A declared name; those of the level `global` are the product's and read-only."""
 
     metadata_id: fields.Id
@@ -70,33 +69,13 @@ class MetadataDefinition(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, definition: store.Definition, *, zone: tzinfo) -> "MetadataDefinition":
-        """The record with its times in the organization's zone."""
-        return cls(
-            metadata_id=definition.metadata_id,
-            kind=definition.kind,
-            name=definition.name,
-            title=definition.title,
-            type=definition.type,
-            anonymize=definition.anonymize,
-            level=definition.level,
-            application_id=definition.application_id,
-            application_type_id=definition.application_type_id,
-            read_only=definition.read_only,
-            created_time=format_time(definition.created_time, zone=zone),
-            updated_time=format_time(definition.updated_time, zone=zone),
-            created_by=definition.created_by,
-            updated_by=definition.updated_by,
-        )
-
 
 @routes.get(
     QUESTIONNAIRE,
     scope="Metadata.Read",
     answer=MetadataDefinition,
     shape="array",
-    listing=store.DEFINITIONS,
+    listing=listing_of(MetadataDefinition),
     summary="Get all questionnaire metadata definitions",
 )
 async def list_questionnaire_metadata(call: Call[None], db: Database) -> Answer:
@@ -152,7 +131,7 @@ async def delete_questionnaire_metadata(call: Call[None], db: Database) -> Answe
     scope="Metadata.Read",
     answer=MetadataDefinition,
     shape="array",
-    listing=store.DEFINITIONS,
+    listing=listing_of(MetadataDefinition),
     summary="Get all responder metadata definitions",
 )
 async def list_responder_metadata(call: Call[None], db: Database) -> Answer:
@@ -211,8 +190,7 @@ async def _list(call: Call[None], db: Database, kind: Kind) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda one: MetadataDefinition.of(one, zone=zone)))
+    return Answer(MetadataDefinition.of_rows(rows, call.zone))
 
 
 async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Kind) -> Answer:
@@ -258,4 +236,4 @@ async def _delete(call: Call[None], db: Database, kind: Kind) -> Answer:
 
 
 def _answer(call: Call[Any], definition: store.Definition, *, location: str | None = None) -> Answer:
-    return Answer(MetadataDefinition.of(definition, zone=call.zone), version=definition.version, location=location)
+    return Answer(MetadataDefinition.of(definition, call.zone), version=definition.version, location=location)

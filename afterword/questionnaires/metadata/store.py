@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Kind, Level, MetadataDefinition, Type
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 
@@ -53,27 +53,6 @@ class Definition:
             updated_by=None,
         )
 
-
-DEFINITIONS: Final = Listing(
-    columns={
-        "metadata_id": Column("metadata_id", "id"),
-        "kind": Column("kind"),
-        "name": Column("name"),
-        "title": Column("title"),
-        "type": Column("type"),
-        "anonymize": Column("anonymize", "boolean"),
-        "level": Column("level"),
-        "application_id": Column("application_id", "id", nullable=True),
-        "application_type_id": Column("application_type_id", "id", nullable=True),
-        "read_only": Column("read_only", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="metadata_id",
-)
 
 _BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # since when the product declares its names
 _COLUMNS: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from afterword.core.questionnaires import drafts
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.versions import store
 from afterword.web import fields
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaires")
@@ -26,7 +26,7 @@ class PublicationRequest(fields.Request):
     note: Note | None = None
 
 
-class QuestionnaireVersion(fields.Answer):
+class QuestionnaireVersion(fields.Resource):
     """A published version; it never changes."""
 
     version_id: fields.Id
@@ -38,27 +38,13 @@ class QuestionnaireVersion(fields.Answer):
     published_time: fields.DateTime
     published_by: fields.Id | None
 
-    @classmethod
-    def of(cls, version: store.PublishedVersion, *, zone: tzinfo) -> "QuestionnaireVersion":
-        """The record with its time in the organization's zone."""
-        return cls(
-            version_id=version.version_id,
-            questionnaire_id=version.questionnaire_id,
-            number=version.number,
-            note=version.note,
-            definition=drafts.shown(version.definition),
-            checksum=version.checksum,
-            published_time=format_time(version.published_time, zone=zone),
-            published_by=version.published_by,
-        )
-
 
 @routes.get(
     VERSIONS,
     scope="Questionnaire Version.Read",
     answer=QuestionnaireVersion,
     shape="array",
-    listing=store.VERSIONS,
+    listing=listing_of(QuestionnaireVersion, order=(("number", "desc"),)),
     summary="Get all questionnaire versions",
 )
 async def list_versions(call: Call[None], db: Database) -> Answer:
@@ -66,8 +52,7 @@ async def list_versions(call: Call[None], db: Database) -> Answer:
     rows = await store.list_versions(
         db, organization_id=call.caller.organization_id, questionnaire_id=questionnaire_id, page=call.page
     )
-    zone = call.zone
-    return Answer(rows.map(lambda version: QuestionnaireVersion.of(version, zone=zone)))
+    return Answer(rows.map(lambda version: _shown(version, call.zone)))
 
 
 @routes.post(
@@ -115,7 +100,7 @@ async def _one(call: Call[Any], db: Database, version_id: str) -> Answer:
         questionnaire_id=call.ids["questionnaire_id"],
         version_id=version_id,
     )
-    return Answer(QuestionnaireVersion.of(version, zone=call.zone), version=version.number)
+    return Answer(_shown(version, call.zone), version=version.number)
 
 
 async def _questionnaire_id(call: Call[Any], db: Database) -> str:
@@ -126,3 +111,7 @@ async def _questionnaire_id(call: Call[Any], db: Database) -> str:
         application_ids=call.caller.application_ids,
     )
     return questionnaire.questionnaire_id
+
+
+def _shown(version: store.PublishedVersion, zone: tzinfo) -> QuestionnaireVersion:
+    return QuestionnaireVersion.of(version, zone, definition=drafts.shown(version.definition))

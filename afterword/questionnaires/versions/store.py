@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword import errors
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 
 
@@ -23,20 +23,6 @@ class PublishedVersion:
     published_time: datetime
     published_by: str | None
 
-
-VERSIONS: Final = Listing(
-    columns={
-        "version_id": Column("version_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "number": Column("number", "integer"),
-        "note": Column("note", nullable=True),
-        "checksum": Column("checksum"),
-        "published_time": Column("published_time", "time"),
-        "published_by": Column("published_by", "id", nullable=True),
-    },
-    order=(("number", "desc"),),
-    id="version_id",
-)
 
 _COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
   published_time, published_by"""

@@ -1,16 +1,15 @@
 """The HTTP door of visuals: raw configurations in and out, untouched."""
 
-from datetime import tzinfo
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.visuals import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
+from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaire Visuals")
@@ -41,7 +40,7 @@ class VisualUpdate(fields.Request):
     active: bool | UnsetType = UNSET
 
 
-class Visual(fields.Answer):
+class Visual(fields.Resource):
     """How the pages of a questionnaire look, while it is active."""
 
     visual_id: fields.Id
@@ -54,28 +53,13 @@ class Visual(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, visual: store.Visual, *, zone: tzinfo) -> "Visual":
-        """The record with its times in the organization's zone."""
-        return cls(
-            visual_id=visual.visual_id,
-            questionnaire_id=visual.questionnaire_id,
-            title=visual.title,
-            active=visual.active,
-            configuration=visual.configuration,
-            created_time=format_time(visual.created_time, zone=zone),
-            updated_time=format_time(visual.updated_time, zone=zone),
-            created_by=visual.created_by,
-            updated_by=visual.updated_by,
-        )
-
 
 @routes.get(
     VISUALS,
     scope="Questionnaire Visual.Read",
     answer=Visual,
     shape="array",
-    listing=store.VISUALS,
+    listing=listing_of(Visual),
     summary="Get all questionnaire visuals",
 )
 async def list_visuals(call: Call[None], db: Database) -> Answer:
@@ -91,8 +75,7 @@ async def list_visuals(call: Call[None], db: Database) -> Answer:
         questionnaire_id=call.ids["questionnaire_id"],
         page=call.page,
     )
-    zone = call.zone
-    return Answer(rows.map(lambda visual: Visual.of(visual, zone=zone)))
+    return Answer(Visual.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -167,4 +150,4 @@ async def delete_visual(call: Call[None], db: Database) -> Answer:
 
 
 def _answer(call: Call[Any], visual: store.Visual, *, location: str | None = None) -> Answer:
-    return Answer(Visual.of(visual, zone=call.zone), version=visual.version, location=location)
+    return Answer(Visual.of(visual, call.zone), version=visual.version, location=location)

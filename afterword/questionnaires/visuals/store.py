@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 
@@ -26,20 +26,6 @@ class Visual:
     updated_by: str | None
 
 
-VISUALS: Final = Listing(
-    columns={
-        "visual_id": Column("visual_id", "id"),
-        "questionnaire_id": Column("questionnaire_id", "id"),
-        "title": Column("title"),
-        "active": Column("active", "boolean"),
-        "created_time": Column("created_time", "time"),
-        "updated_time": Column("updated_time", "time"),
-        "created_by": Column("created_by", "id", nullable=True),
-        "updated_by": Column("updated_by", "id", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="visual_id",
-)
 _COLUMNS: Final[LiteralString] = """organization_id, visual_id, questionnaire_id, title, active, configuration, version,
   created_time, updated_time, created_by, updated_by"""
 

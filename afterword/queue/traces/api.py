@@ -1,12 +1,12 @@
 """The HTTP door of an item's past: the decision about it, its attempts, sending it again."""
 
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances.resources import LeafResult
 from afterword.queue import service as queue
-from afterword.queue.resources import Attempt, Check, QueueItem, Trace, Verdict, check_of
+from afterword.queue.resources import ATTEMPTS, Attempt, Check, QueueItem, Trace, Verdict, check_of
 from afterword.queue.service import ItemScope
 from afterword.queue.traces import service, store
 from afterword.web.operations import Answer, Call, Routes
@@ -63,13 +63,13 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     scope="Queue.Read",
     answer=Attempt,
     shape="array",
-    listing=store.ATTEMPTS,
+    listing=ATTEMPTS,
     summary="Get the attempts to send an item",
 )
 async def list_attempts(call: Call[None], db: Database) -> Answer:
     item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
     rows = await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
-    return Answer(rows.map(lambda attempt: _attempt(call, attempt)))
+    return Answer(Attempt.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -86,16 +86,3 @@ async def repeat_item(call: Call[None], db: Database) -> Answer:
     )
     location = f"/q/queue/item/{item.item_id}"
     return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
-
-
-def _attempt(call: Call[Any], attempt: store.Attempt) -> Attempt:
-    return Attempt(
-        attempt=attempt.attempt,
-        begin_time=times.format_time(attempt.begin_time, zone=call.zone),
-        finish_time=times.format_optional(attempt.finish_time, zone=call.zone),
-        channel_id=attempt.channel_id,
-        outcome=cast("Any", attempt.outcome),
-        reply_code=attempt.reply_code,
-        reply=attempt.reply,
-        provider_reference=attempt.provider_reference,
-    )

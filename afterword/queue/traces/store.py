@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 
@@ -20,22 +20,6 @@ class Attempt:
     reply_code: int | None
     reply: str | None
     provider_reference: str | None
-
-
-ATTEMPTS: Final = Listing(
-    columns={
-        "attempt": Column("attempt", "integer"),
-        "begin_time": Column("begin_time", "time"),
-        "finish_time": Column("finish_time", "time", nullable=True),
-        "channel_id": Column("channel_id", "integer"),
-        "outcome": Column("outcome", nullable=True),
-        "reply_code": Column("reply_code", "integer", nullable=True),
-        "reply": Column("reply", nullable=True),
-        "provider_reference": Column("provider_reference", nullable=True),
-    },
-    order=(("attempt", "asc"),),
-    id="attempt_id",
-)
 
 
 async def list_attempts(db: Database, *, organization_id: str, item_id: str, page: Page) -> Rows[Attempt]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.responders.suppressions import service, store
-from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
+from afterword.responders.suppressions.resources import SUPPRESSIONS, Suppression, SuppressionRequest
 from afterword.responders.suppressions.service import SuppressionInput
 from afterword.web.operations import Answer, Call, Routes
 
@@ -18,13 +18,13 @@ routes = Routes(tag="Suppressions")
     scope="Suppression.Read",
     answer=Suppression,
     shape="envelope",
-    listing=store.SUPPRESSIONS,
+    listing=SUPPRESSIONS,
     summary="Get all suppressions",
     description="Those that have expired included: they show `expires_time`, and suppress nothing any more.",
 )
 async def list_suppressions(call: Call[None], db: Database) -> Answer:
     rows = await store.list_suppressions(db, organization_id=call.caller.organization_id, page=call.page)
-    return Answer(rows.map(lambda one: Suppression.of(one, call.zone)))
+    return Answer(Suppression.of_rows(rows, call.zone))
 
 
 @routes.post(

@@ -1,26 +1,8 @@
 """The SQL that shows suppressions and lifts them; `responders/store.py` writes them."""
 
-from typing import Final
-
-from afterword.core.wire.lists import Column, Listing, Page, Rows
+from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
 from afterword.responders.store import Suppression
-
-SUPPRESSIONS: Final = Listing(
-    columns={
-        "suppression_id": Column("suppression_id", "id"),
-        "organization_id": Column("organization_id", "id"),
-        "channel_id": Column("channel_id", "integer"),
-        "identifier": Column("identifier"),
-        "reason": Column("reason"),
-        "expires_time": Column("expires_time", "time", nullable=True),
-        "note": Column("note", nullable=True),
-        "created_time": Column("created_time", "time"),
-        "created_by": Column("created_by", nullable=True),
-    },
-    order=(("created_time", "desc"),),
-    id="suppression_id",
-)
 
 
 async def list_suppressions(db: Database, *, organization_id: str, page: Page) -> Rows[Suppression]:
