@@ -1,6 +1,6 @@
 """A questionnaire with every kind of score, and responses written as the service would, at any time one likes."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -81,6 +81,7 @@ class House:
         person: Mapping[str, str] | None = None,
         complete: bool = True,
         questionnaire_id: str | None = None,
+        responder_id: str | None = None,
         locale: str = "en",
     ) -> Instance:
         """Issue an instance and answer it, as a person would."""
@@ -90,6 +91,7 @@ class House:
                 caller=self.caller,
                 questionnaire_id=questionnaire_id or self.questionnaire_id,
                 wish=IssueInput(
+                    responder_id=responder_id,
                     locale=locale,
                     sent_time=now,
                     metadata=Changes(questionnaire=dict(metadata or {}), responder=dict(person or {})),
@@ -140,13 +142,15 @@ class House:
         assert 422 == response.status_code, response.text
         return [(error["parameter"], error["code"]) for error in response.json()["errors"]]
 
-    async def token_for(self, *, application_ids: Sequence[str] = (), test: bool = False) -> str:
+    async def token_for(
+        self, *, application_ids: Sequence[str] = (), test: bool = False, scopes: Collection[str] = SCOPES
+    ) -> str:
         async with db.transaction(self.pool) as database:
             _, text = await accounts.create_token(
                 database,
                 organization_id=self.caller.organization_id,
                 title="Test",
-                scopes=SCOPES,
+                scopes=frozenset(scopes),
                 kind="organization",
                 user_id=None,
                 now=database.clock.now(),

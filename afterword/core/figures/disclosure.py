@@ -1,14 +1,110 @@
-"""Small groups stay hidden: those below the minimum base, and others that would give them away by subtraction.
+"""Statistical disclosure: small groups are hidden, and others whose difference would show them.
 
-A hidden group could be computed from a total and its sisters. So in every line of a table (rows that differ in one
-member of their key alone) and in the table as a whole the hidden groups are two at least and together reach the
-minimum base, unless the total of the line is below it, too, and so hidden itself.
+Readers of single answers could count a small group themselves. For them `hidden` completes the table that they ask for
+and each of its lines (rows that differ in one member of their key alone): at least two groups are hidden and together
+reach the minimum base, unless the total of the line is below it, too, and so hidden itself.
+
+Readers of figures alone may not compute a small group from any reports. A table holds the people of one month,
+questionnaire and question, by at most two attributes. Its total, its totals by each attribute and its cells are each a
+report of their own, so `shown` decides by one rule for all of them:
+
+- A table of fewer people than the minimum is hidden.
+- Along one attribute, the small groups are hidden with the next smallest, until at least two groups are hidden and
+  together reach the minimum. They count in the total alone.
+- In a table of two attributes a hidden value of either attribute hides its cells. Small cells are hidden by a rectangle
+  of rows and columns. In it every row and every column reaches the minimum. Readers cannot tell its hidden cells from
+  empty ones, so its rows and columns are all that subtraction gives.
+
+A group of several counts, such as the stages of a funnel, is small where any of them is, except for a count of none.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+ATTRIBUTES_MAX: Final = 2
 
 Key = tuple[object, ...]
+Size = Mapping[str, int]  # people by name of count
+_Table = Mapping[Key, Size]
+_REST: Final = "\0"  # all hidden values of an attribute as one; no value holds NUL
+
+
+def shown(table: Mapping[Key, Size], *, minimum: int, by: str = "") -> set[Key] | None:
+    """The keys of the shown groups; None where even the total is hidden.
+
+    Keys have the same length, 0 to `ATTRIBUTES_MAX`. A key in the table is a group with answers, even where its size is
+    0: its people are counted in another group. Of several groups that could be hidden the smallest `by` a count is.
+    """
+    if _is_small(table.values(), minimum):
+        return None
+    lines = [_merged(table, lambda key, axis=axis: (key[axis],)) for axis in range(len(next(iter(table))))]
+    hidden = [_hidden_groups(line, minimum, by) for line in lines]
+
+    def is_open(key: Key) -> bool:
+        return not any((value,) in secret for value, secret in zip(key, hidden, strict=True))
+
+    found = {key for key in table if is_open(key)}
+    if len(hidden) < ATTRIBUTES_MAX:
+        return found
+    merged = _merged(
+        table, lambda key: tuple(_REST if (v,) in secret else v for v, secret in zip(key, hidden, strict=True))
+    )
+    rows, columns = _rectangle(merged, minimum, by)
+    return {key for key in found if key[0] not in rows or key[1] not in columns}
+
+
+def _hidden_groups(line: _Table, minimum: int, by: str) -> set[Key]:
+    """The hidden groups along one attribute."""
+    hidden = {key for key, size in line.items() if _is_small([size], minimum)}
+    if not hidden:
+        return hidden
+    for key in sorted(line.keys() - hidden, key=lambda key: (line[key].get(by, 0), repr(key))):
+        if len(hidden) > 1 and not _is_small((line[each] for each in hidden), minimum):
+            break
+        hidden.add(key)
+    return hidden
+
+
+def _rectangle(table: _Table, minimum: int, by: str) -> tuple[set[object], set[object]]:
+    """The rows and columns that hide the small cells: each, within the others, reaches the minimum."""
+    small = [key for key, size in table.items() if _is_small([size], minimum)]
+    spans: tuple[set[object], ...] = {key[0] for key in small}, {key[1] for key in small}
+    lines: tuple[defaultdict[object, dict[object, Size]], ...] = defaultdict(dict), defaultdict(dict)
+    for (row, column), size in table.items():
+        lines[0][row][column] = lines[1][column][row] = size
+    totals = [{value: sum(size.get(by, 0) for size in line.values()) for value, line in each.items()} for each in lines]
+    before = -1
+    while before != len(spans[0]) + len(spans[1]):
+        before = len(spans[0]) + len(spans[1])
+        for axis, across in ((0, 1), (1, 0)):
+            ranked = sorted(totals[across], key=lambda value, ranks=totals[across]: (ranks[value], repr(value)))
+            for value in sorted(spans[axis], key=repr):
+                line = lines[axis][value]
+                for other in (each for each in ranked if each in line and each not in spans[across]):
+                    if not _is_small((size for one, size in line.items() if one in spans[across]), minimum):
+                        break
+                    spans[across].add(other)
+    return spans[0], spans[1]
+
+
+def _merged(table: _Table, name: Callable[[Key], Key]) -> dict[Key, dict[str, int]]:
+    """The sums of the groups that get the same name."""
+    found: defaultdict[Key, dict[str, int]] = defaultdict(dict)
+    for key, size in table.items():
+        sums = found[name(key)]
+        for each, people in size.items():
+            sums[each] = sums.get(each, 0) + people
+    return dict(found)
+
+
+def _is_small(sizes: Iterable[Size], minimum: int) -> bool:
+    """Whether any count of the groups together is below the minimum."""
+    together = _merged({(str(index),): size for index, size in enumerate(sizes)}, lambda _: ())
+    return min(together.get((), {}).values(), default=0) < minimum
+
+
+# Readers of single answers -------------------------------------------------------------------------------------------
 
 
 def hidden(bases: Mapping[Key, int], *, minimum: int) -> set[Key]:

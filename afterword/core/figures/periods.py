@@ -107,6 +107,25 @@ def edges(period: Period, starts: Sequence[date]) -> tuple[datetime, ...]:
     return (period.from_time, *(day_start(day, zone) for day in starts[1:]))
 
 
+def whole_months(period: Period, *, now: datetime) -> Period:
+    """The months that the period touches and that are over by `now`; where there is none, the newest month that is."""
+    zone = period.zone
+    first = _begin(day_of(period.from_time, zone), "month")
+    last = day_of(period.to_time - timedelta(microseconds=1), zone)
+    after = min(_next(_begin(last, "month"), "month"), _begin(day_of(now, zone), "month"))
+    first = min(first, _begin(after - _DAY, "month"))
+    return Period(day_start(first, zone), day_start(after, zone), period.time_zone)
+
+
+def months_before(period: Period) -> Period:
+    """As many months directly before a period of whole months."""
+    zone, count = period.zone, len(buckets(period, "month"))
+    first = day_of(period.from_time, zone)
+    for _ in range(count):
+        first = _begin(first - _DAY, "month")
+    return Period(day_start(first, zone), period.from_time, period.time_zone)
+
+
 def place(day: date, starts: Sequence[date]) -> int:
     """Which bucket a day belongs to, from 0."""
     return max(0, bisect_right(starts, day) - 1)

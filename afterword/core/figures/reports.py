@@ -150,6 +150,7 @@ def key_of(cell: Cell, group_by: Sequence[str]) -> Key:
 # Tables --------------------------------------------------------------------------------------------------------------
 
 Histogram = Mapping[str, int]
+TOTAL: Final[Key] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ class Counted:
 
     rows: Mapping[Key, Sequence[Histogram]]
     total: Sequence[Histogram]
+    hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden whatever their size, and `TOTAL`
 
 
 def pools(wanted: Sequence[RequestedMetric], *, apart: bool) -> dict[str, str]:
@@ -193,7 +195,8 @@ def tabulate(
     """The figures of every row and of all together, small groups hidden, with changes against `before`."""
     measured = _measured(wanted, now, level)
     earlier = None if before is None else _measured(wanted, before, level)
-    secret = _secrets(measured, len(wanted), minimum_base)
+    given = now.hidden or [()] * len(wanted)
+    secret = [{*one, *other} for one, other in zip(_secrets(measured, len(wanted), minimum_base), given, strict=True)]
     secret_before = _secrets(earlier or {}, len(wanted), minimum_base)
     lines: list[Line] = []
     for key, measures in measured.items():
@@ -203,7 +206,7 @@ def tabulate(
             figures.append(_figure(measure, key in secret[index], was[index] if was else None))
         lines.append(Line(key, tuple(figures)))
     total = tuple(
-        _total_figure(want, index, now, before, level=level, minimum_base=minimum_base)
+        _total_figure(want, index, now, before, level=level, minimum_base=minimum_base, is_hidden=TOTAL in given[index])
         for index, want in enumerate(wanted)
     )
     return Table(tuple(lines), total)
@@ -300,13 +303,20 @@ def _figure(measure: Measure, suppressed: bool, before: Measure | None) -> Figur
 
 
 def _total_figure(
-    want: RequestedMetric, index: int, now: Counted, before: Counted | None, *, level: float, minimum_base: int
+    want: RequestedMetric,
+    index: int,
+    now: Counted,
+    before: Counted | None,
+    *,
+    level: float,
+    minimum_base: int,
+    is_hidden: bool,
 ) -> Figure:
     measure = measure_of(want, now.total[index], level=level)
     was = None if before is None else measure_of(want, before.total[index], level=level)
     if was is not None and 0 < was.n < minimum_base:
         was = None
-    return _figure(measure, 0 < measure.n < minimum_base, was)
+    return _figure(measure, is_hidden or 0 < measure.n < minimum_base, was)
 
 
 def _integers(counts: Histogram) -> dict[int, int]:

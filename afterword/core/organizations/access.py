@@ -79,6 +79,11 @@ class Caller:
     role: str = "owner"  # the user's now; of an organization's token its maker's: as whom it acts on people
 
     @property
+    def reads_answers(self) -> bool:
+        """Whether single answers are open to it, so that figures of small groups tell it nothing new."""
+        return "Questionnaire Instance.Read" in self.scopes
+
+    @property
     def actor_id(self) -> str:
         """What `created_by` and `updated_by` keep: the user, or the token of an organization; empty: nobody's id."""
         return self.user_id or self.token_id

@@ -74,8 +74,24 @@ async def answers(db: Database, *, asked: CountQuery) -> list[Cell]:
     return [*(_bounded(kept.cells) if kept else ()), *await _raw_answers(db, asked, spans)]
 
 
-async def cases(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """How many instances came how far. Raises Invalid where that would read too much."""
+async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
+    """How many people gave the answers, as cells without a value. Raises Invalid where that would read too much."""
+    if not asked.questions:
+        return []
+    found = await store.list_people(
+        db,
+        organization_id=asked.organization_id,
+        scope=await _scope(db, asked, asked.spans, is_of_cases=False),
+        questions=asked.questions,
+        edges=asked.edges,
+        dimensions=asked.dimensions,
+        limit=CELLS_MAX,
+    )
+    return _bounded(found)
+
+
+async def cases(db: Database, *, asked: CountQuery, once: bool = False) -> Sequence[Cell]:
+    """How many instances came how far; `once`: one of each person. Raises Invalid where that would read too much."""
     scope = await _scope(db, asked, asked.spans, is_of_cases=True)
     found = await store.list_case_counts(
         db,
@@ -85,6 +101,7 @@ async def cases(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
         dimensions=asked.dimensions,
         channel_id=asked.channel_id,
         pipeline_id=asked.pipeline_id,
+        once=once,
         limit=CELLS_MAX,
     )
     return _bounded(found)

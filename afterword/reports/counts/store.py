@@ -65,6 +65,11 @@ DIMENSION: Final[LiteralString] = """case d.kind
         and not x.provisional)
     when 'channel' then i.channel_id::text
     end"""
+# The case of a person that came farthest in its bucket and questionnaire is the first.
+_RANK: Final[LiteralString] = """row_number() over (
+    partition by width_bucket(i.at, $10::timestamptz[]), i.questionnaire_id, coalesce(i.responder_id, i.instance_id)
+    order by i.completed_time is null, i.submitted_time is null, i.viewed_time is null, i.delivered_time is null,
+      i.sent_time is null, i.instance_id)"""
 _DIMENSIONS: Final[LiteralString] = f"""array(
     select {DIMENSION} from unnest($8::text[], $9::text[]) with ordinality as d (kind, name, place) order by d.place)"""
 
@@ -134,6 +139,43 @@ async def list_answer_counts(
     ]
 
 
+async def list_people(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    questions: Mapping[str, str],
+    edges: Sequence[datetime],
+    dimensions: Sequence[tuple[str, str]],
+    limit: int,
+) -> list[Cell]:
+    """How many people answered each question, as cells without a value; somebody with several answers counts once."""
+    rows = await db.fetch(
+        f"""select p.bucket, p.questionnaire_id, p.dimensions, p.question_id, count(*) as count from (
+             select distinct on (bucket, i.questionnaire_id, q.counted_as, coalesce(i.responder_id, i.instance_id))
+               width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id, {_DIMENSIONS} as dimensions,
+               q.counted_as as question_id
+             from {_RESPONSES}
+             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+             join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+             where ($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12) and not a.provisional
+               and a.value not in ('null', '[]', '{{}}')
+             order by bucket, i.questionnaire_id, q.counted_as, coalesce(i.responder_id, i.instance_id), i.instance_id
+           ) p group by 1, 2, 3, 4 limit $14""",
+        *_responses(organization_id, scope),
+        *_named(dimensions),
+        list(edges),
+        _instances(scope),
+        list(questions),
+        list(questions.values()),
+        limit,
+    )
+    return [
+        Cell(row["bucket"], row["questionnaire_id"], tuple(row["dimensions"]), row["question_id"], "", row["count"])
+        for row in rows
+    ]
+
+
 async def list_case_counts(
     db: Database,
     *,
@@ -143,9 +185,13 @@ async def list_case_counts(
     dimensions: Sequence[tuple[str, str]],
     channel_id: int | None,
     pipeline_id: str | None,
+    once: bool,
     limit: int,
 ) -> list[Cell]:
-    """How many instances came how far: each stage alone, and the pairs that rates are made of."""
+    """How many instances came how far: each stage alone, and the pairs that rates are made of.
+
+    With `once` the one of each person, questionnaire and bucket that came farthest.
+    """
     rows = await db.fetch(
         f"""with c as (
              select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
@@ -158,7 +204,8 @@ async def list_case_counts(
                        and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
                  from questionnaire_instance x
                  where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered,
-               coalesce(i.submitted_time, i.completed_time) is not null as started
+               coalesce(i.submitted_time, i.completed_time) is not null as started,
+               {_RANK if once else "1"} as rank
              from {_RESPONSES}
              where ($11::text[] is null or i.instance_id = any($11))
                and ($12::smallint is null or i.channel_id = $12) and ($13::text is null or i.pipeline_id = $13))
@@ -172,7 +219,7 @@ async def list_case_counts(
              count(*) filter (where sent and completed) as sent_completed,
              count(*) filter (where delivered and viewed) as delivered_viewed,
              count(*) filter (where delivered and submitted) as delivered_submitted
-           from c group by 1, 2, 3 limit $14""",
+           from c where rank = 1 group by 1, 2, 3 limit $14""",
         *_responses(organization_id, scope, is_of_cases=True),
         *_named(dimensions),
         list(edges),

@@ -4,12 +4,12 @@ Places are paths in a custom report's spec (`metrics/0/question_id`); a template
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from afterword import errors
-from afterword.core.figures import periods
+from afterword.core.figures import disclosure, periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
@@ -68,6 +68,21 @@ class ReportContext:
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
     test: bool = False
+    protected: bool = False  # asked by a reader of figures alone
+
+    @property
+    def minimum_base(self) -> int:
+        """The smallest group that a table shows; 0 where small groups are left out before."""
+        return 0 if self.protected else self.ground.minimum_base
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """The declared types by subject; of applications that differ, any."""
+        found: dict[str, Any] = {}
+        for declared in self.declared:
+            for subject, kind in declared.types.items():
+                found[subject] = kind if found.get(subject, kind) == kind else "any"
+        return found
 
     def of_types(self, *types: str) -> tuple[str, ...]:
         """The questions of these types, in order."""
@@ -104,10 +119,11 @@ async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str
         if questionnaire_id not in owners:
             wrong.add(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
     wrong.check()
-    return await known(db, organization_id=organization_id, owners=owners, test=caller.test)
+    found = await known(db, organization_id=organization_id, owners=owners)
+    return replace(found, test=caller.test, protected=not caller.reads_answers)
 
 
-async def known(db: Database, *, organization_id: str, owners: Mapping[str, str], test: bool = False) -> ReportContext:
+async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
     """The same for questionnaires and their applications that are known to be there."""
     ground = await store.get_ground(db, organization_id=organization_id)
     if ground is None:
@@ -124,7 +140,7 @@ async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]
         await metadata.declared(db, organization_id=organization_id, application_id=each)
         for each in sorted(set(owners.values()))
     ]
-    return ReportContext(ground=ground, questions=questions, declared=declared, test=test)
+    return ReportContext(ground=ground, questions=questions, declared=declared)
 
 
 def period_of(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> Period:
@@ -146,7 +162,7 @@ def condition_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> Nod
         key: kind for question in known.questions.values() for key, kind in question.kinds.items()
     }
     findings = Findings()
-    scope = Scope(questions=kinds, metadata=_types(known), undeclared="text", tags=True)
+    scope = Scope(questions=kinds, metadata=known.types, undeclared="text", tags=True)
     node = conditions.read(ask.filter, "", findings, scope)
     for finding in findings.errors:
         wrong.add(f"filter{finding.path}", finding.code, finding.message)
@@ -194,8 +210,10 @@ def require_question(
 def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
     """Period and filter, with everything that is wrong; raises Invalid."""
     period, condition = period_of(ask, known, now=now, wrong=wrong), condition_of(ask, known, wrong=wrong)
+    if known.protected:
+        _check_protected(ask, known, condition, wrong=wrong)
     wrong.check()
-    return period, condition
+    return (periods.whole_months(period, now=now) if known.protected else period), condition
 
 
 def document_of(ask: ReportQuery) -> dict[str, Any]:
@@ -221,6 +239,39 @@ def document_of(ask: ReportQuery) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in (None, [])}
 
 
+PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
+
+
+def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | None, *, wrong: Wrong) -> None:
+    """Refuse a second way to ask the same: the difference of two ways is a small group."""
+    defaults = {
+        ReportQuery.basis(replace(ask, date_basis=None), is_of_cases=RequestedMetric(each).is_of_cases)
+        for each, _ in ask.metrics
+    }
+    if ask.date_basis and (defaults or {"submitted"}) != {ask.date_basis}:
+        wrong.add("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
+    if (ask.time_zone or known.ground.time_zone) != known.ground.time_zone:
+        wrong.add("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
+    if "bucket" in ask.group_by and ask.bucket in {"day", "week"}:
+        wrong.add("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
+    subjects = subjects_of(condition)
+    for subject in subjects:
+        kind, _, name = subject.partition(":")
+        question = known.questions.get(name)
+        if not kind.endswith("_metadata") and (question is None or question.type not in core_reports.GROUPING):
+            message = f"{PROTECTED}a filter compares metadata, and questions with one of a few values."
+            wrong.add("filter", "unknown_value", message)
+    attributes = {*core_reports.dimensions(ask.group_by), *(core_reports.read_group(each) for each in subjects)}
+    if len(attributes) > disclosure.ATTRIBUTES_MAX:
+        message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
+        wrong.add("filter" if subjects else "group_by", "too_many", message)
+
+
+def subjects_of(condition: Node | None) -> list[str]:
+    """The subjects that a filter compares, each once."""
+    return sorted({leaf.subject for leaf in conditions.leaves(condition, conditions.NO_FACTS)})
+
+
 _GROUPS: Final = (
     "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
     "responder_metadata:{name} is expected."
@@ -241,12 +292,3 @@ def _wanted(metric: str, question_id: str | None, known: ReportContext, *, path:
         question_ids = (question_id or "",)
     scales = {core_reports.scale_of(known.questions.get(each)) for each in question_ids}
     return RequestedMetric(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)
-
-
-def _types(known: ReportContext) -> dict[str, Any]:
-    """The declared types by subject; of applications that differ, any."""
-    found: dict[str, Any] = {}
-    for declared in known.declared:
-        for subject, kind in declared.types.items():
-            found[subject] = kind if found.get(subject, kind) == kind else "any"
-    return found

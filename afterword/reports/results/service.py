@@ -9,15 +9,16 @@ from afterword.core.figures import periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Period
-from afterword.core.figures.reports import Cell, Counted, Figure, RequestedMetric, Table, Template
+from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, RequestedMetric, Table, Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import CountQuery
-from afterword.reports.results import asking, shapes, store
+from afterword.reports.results import asking, protected, shapes, store
 from afterword.reports.results.asking import ReportContext, ReportQuery, Wrong
+from afterword.reports.results.protected import Visible
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
@@ -66,6 +67,13 @@ class _Run:
     period: Period
     condition: Node | None
     parameters: Parameters = Parameters()
+
+    @property
+    def earlier(self) -> Period | None:
+        """The period to compare with."""
+        if self.known.protected and self.ask.compare == "previous_period":
+            return periods.months_before(self.period)
+        return periods.previous(self.period, self.ask.compare)
 
     def asked(self, period: Period, **more: Any) -> CountQuery:
         """What is to be counted, in this period."""
@@ -127,9 +135,15 @@ async def run_template(
         case "funnel":
             ask = replace(ask, metrics=tuple((metric, None) for metric in template.metrics))
             ask = replace(ask, group_by=("questionnaire",))
+            if known.protected and (parameters.channel_id or parameters.pipeline_id):
+                wrong.add(
+                    "channel_id", "unknown_value", f"{asking.PROTECTED}a funnel is of all channels and pipelines."
+                )
             wanted = asking.wanted_of(ask, known, wrong=wrong)
             return await _run_table(db, _checked(caller, ask, known, parameters, now=now, wrong=wrong), wanted)
         case _:
+            if known.protected:
+                wrong.add("outcome_question_id", "unknown_value", f"{asking.PROTECTED}there are no drivers.")
             parameters = _driver_parameters(parameters, known, wrong)
             return await _run_drivers(db, _checked(caller, ask, known, parameters, now=now, wrong=wrong))
 
@@ -190,16 +204,24 @@ async def _value(
 async def _run_table(db: Database, run: _Run, wanted: Sequence[RequestedMetric]) -> Result:
     ask = run.ask
     now = await _counted(db, run, wanted, run.period)
-    earlier = periods.previous(run.period, ask.compare)
-    before = None if earlier is None else await _counted(db, run, wanted, earlier)
-    minimum = run.known.ground.minimum_base
-    table = core_reports.tabulate(wanted, now, before, level=ask.level, minimum_base=minimum)
+    before = None if run.earlier is None else await _counted(db, run, wanted, run.earlier)
+    table = core_reports.tabulate(wanted, now, before, level=ask.level, minimum_base=run.known.minimum_base)
     return _result(run, *_shown(run, table), total=table.total, suppressed=_suppressed(table))
 
 
 async def _counted(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Counted:
-    cells = await _cells(db, run, wanted, period)
-    return core_reports.gather(wanted, cells, run.ask.group_by, _standing(run, wanted, period))
+    group_by, standing = run.ask.group_by, _standing(run, wanted, period)
+    if run.known.protected:
+        return protected.counted(wanted, await _visible(db, run, wanted, period), group_by, standing)
+    return core_reports.gather(wanted, await _cells(db, run, wanted, period), group_by, standing)
+
+
+async def _visible(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Visible:
+    found = await protected.read(db, asked=run.pooled(period, core_reports.pools(wanted, apart=True)), known=run.known)
+    if not any(want.is_of_cases for want in wanted):
+        return found
+    asked = run.asked(period, basis=run.ask.basis(is_of_cases=True))
+    return found + await protected.read(db, asked=asked, known=run.known, is_of_cases=True)
 
 
 async def _cells(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> list[Cell]:
@@ -252,9 +274,8 @@ async def _run_distribution(db: Database, run: _Run) -> Result:
     question_id = run.parameters.question_id or ""
     question = run.known.questions[question_id]
     minimum, level = run.known.ground.minimum_base, run.ask.level
-    cells = await counts.answers(db, asked=run.of_questions(run.period, [question_id]))
-    earlier = periods.previous(run.period, run.ask.compare)
-    before = None if earlier is None else await counts.answers(db, asked=run.of_questions(earlier, [question_id]))
+    cells = await _answers(db, run, run.period, question_id)
+    before = None if run.earlier is None else await _answers(db, run, run.earlier, question_id)
     rows: list[Row] = []
     total: list[Figure] = []
     for part in shapes.parts_of(question):
@@ -267,6 +288,16 @@ async def _run_distribution(db: Database, run: _Run) -> Result:
     return _result(
         run, rows[: core_reports.ROWS_MAX], len(rows) > core_reports.ROWS_MAX, total=total, suppressed=hidden
     )
+
+
+async def _answers(db: Database, run: _Run, period: Period, question_id: str) -> Sequence[Cell]:
+    """The answers to a question; of hidden ones a single cell, which is below every minimum."""
+    asked = run.of_questions(period, [question_id])
+    if not run.known.protected:
+        return await counts.answers(db, asked=asked)
+    found = await protected.read(db, asked=asked, known=run.known)
+    is_hidden = not found.total and (found.hidden or not found.named)
+    return [Cell(0, "", (), question_id, ANSWERED, 1)] if is_hidden else found.total
 
 
 async def _run_drivers(db: Database, run: _Run) -> Result:
