@@ -1,7 +1,5 @@
 """The unsubscribe page: GET asks, POST does it; also the target of one-click unsubscribe (RFC 8058)."""
 
-from email import message_from_bytes
-from itertools import islice
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -15,14 +13,12 @@ from afterword.organizations import store as accounts_store
 from afterword.responders import service, store
 from afterword.responders.store import Address
 from afterword.texts import Texts, accepted, texts
-from afterword.web import public
+from afterword.web import public, uploads
 from afterword.web.pages import Pages
 
 PURPOSE: Final = "unsubscribe"
 ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 FIELDS_MAX: Final = 20
-MULTIPART: Final = "multipart/form-data"
-MULTIPART_BYTES_MAX: Final = 4_096
 HINT_CHARACTERS: Final = 3
 
 routes = Pages()
@@ -124,20 +120,11 @@ def _fields(body: bytes, content_type: str) -> dict[str, list[str]]:
     Mail readers should send multipart/form-data and may send the other form (RFC 8058 3.1).
     """
     try:
-        if content_type.partition(";")[0].strip().lower() == MULTIPART:
-            return _parts(body[:MULTIPART_BYTES_MAX], content_type)
-        return parse_qs(body.decode("ascii"), max_num_fields=FIELDS_MAX)
-    except (ValueError, LookupError):
+        if content_type.partition(";")[0].strip().lower() != uploads.FORM:
+            return parse_qs(body.decode("ascii"), max_num_fields=FIELDS_MAX)
+        found: dict[str, list[str]] = {}
+        for part in uploads.read_parts(body, content_type):
+            found.setdefault(part.name, []).append(part.content.decode("ascii").strip())
+    except (ValueError, errors.Malformed):
         return {}
-
-
-def _parts(body: bytes, content_type: str) -> dict[str, list[str]]:
-    head = f"Content-Type: {' '.join(content_type.split())}\n\n".encode("ascii")
-    form = message_from_bytes(head + body)
-    found: dict[str, list[str]] = {}
-    for part in islice(form.walk(), 1, FIELDS_MAX):
-        name = part.get_param("name", header="content-disposition")
-        content = part.get_payload(decode=True)
-        if isinstance(name, str) and isinstance(content, bytes):
-            found.setdefault(name, []).append(content.decode("ascii").strip())
     return found

@@ -23,6 +23,7 @@ Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 JSON: Final = "application/json"
+UPLOAD_BYTES_ON_LOOP: Final = 65_536  # larger ones are read in a thread
 _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: dict[str, object] = {}
 
@@ -249,7 +250,7 @@ class Operation:
                 self._count(request, caller, requests=request.records.requests - 1)
                 _refuse_over(request.standing)
         elif self.route.uploads:
-            request.upload = uploads.read(raw, content_type, media_types=self.route.uploads)
+            request.upload = await _uploaded(raw, content_type, self.route.uploads)
             query.merge(request.parameters, request.upload.fields)
         elif raw:
             self._read_document(request, raw, content_type)
@@ -401,6 +402,13 @@ async def _cut(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.R
     if len(raw) <= edge.BODY_BYTES_MAX:
         return rows.cut(raw, content_type, rows_max=rows_max)
     return await asyncio.to_thread(rows.cut, raw, content_type, rows_max=rows_max)
+
+
+async def _uploaded(raw: bytes, content_type: str | None, media_types: Sequence[str]) -> uploads.Upload:
+    """The file of a body; a large form is read beside the event loop."""
+    if len(raw) <= UPLOAD_BYTES_ON_LOOP:
+        return uploads.read(raw, content_type, media_types=media_types)
+    return await asyncio.to_thread(uploads.read, raw, content_type, media_types=media_types)
 
 
 def _refuse_over(standing: limits.LimitState | None) -> None:

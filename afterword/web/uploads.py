@@ -5,16 +5,19 @@ The other fields of the form are parameters.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email.message import Message
 from typing import Any, Final
 from urllib.parse import urlencode
+
+from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from afterword import errors
 from afterword.web import edge, query
 
 FORM: Final = "multipart/form-data"
+LABEL_CHARACTERS_MAX: Final = 300  # of a Content-Type: a boundary has at most 70
 PARTS_MAX: Final = 100
-PART_HEAD_BYTES_MAX: Final = 4_096
+PART_HEADERS_MAX: Final = 8
+PART_HEADER_BYTES_MAX: Final = 1_000
 FIELD_BYTES_MAX: Final = 65_536  # of all fields together
 FILE_NAME_CHARACTERS_MAX: Final = 255
 _BOUNDARY_CHARACTERS_MAX: Final = 70
@@ -29,53 +32,70 @@ class Upload:
     fields: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a form: a file where it has the name of one, else a field."""
+
+    name: str
+    content: bytes
+    file_name: str | None
+
+
 def read(raw: bytes, content_type: str | None, *, media_types: Sequence[str]) -> Upload:
     """The file that a body is, an empty one for no body. Raises UnsupportedMedia, Malformed."""
     if not raw:
         return Upload(raw)
-    label = _parsed(f"content-type: {content_type or ''}")
-    kind = (content_type or "").partition(";")[0].strip().lower()
+    kind, options = _label_of(content_type)
     if kind not in media_types:
-        wanted = ", ".join(media_types)
-        raise errors.UnsupportedMedia(f"This operation reads {wanted}.", headers={"Accept": wanted})
+        expected = ", ".join(media_types)
+        raise errors.UnsupportedMedia(f"This operation reads {expected}.", headers={"Accept": expected})
     if kind == FORM:
-        boundary = label.get_boundary("")
-        if not 1 <= len(boundary) <= _BOUNDARY_CHARACTERS_MAX or not boundary.isascii():
-            raise _malformed("The form's label names no boundary.")
-        return _of_form(raw, boundary.encode())
-    charset = str(label.get_param("charset", "utf-8")).lower()
-    if charset not in {"utf-8", "utf8", "us-ascii"}:
+        return _of_form(read_parts(raw, content_type))
+    if options.get("charset", "utf-8").lower() not in {"utf-8", "utf8", "us-ascii"}:
         raise errors.UnsupportedMedia("Only UTF-8 is read.")
     return Upload(raw)
 
 
-def _of_form(raw: bytes, boundary: bytes) -> Upload:
-    """The parts between the boundaries: one with a file name, any number of fields."""
-    first, *parts = (b"\r\n" + raw).split(b"\r\n--" + boundary)
-    if not parts or parts[-1].strip(b"\r\n \t") != b"--" or first.strip():
-        raise _malformed("The form does not end with its boundary.")
-    if len(parts) > PARTS_MAX:
-        raise _malformed(f"A form may have {PARTS_MAX} parts.")
-    files: list[tuple[bytes, str]] = []
-    pairs: list[tuple[str, str]] = []
-    for part in parts[:-1]:
-        head, gap, content = part.lstrip(b" \t").partition(b"\r\n\r\n")
-        if not gap or len(head) > PART_HEAD_BYTES_MAX:
-            raise _malformed("A part of the form has no head.")
-        told = _parsed(_text(head.strip(b"\r\n")))
-        name, file_name = told.get_param("name", header="content-disposition"), told.get_filename()
-        if not isinstance(name, str):
-            raise _malformed("A part of the form has no name.")
-        if file_name is None:
-            pairs.append((name, _text(content)))
-        else:
-            files.append((content, file_name))
+def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
+    """The parts of a form, in their order. Raises Malformed, also for a label that is long or names no boundary."""
+    _, options = _label_of(content_type)
+    boundary = options.get("boundary", "")
+    if not 1 <= len(boundary) <= _BOUNDARY_CHARACTERS_MAX or not boundary.isascii():
+        raise _malformed("The form's label names no boundary.")
+    parts: list[Part] = []
+    content: list[bytes] = []
+    name, file_name = "", None
+    try:
+        with PushMultipartParser(
+            boundary,
+            max_header_size=PART_HEADER_BYTES_MAX,
+            max_header_count=PART_HEADERS_MAX,
+            max_segment_count=PARTS_MAX,
+            strict=True,
+        ) as parser:
+            for event in parser.parse(raw):
+                if isinstance(event, MultipartSegment):
+                    name, file_name = event.name or "", event.filename
+                elif event is not None:
+                    content.append(bytes(event))
+                else:
+                    parts.append(Part(name, b"".join(content), file_name))
+                    content = []
+    except MultipartError as error:
+        raise _malformed(f"The form cannot be read: {error.args[0]}.") from error
+    return parts
+
+
+def _of_form(parts: Sequence[Part]) -> Upload:
+    """One file, and any number of fields."""
+    files = [part for part in parts if part.file_name is not None]
+    pairs = [(_checked(part.name), _text(part.content)) for part in parts if part.file_name is None]
     if len(files) != 1:
         raise _malformed("The form must hold one file, no more and no fewer.")
     if sum(len(name) + len(value) for name, value in pairs) > FIELD_BYTES_MAX:
         raise _malformed(f"The form's fields may have {FIELD_BYTES_MAX:,} characters.")
-    [(content, file_name)] = files
-    return Upload(content, file_name_of(file_name), query.read(urlencode(pairs).encode(), code="malformed_form").values)
+    fields = query.read(urlencode(pairs).encode(), code="malformed_form").values
+    return Upload(files[0].content, file_name_of(files[0].file_name or ""), fields)
 
 
 def file_name_of(given: str) -> str | None:
@@ -84,13 +104,18 @@ def file_name_of(given: str) -> str | None:
     return "".join(filter(str.isprintable, last)).strip()[:FILE_NAME_CHARACTERS_MAX] or None
 
 
-def _parsed(head: str) -> Message:
-    found = Message()
-    for line in head.splitlines():
-        name, _, value = line.partition(":")
-        if name.strip():
-            found[name.strip()] = value.strip()
-    return found
+def _label_of(content_type: str | None) -> tuple[str, dict[str, str]]:
+    """The media type in lower case, and its parameters."""
+    label = content_type or ""
+    if len(label) > LABEL_CHARACTERS_MAX:
+        raise errors.Malformed(f"Content-Type may have {LABEL_CHARACTERS_MAX} characters.", "malformed_header")
+    kind, options = parse_options_header(label)
+    return kind, options
+
+
+def _checked(text: str) -> str:
+    edge.check_text(text)
+    return text
 
 
 def _text(raw: bytes) -> str:
@@ -98,8 +123,7 @@ def _text(raw: bytes) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         raise errors.Malformed("The form is not valid UTF-8.", "malformed_encoding") from None
-    edge.check_text(text)
-    return text
+    return _checked(text)
 
 
 def _malformed(message: str) -> errors.Malformed:

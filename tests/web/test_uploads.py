@@ -1,5 +1,6 @@
 """Files as bodies: under their own label or in a form, whatever somebody puts between the boundaries."""
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -74,6 +75,26 @@ class TestForm:
     def test_broken(self, content_type: str, raw: bytes) -> None:
         with pytest.raises(errors.Malformed):
             read(raw, content_type)
+
+    @pytest.mark.parametrize(
+        ("content_type", "raw"),
+        [
+            ('multipart/form-data; boundary=b; a="' + ";" * 120_000, b"--b--"),
+            ("multipart/form-data; boundary=" + "b=;" * 40_000, b"--b--"),
+            ("text/csv; " + 'a="\\' * 40_000, b"a,b"),
+            (FORM, form(*[b'Content-Disposition: form-data; name="' + b";" * 4_000 + b"\r\n\r\nx"] * 98)),
+            (FORM, form(*[b'Content-Disposition: form-data; name="\\' + b'";a="\\' * 150 + b"\r\n\r\nx"] * 98)),
+            (FORM, form(b"A: b\r\n" * 200_000 + b"\r\nx")),
+            (FORM, b"\r\n--xy" * 200_000),
+            (FORM, b"--xyz\r\n" * 200_000),
+        ],
+        ids=range(8),
+    )
+    def test_hostile_heads_take_no_time(self, content_type: str, raw: bytes) -> None:
+        start = time.process_time()
+        with pytest.raises(errors.Malformed):
+            read(raw, content_type)
+        assert time.process_time() - start < 0.2
 
     def test_ok(self) -> None:
         raw = form(field("map[E-mail]", b"locale"), FILE, field("dry_run", b"1"), end=b"--xyz--")
