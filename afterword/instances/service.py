@@ -22,6 +22,7 @@ from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.expiry import service as expiry
 from afterword.instances.issuing import Draw, Inactive, IssueInput, WantedInstance
+from afterword.instances.responders import service as people
 from afterword.instances.store import Instance, Issuable
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
@@ -98,7 +99,15 @@ async def issue(
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
     version = await issuing.version_to_issue(db, issuable=issuable)
-    responder_id = await _responder_of(db, caller=caller, wish=wish, now=now, secret=secret)
+    responder_id = await people.find_or_create(
+        db,
+        caller=caller,
+        responder_id=wish.responder_id,
+        metadata=wish.metadata.responder,
+        locale=wish.locale,
+        now=now,
+        secret=secret,
+    )
     actor = Actor.of(caller)
     row = issuing.row(
         issuable, version, wish, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
@@ -301,7 +310,8 @@ async def update(
     (`unknown_id`, `too_many`).
     """
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
-    await _require_responder(db, before=before, responder_id=change.responder_id)
+    if change.responder_id is not None and change.responder_id != before.responder_id:
+        await people.require_seen(db, caller=caller, responder_id=change.responder_id)
     after = await store.update_instance(
         db,
         organization_id=before.organization_id,
@@ -323,6 +333,7 @@ async def update(
             await expiry.notice(db, valid_days=after.valid_days, now=now)
         await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
     if change.metadata.responder:
+        await people.require_whole(db, caller=caller, responder_id=after.responder_id)
         await responders.update_metadata(
             db,
             organization_id=after.organization_id,
@@ -368,29 +379,6 @@ async def _existing(db: Database, *, issuable: Issuable, wish: IssueInput) -> In
         questionnaire_id=issuable.questionnaire_id,
         reference_id=wish.reference_id,
     )
-
-
-async def _responder_of(db: Database, *, caller: Caller, wish: IssueInput, now: datetime, secret: bytes) -> str:
-    """The one given, else the one with this address, else a new one."""
-    want = responders.ResponderInput(
-        organization_id=caller.organization_id,
-        responder_id=wish.responder_id,
-        metadata=wish.metadata.responder,
-        locale=wish.locale,
-    )
-    actor = responders.Actor.of(caller)
-    found = await responders.find_or_create(db, wanted=[want], now=now, secret=secret, actor=actor)
-    return found[0].responder_id
-
-
-async def _require_responder(db: Database, *, before: Instance, responder_id: str | None) -> None:
-    if responder_id is None or responder_id == before.responder_id:
-        return
-    if (
-        await responders_store.get_responder(db, organization_id=before.organization_id, responder_id=responder_id)
-        is None
-    ):
-        raise errors.Invalid.of(errors.FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
 
 
 async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, str]:

@@ -196,6 +196,7 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
 )
 async def get_billing(call: Call[None], db: Database) -> Answer:
     _require_own(call)
+    call.caller.require_whole()
     billing = await store.get_billing(db, organization_id=call.caller.organization_id)
     if billing is None:
         raise _unknown_organization()
@@ -248,7 +249,7 @@ async def list_application_types(call: Call[None], db: Database) -> Answer:
 )
 async def create_application(call: Call[ApplicationRequest], db: Database) -> Answer:
     body = call.body
-    service.require_whole(call.caller)
+    call.caller.require_whole()
     application = await service.create_application(
         db,
         organization_id=call.caller.organization_id,

@@ -123,7 +123,7 @@ async def update_organization(
     changed = _changed(before, changes)
     if not changed:
         return before
-    require_whole(caller)
+    caller.require_whole()
     after = await store.update_organization(
         db, organization_id=caller.organization_id, changes=changed, now=now, updated_by=caller.actor_id
     )
@@ -156,7 +156,7 @@ async def update_billing(
     changed = _changed(before, wanted)
     if not changed:
         return before
-    require_whole(caller)
+    caller.require_whole()
     await store.update_billing(
         db,
         organization_id=caller.organization_id,
@@ -205,12 +205,6 @@ async def delete_application(
         await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
     except database.Dangling as error:
         raise errors.Conflict("The application still owns questionnaires, archived ones too.", "in_use") from error
-
-
-def require_whole(caller: Caller) -> None:
-    """Raise Forbidden for a caller who is confined to applications, where the whole organization is concerned."""
-    if caller.application_ids:
-        raise errors.Forbidden("This concerns the whole organization, and you have some applications of it.")
 
 
 async def _organization_locked(db: database.Database, *, caller: Caller) -> Organization:

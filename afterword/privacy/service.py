@@ -91,8 +91,8 @@ async def request(db: Database, *, caller: Caller, responder_id: str, wish: Eras
     NotFound, Forbidden, AlreadyRunning.
     """
     await shown_responders.get(db, caller=caller, responder_id=responder_id)
-    if caller.application_ids or caller.test:
-        raise errors.Forbidden("Only who works for the whole organization may erase a person.")
+    caller.require_whole()
+    caller.require_real()
     addresses = await responders_store.list_addresses(
         db, organization_id=caller.organization_id, responder_id=responder_id
     )
@@ -125,7 +125,7 @@ async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
     Who sees a part of the organization sees of erasures none: whom they were about cannot be told any more.
     """
     found = await store.get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
-    if found is None or caller.application_ids or caller.test:
+    if found is None or caller.is_limited:
         raise errors.NotFound("There is no such erasure.")
     return found
 

@@ -39,6 +39,8 @@ class ResponderInput:
     metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     locale: str | None = None
     responder_id: str | None = None
+    is_limited: bool = False
+    """Of somebody who may not change everybody: found by one address alone, and left as it is unless it is new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +354,10 @@ def _keys(one: ResponderInput, secret: bytes) -> list[_Key]:
             continue  # a value that is no address tells nobody apart; it is kept as metadata
         key = one.organization_id, channel_id, address_key(secret, channel_id, normal)
         keys[key] = _Key(key, normal, is_channel=pair == channel)
-    return list(keys.values())
+    found = list(keys.values())
+    if one.is_limited:
+        return [key for key in found if key.is_channel] or found[:1]
+    return found
 
 
 async def _look_up(db: Database, search: _Search) -> None:
@@ -371,7 +376,7 @@ async def _finish(db: Database, search: _Search) -> list[Found]:
     if differing:
         # Read again under a lock: merging into a row that somebody else changes would undo their change.
         claimed = await store.claim_responders(db, wanted=differing)
-        merged = [_wanted_row(row, people[row.organization_id, row.responder_id]) for row in claimed]
+        merged = [_wanted_row(row, _merged(people[row.organization_id, row.responder_id])) for row in claimed]
         changed = await _update(db, merged, search.now, search.actor)
         rows |= {(row.organization_id, row.responder_id): row for row in changed}
     await events.record(
@@ -389,6 +394,7 @@ async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor:
 def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
     """Whether these Wanted would change the row: mostly not, and that is told without making it anew."""
     known = row.metadata
+    wanted = _merged(wanted)
     return (
         any(
             (one.locale and not row.locale and _locale(one.locale))
@@ -397,6 +403,11 @@ def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
         )
         and _wanted_row(row, wanted) != row
     )
+
+
+def _merged(wanted: Sequence[ResponderInput]) -> list[ResponderInput]:
+    """Those that change a person who is there already."""
+    return [one for one in wanted if not one.is_limited]
 
 
 def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:

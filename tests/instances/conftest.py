@@ -294,6 +294,17 @@ class Shop:
             )
         return await self.with_token(application_ids=[application.application_id])
 
+    async def with_own_questionnaire(self) -> "Shop":
+        """A token of another application, and a questionnaire there."""
+        organization_id = self.world.caller.organization_id
+        async with db.transaction(self.world.pool) as database:
+            application = await accounts.create_application(
+                database, organization_id=organization_id, display_name="Another", now=NOW
+            )
+            questionnaire_id, _ = await _questionnaire(database, organization_id, application.application_id)
+        confined = await self.with_token(application_ids=[application.application_id])
+        return replace(confined, world=replace(self.world, questionnaire_id=questionnaire_id))
+
 
 @pytest.fixture
 async def shop(world: World) -> AsyncIterator[Shop]:

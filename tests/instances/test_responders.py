@@ -250,3 +250,58 @@ class TestUpdate:
         response = await shop.patch(path, {**before, "metadata": {"first_name": "Ann", "gone": ""}})
 
         assert ('"1"', before) == (response.headers["etag"], response.json())
+
+
+class TestPeopleOfOthers:
+    """A token of one application, or of tests, and a person whom others ask."""
+
+    @pytest.fixture
+    async def carol(self, shop: Shop) -> str:
+        return await asked(shop, email="carol@example.com", phone_number="+306911111111", rsecret_a="kept")
+
+    @pytest.fixture(params=["application", "test"])
+    async def limited(self, request: pytest.FixtureRequest, shop: Shop) -> Shop:
+        if request.param == "test":
+            return await shop.with_token(test=True)
+        return await shop.with_own_questionnaire()
+
+    async def test_given_by_id(self, limited: Shop, carol: str) -> None:
+        own = await limited.issue(metadata={"responder": {"email": "own@example.com"}})
+        for response in (
+            await limited.post(limited.instances, {"responder_id": carol}),
+            await limited.patch(f"/q/instance/{own['instance_id']}", {"responder_id": carol}),
+        ):
+            assert (422, [("/responder_id", "unknown_id")]) == (
+                response.status_code, [(one["pointer"], one["code"]) for one in response.json()["errors"]],
+            )  # fmt: skip
+        assert 404 == (await limited.get(f"/q/responder/{carol}")).status_code
+
+    async def test_found_by_address(self, shop: Shop, limited: Shop, carol: str) -> None:
+        metadata = {"responder": {"email": "carol@example.com", "phone_number": "+306922222222", "rsecret_a": "new"}}
+        instance = await limited.issue(metadata=metadata)
+        assert carol == instance["responder_id"]
+        for response in (
+            await limited.patch(f"/q/responder/{carol}", {"metadata": {"rsecret_a": "new"}}),
+            await limited.patch(f"/q/instance/{instance['instance_id']}", {"metadata": metadata}),
+        ):
+            assert response.status_code in {403, 404}
+        seen = await limited.get(f"/q/responder/{carol}")
+        assert [] == (seen.json()["identifiers"] if seen.status_code == 200 else [])
+        values = await limited.get(f"/q/responder/{carol}/value")
+        assert [] == (values.json() if values.status_code == 200 else [])
+        path = f"/q/questionnaire/{limited.world.questionnaire_id}/responder/value"
+        assert [] == (await limited.get(path)).json()["results"]
+        assert ([], []) == (await search(limited, "+306911111111"), await search(limited, "carol@example.com"))
+
+        kept = {one["name"]: one["value"] for one in (await shop.get(f"/q/responder/{carol}/value")).json()}
+        assert ("+306911111111", "kept") == (kept["phone_number"], kept["rsecret_a"])
+        assert [carol] == await search(shop, "+306911111111")
+        assert [] == await search(shop, "+306922222222")
+
+    async def test_own_people_are_read_and_changed(self, limited: Shop) -> None:
+        own = await asked(limited, email="own@example.com", rsecret_a="first")
+        assert own == await asked(limited, email="own@example.com", rsecret_a="second")
+        values = {one["name"]: one["value"] for one in (await limited.get(f"/q/responder/{own}/value")).json()}
+        assert "second" == values["rsecret_a"]
+        assert 200 == (await limited.patch(f"/q/responder/{own}", {"metadata": {"rsecret_a": "third"}})).status_code
+        assert [own] == await search(limited, "own@example.com")

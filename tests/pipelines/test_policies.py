@@ -59,6 +59,15 @@ class TestPut:
         narrow = await client.with_token(frozenset({"Contact Policy.Read"}))
         assert 403 == (await narrow.send("PUT", PATH, {})).status_code
 
+    async def test_limited_tokens(self, client: Client) -> None:
+        """It holds for all applications, and for real people."""
+        scopes = frozenset({"Contact Policy.Update"})
+        limited = [
+            await client.with_token(scopes, application_ids=[client.queue.house.application_id]),
+            await client.with_token(scopes, test=True),
+        ]
+        assert [403, 403] == [(await each.send("PUT", PATH, {"enabled": True})).status_code for each in limited]
+
     async def test_stale(self, client: Client) -> None:
         etag = (await client.send("GET", PATH)).headers["ETag"]
         await put(client, enabled=True)

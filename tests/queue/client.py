@@ -39,7 +39,7 @@ class Client:
         assert 201 == response.status_code, response.text
         return response.json()
 
-    async def with_token(self, scopes: frozenset[str]) -> "Client":
+    async def with_token(self, scopes: frozenset[str], **limits: Any) -> "Client":
         async with db.transaction(self.queue.pool) as database:
             _, text = await accounts.create_token(
                 database,
@@ -49,6 +49,7 @@ class Client:
                 kind="organization",
                 user_id=None,
                 now=database.clock.now(),
+                **limits,
             )
         return Client(self.http, self.queue, {"Authorization": f"Bearer {text}"})
 

@@ -9,8 +9,10 @@ import pytest
 from afterword import db, errors
 from afterword.cli import suppressions
 from afterword.cli.context import Context
+from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.times import zone_of
 from afterword.events import store as events
+from afterword.organizations.tokens import service as tokens
 from afterword.responders.suppressions.resources import of_event
 from afterword.settings import Settings
 from tests.conftest import SITE, TIME_ZONE, House
@@ -24,10 +26,43 @@ async def add(client: httpx2.AsyncClient, house: House, **fields: Any) -> httpx2
     return await client.post(PATH, json={**ANN, **fields}, headers=house.headers)
 
 
+async def token_of(house: House, pool: db.Pool, **limits: Any) -> str:
+    async with db.transaction(pool) as database:
+        _, text = await tokens.create_token(
+            database,
+            organization_id=house.organization_id,
+            title="Limited",
+            scopes=SCOPES,
+            kind="organization",
+            user_id=None,
+            now=database.clock.now(),
+            **limits,
+        )
+    return text
+
+
 async def listed(client: httpx2.AsyncClient, house: House, query: str = "") -> list[dict[str, Any]]:
     reply = await client.get(f"{PATH}{query}", headers=house.headers)
     assert 200 == reply.status_code, reply.text
     return reply.json()["results"]
+
+
+class TestRefused:
+    """A suppression holds for all applications, and for real people."""
+
+    @pytest.mark.parametrize("limited", ["application_ids", "test"])
+    async def test_limited_tokens(self, client: httpx2.AsyncClient, house: House, pool: db.Pool, limited: str) -> None:
+        kept = (await add(client, house)).json()["suppression_id"]
+        limits: dict[str, Any] = {"application_ids": [house.application_id], "test": True}
+        headers = {"Authorization": f"Bearer {await token_of(house, pool, **{limited: limits[limited]})}"}
+        replies = [
+            await client.get(PATH, headers=headers),
+            await client.get(f"{PATH}/{kept}", headers=headers),
+            await client.post(PATH, json={**ANN, "identifier": "bob@example.com"}, headers=headers),
+            await client.delete(f"{PATH}/{kept}", headers=headers),
+        ]
+        assert [403] * 4 == [reply.status_code for reply in replies]
+        assert [kept] == [one["suppression_id"] for one in await listed(client, house)]
 
 
 class TestAdding:

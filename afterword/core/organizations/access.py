@@ -98,6 +98,21 @@ class Caller:
         if scope not in self.scopes:
             raise InsufficientScope(scope, role=self.role if self.user_id else None)
 
+    def require_whole(self) -> None:
+        """Raise Forbidden for a caller confined to applications, where the whole organization is concerned."""
+        if self.application_ids:
+            raise errors.Forbidden("This concerns the whole organization, and you have some applications of it.")
+
+    def require_real(self) -> None:
+        """Raise Forbidden for a test token, where real people are concerned."""
+        if self.test:
+            raise errors.Forbidden("This concerns real people, and this token is for tests.")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a part of the organization's people is out of reach: other applications', or all but tests."""
+        return bool(self.application_ids) or self.test
+
 
 def installation(organization_id: str) -> Caller:
     """The installation itself, at work for an organization: no scopes, and nobody's clock."""

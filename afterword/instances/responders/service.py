@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NoReturn
@@ -89,7 +89,7 @@ async def know(
     return {
         one.responder_id: ResponderView(
             one,
-            identifiers[one.responder_id],
+            identifiers[one.responder_id] if one.is_whole else [],
             by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None),
         )
         for one in people
@@ -99,8 +99,10 @@ async def know(
 async def change(
     db: Database, *, caller: Caller, responder_id: str, change: Change, now: datetime, expect: Expect
 ) -> ShownResponder:
-    """Change what a PATCH names; raises NotFound, Invalid `too_many`, and what `expect` raises."""
-    await get(db, caller=caller, responder_id=responder_id)
+    """Change what a PATCH names; raises NotFound, Forbidden, Invalid `too_many`, and what `expect` raises."""
+    found = await get(db, caller=caller, responder_id=responder_id)
+    if not found.is_whole:
+        raise _others_too()
     await responders.update(
         db,
         organization_id=caller.organization_id,
@@ -128,6 +130,57 @@ async def declared(db: Database, *, caller: Caller, responder_id: str) -> Declar
     )
 
 
+async def find_or_create(
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str | None,
+    metadata: Mapping[str, str | None],
+    locale: str | None,
+    now: datetime,
+    secret: bytes,
+) -> str:
+    """The responder given, else the one with this address, else a new one; of somebody who is there, values are merged.
+
+    But whom others ask too, a caller of some applications, or of tests, leaves as it is. Raises Invalid `unknown_id`.
+    """
+    if responder_id is not None:
+        await require_seen(db, caller=caller, responder_id=responder_id)
+    wanted = responders.ResponderInput(
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        metadata=metadata,
+        locale=locale,
+        is_limited=caller.is_limited,
+    )
+    [found] = await responders.find_or_create(db, wanted=[wanted], now=now, secret=secret, actor=Actor.of(caller))
+    if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
+        await responders.update_metadata(
+            db,
+            organization_id=caller.organization_id,
+            responder_id=found.responder_id,
+            changes=metadata,
+            now=now,
+            actor=Actor.of(caller),
+        )
+    return found.responder_id
+
+
+async def require_seen(db: Database, *, caller: Caller, responder_id: str) -> None:
+    """Raise Invalid `unknown_id` for a responder that the caller does not see."""
+    try:
+        await get(db, caller=caller, responder_id=responder_id)
+    except errors.NotFound:
+        wrong = errors.FieldError("unknown_id", "There is no such responder.", pointer="/responder_id")
+        raise errors.Invalid.of(wrong) from None
+
+
+async def require_whole(db: Database, *, caller: Caller, responder_id: str) -> None:
+    """Raise Forbidden for a responder whom others ask too, whose values are not the caller's to change."""
+    if caller.is_limited and not await _is_whole(db, caller=caller, responder_id=responder_id):
+        raise _others_too()
+
+
 def beginnings(search: str, *, locale: str | None = None) -> list[str]:
     """What the normal form of an address may begin with, whose beginning somebody wrote like this.
 
@@ -143,6 +196,20 @@ def beginnings(search: str, *, locale: str | None = None) -> list[str]:
         except InvalidAddress:
             continue
     return sorted(one.translate(_UPPER_TO_LOWER) for one in found)
+
+
+async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
+    return await store.get_is_whole(
+        db,
+        organization_id=caller.organization_id,
+        responder_id=responder_id,
+        application_ids=caller.application_ids,
+        test_only=caller.test,
+    )
+
+
+def _others_too() -> errors.Forbidden:
+    return errors.Forbidden("This person is asked by others too, whom you do not see.")
 
 
 def _refuse_unknown() -> NoReturn:

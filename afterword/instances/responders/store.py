@@ -1,6 +1,7 @@
 """The SQL that shows responders together with what they were asked; it reads, `responders/store.py` writes.
 
-A caller of some applications, and a test token, see those who have an instance there, or a test one.
+A caller of some applications sees those who have an instance there, a test token those who have test instances alone.
+Who is asked by others too belongs to them as well: of such a person it learns no address and no value.
 """
 
 from collections.abc import Sequence
@@ -31,11 +32,26 @@ class ShownResponder(msgspec.Struct, frozen=True):
     updated_time: datetime
     created_by: str | None
     updated_by: str | None
+    is_whole: bool
+    """Whether the caller reaches all that the person was ever asked."""
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
+_IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
+  select 1 from questionnaire_instance o
+  join questionnaire p on p.organization_id = o.organization_id and p.questionnaire_id = o.questionnaire_id
+  where o.organization_id = r.organization_id and o.responder_id = r.responder_id
+    and ((reach.test_only and not o.test)
+      or (cardinality(reach.application_ids) > 0 and p.owner_application_id <> all(reach.application_ids)))))"""
+_IS_SEEN: Final[LiteralString] = f"""(cardinality(reach.application_ids) = 0 and not reach.test_only) or exists (
+  select 1 from questionnaire_instance i
+  join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
+  where i.organization_id = r.organization_id and i.responder_id = r.responder_id and i.deleted_time is null
+    and (i.test or not reach.test_only)
+    and (cardinality(reach.application_ids) = 0 or q.owner_application_id = any(reach.application_ids)))
+  and (not reach.test_only or {_IS_WHOLE})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +84,30 @@ async def get_responder(
 ) -> ShownResponder | None:
     """The responder as far as the caller sees it, or None."""
     row = await db.fetch_row(
-        f"""select {_COLUMNS_R} from responder r
-           where r.organization_id = $1 and r.responder_id = $2
-             and ((cardinality($3::text[]) = 0 and not $4::boolean) or exists (
-               select 1 from questionnaire_instance i
-               join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
-               where i.organization_id = r.organization_id and i.responder_id = r.responder_id
-                 and i.deleted_time is null and (i.test or not $4)
-                 and (cardinality($3) = 0 or q.owner_application_id = any($3))))""",
+        f"""select {_COLUMNS_R}, {_IS_WHOLE} as is_whole from responder r
+           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
+           where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
         organization_id,
         responder_id,
         list(application_ids),
         test_only,
     )
     return None if row is None else _responder(row)
+
+
+async def get_is_whole(
+    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str], test_only: bool
+) -> bool:
+    """Whether such a caller reaches all that the person was ever asked."""
+    return await db.fetch_value(
+        f"""select {_IS_WHOLE} from responder r
+           cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
+           where r.organization_id = $1 and r.responder_id = $2""",
+        organization_id,
+        responder_id,
+        list(application_ids),
+        test_only,
+    )
 
 
 async def list_responders(
@@ -108,16 +134,11 @@ async def list_responders(
                      and lower(a.identifier collate "C") >= b.beginning
                      and lower(a.identifier collate "C") < b.beginning || chr(1114111)
                    limit $5) f)
-               select r.* from found cross join lateral (
+               select r.*, true as is_whole from found cross join lateral (
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
-               where (cardinality($2::text[]) = 0 and not $3::boolean) or exists (
-                 select 1 from questionnaire_instance i
-                 join questionnaire q on q.organization_id = i.organization_id
-                   and q.questionnaire_id = i.questionnaire_id
-                 where i.organization_id = r.organization_id and i.responder_id = r.responder_id
-                   and i.deleted_time is null and (i.test or not $3)
-                   and (cardinality($2) = 0 or q.owner_application_id = any($2)))""",
+               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               where ({_IS_SEEN}) and {_IS_WHOLE}""",
             organization_id,
             list(application_ids),
             test_only,
@@ -127,14 +148,9 @@ async def list_responders(
         )
     elif application_ids or test_only:
         rows = await db.fetch_list(
-            f"""select {_COLUMNS_R} from responder r
-               where r.organization_id = $1 and exists (
-                 select 1 from questionnaire_instance i
-                 join questionnaire q on q.organization_id = i.organization_id
-                   and q.questionnaire_id = i.questionnaire_id
-                 where i.organization_id = r.organization_id and i.responder_id = r.responder_id
-                   and i.deleted_time is null and (i.test or not $3)
-                   and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2)))""",
+            f"""select {_COLUMNS_R}, {_IS_WHOLE} as is_whole from responder r
+               cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
+               where r.organization_id = $1 and ({_IS_SEEN})""",
             organization_id,
             list(application_ids),
             test_only,
@@ -142,7 +158,9 @@ async def list_responders(
         )
     else:
         rows = await db.fetch_list(
-            f"select {_COLUMNS_R} from responder r where r.organization_id = $1", organization_id, page=page
+            f"select {_COLUMNS_R}, true as is_whole from responder r where r.organization_id = $1",
+            organization_id,
+            page=page,
         )
     return rows.map(_responder)
 

@@ -100,6 +100,7 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
         db,
         organization_id=questionnaire.organization_id,
         questionnaire_id=questionnaire.questionnaire_id,
+        application_ids=call.caller.application_ids,
         test_only=call.caller.test,
         page=call.page,
     )
@@ -118,7 +119,11 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
 async def list_responder_values(call: Call[None], db: Database) -> Answer:
     responder = await responders.get(db, caller=call.caller, responder_id=call.ids["responder_id"])
     rows = await store.list_responder_values(
-        db, organization_id=responder.organization_id, responder_id=responder.responder_id, page=call.page
+        db,
+        organization_id=responder.organization_id,
+        responder_id=responder.responder_id,
+        is_shown=responder.is_whole,
+        page=call.page,
     )
     declared = await responders.declared(db, caller=call.caller, responder_id=responder.responder_id)
     return Answer(rows.map(lambda value: _responder_value(call, value, declared)))

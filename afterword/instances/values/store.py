@@ -4,6 +4,7 @@ A value is as old as its row; it has a time of its own only where it was changed
 the order of these lists, and a page behind a cursor costs what the first page costs.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Final
@@ -72,9 +73,15 @@ async def list_questionnaire_values_of_instance(
 
 
 async def list_responder_values_of_questionnaire(
-    db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_ids: Sequence[str],
+    test_only: bool,
+    page: Page,
 ) -> Rows[ResponderValue]:
-    """A page of the values of those who have an instance of a questionnaire."""
+    """A page of the values of those who have an instance of a questionnaire; see instances/responders/store.py."""
     rows = await db.fetch_list(
         """select r.responder_id, v.key as name, v.value, r.created_time,
              coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
@@ -83,27 +90,36 @@ async def list_responder_values_of_questionnaire(
            where r.organization_id = $1 and exists (
              select 1 from questionnaire_instance i
              where i.organization_id = r.organization_id and i.responder_id = r.responder_id
-               and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))""",
+               and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))
+             and ((cardinality($4::text[]) = 0 and not $3) or not exists (
+               select 1 from questionnaire_instance o
+               join questionnaire p on p.organization_id = o.organization_id
+                 and p.questionnaire_id = o.questionnaire_id
+               where o.organization_id = r.organization_id and o.responder_id = r.responder_id
+                 and (($3 and not o.test)
+                   or (cardinality($4::text[]) > 0 and p.owner_application_id <> all($4)))))""",
         organization_id,
         questionnaire_id,
         test_only,
+        list(application_ids),
         page=page,
     )
     return rows.map(_responder_value)
 
 
 async def list_responder_values(
-    db: Database, *, organization_id: str, responder_id: str, page: Page
+    db: Database, *, organization_id: str, responder_id: str, is_shown: bool, page: Page
 ) -> Rows[ResponderValue]:
-    """A page of the values of one responder."""
+    """A page of the values of one responder; of none unless `is_shown`."""
     rows = await db.fetch_list(
         """select r.responder_id, v.key as name, v.value, r.created_time,
              coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
              r.responder_id || ':' || (v.key collate "C") as value_id
            from responder r cross join lateral jsonb_each_text(r.metadata) v
-           where r.organization_id = $1 and r.responder_id = $2""",
+           where r.organization_id = $1 and r.responder_id = $2 and $3::boolean""",
         organization_id,
         responder_id,
+        is_shown,
         page=page,
     )
     return rows.map(_responder_value)

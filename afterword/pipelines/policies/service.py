@@ -19,8 +19,10 @@ async def replace(
 ) -> ContactPolicy:
     """Put this in place of the policy, if it is anything new; the sender goes by it from its next look on.
 
-    Raises Stale (by `check_version`), and Invalid for hours that leave a pipeline no time of a week.
+    Raises Forbidden, Stale (by `check_version`), and Invalid for hours that leave a pipeline no time of a week.
     """
+    caller.require_whole()
+    caller.require_real()
     before = await store.get_policy_locked(db, organization_id=caller.organization_id)
     check_version(before.version)
     document: dict[str, Any] = {**wanted, "holidays": sorted(set(wanted["holidays"]))}

@@ -115,7 +115,7 @@ async def declare(db: Database, *, caller: Caller, new: NewDefinition, now: date
     await _require_known(db, caller=caller, new=new)
     _require_level(new)
     if new.level != "application":
-        _require_whole(caller)
+        caller.require_whole()
     await store.claim_names(db, organization_id=caller.organization_id)
     count = await store.count_definitions(db, organization_id=caller.organization_id, kind=new.kind)
     if count >= DEFINITIONS_MAX:
@@ -180,7 +180,7 @@ async def _changeable(
     if found.read_only:
         raise errors.Forbidden("This name belongs to the product and cannot be changed.")
     if found.level != "application":
-        _require_whole(caller)
+        caller.require_whole()
     return found
 
 
@@ -212,11 +212,6 @@ def _require_level(new: NewDefinition) -> None:
             wrong.append(FieldError("exclusive", f"A name of the level {new.level} has none.", pointer=f"/{name}"))
     if wrong:
         raise errors.Invalid.of(*wrong)
-
-
-def _require_whole(caller: Caller) -> None:
-    if caller.application_ids:
-        raise errors.Forbidden("Names beyond one application are for those who see the whole organization.")
 
 
 def _forget(organization_id: str) -> None:

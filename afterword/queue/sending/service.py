@@ -420,6 +420,7 @@ def _wanted(item: Claimed, settings: LaneSettings) -> ResponderInput:
         identifier=item.responder_channel_identifier,
         metadata=item.metadata.get("responder", {}),
         locale=item.locale or settings.pipeline.locale,
+        is_limited=item.test,
     )
 
 

@@ -23,6 +23,7 @@ routes = Routes(tag="Suppressions")
     description="Those that have expired included: they show `expires_time`, and suppress nothing any more.",
 )
 async def list_suppressions(call: Call[None], db: Database) -> Answer:
+    service.require_reach(call.caller)
     rows = await store.list_suppressions(db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(Suppression.of_rows(rows, call.zone))
 

@@ -42,7 +42,8 @@ class SuppressionInput:
 
 
 async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppression:
-    """The suppression; raises NotFound."""
+    """The suppression; raises NotFound, Forbidden."""
+    require_reach(caller)
     found = await store.get_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
     if found is None:
         raise errors.NotFound("There is no such suppression.")
@@ -53,8 +54,10 @@ async def add(db: Database, *, caller: Caller, wish: SuppressionInput, secret: b
     """Leave the address alone from now on; the text stays as it was sent.
 
     An address that is suppressed already is so for longer or for a stronger reason from now on; when the wish says
-    neither, AlreadySuppressed. Raises Invalid for what is no address of the channel, and for a time that has passed.
+    neither, AlreadySuppressed. Raises Forbidden, and Invalid for what is no address of the channel or a time that has
+    passed.
     """
+    require_reach(caller)
     if wish.expires_time is not None and wish.expires_time <= now:
         raise errors.Invalid.of(FieldError("out_of_range", "That time has passed.", pointer="/expires_time"))
     try:
@@ -106,6 +109,12 @@ async def lift(
         data=found.as_event,
     )
     await events.record(db, events=[event])
+
+
+def require_reach(caller: Caller) -> None:
+    """Raise Forbidden for who sees a part of the people: a suppression holds for all applications."""
+    caller.require_whole()
+    caller.require_real()
 
 
 def _new(wish: SuppressionInput, *, organization_id: str, secret: bytes) -> NewSuppression:
