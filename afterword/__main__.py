@@ -85,7 +85,7 @@ def migrate() -> None:
     from afterword.cli import context as ground
 
     async def run() -> None:
-        async with ground.stand(ground.read_settings()) as standing:
+        async with ground.stand(ground.read_settings(), found=True) as standing:
             print(f"The schema is at {standing.revision}.")
 
     _run(run())
@@ -119,7 +119,7 @@ def seed(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = Fa
     from afterword.cli import seed
 
     async def run() -> None:
-        async with ground.pooled(ground.read_settings()) as (standing, pool):
+        async with ground.pooled(ground.read_settings(), found=True) as (standing, pool):
             document = (await seed.seed(pool, standing.site)).as_document()
         if as_json:
             print(json.dumps(document, indent=2))

@@ -23,7 +23,10 @@ import asyncpg
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
 from afterword.providers.health import store as health_store
+from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
+from afterword.worker.guard import FILE_NAME as MARK_FILE
+from afterword.worker.guard import read_mark
 
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
@@ -61,7 +64,7 @@ async def examine(
     `database_url` is None when an embedded database does not run at the moment; `clock` gives this process's time.
     """
     found = await asyncio.gather(
-        _look_at_database(database_url, clock),
+        _look_at_database(database_url, clock, data_folder),
         _look_at_mail(smtp_url),
         asyncio.to_thread(_look_at_public_url, public_url),
         _look_at_proxies(public_url, trusted_proxies),
@@ -73,7 +76,7 @@ async def examine(
 # The database ----------------------------------------------------------------------------------------------
 
 
-async def _look_at_database(url: str | None, clock: Callable[[], datetime]) -> Sequence[Finding]:
+async def _look_at_database(url: str | None, clock: Callable[[], datetime], data_folder: Path) -> Sequence[Finding]:
     if url is None:
         return [
             Finding("database", False, "It does not run.", "Start Afterword, or set AFTERWORD_DATABASE_URL to yours.")
@@ -86,7 +89,7 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime]) -> S
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 await _version(database),
                 revision,
-                *([await _accounts(database), await _guard(database)] if revision.ok else []),
+                *([await _accounts(database), await _guard(database, data_folder)] if revision.ok else []),
                 await _transactions(database),
                 await _clock(database, clock),
                 await _zones(database, clock),
@@ -150,16 +153,15 @@ async def _accounts(database: db.Database) -> Finding:
     return Finding("sending", False, f"Paused: {names}.", "Mend the login, then run `afterword resume`.")
 
 
-async def _guard(database: db.Database) -> Finding:
-    standing = await guard_store.get_standing(database)
-    if standing.paused_time is None:
+async def _guard(database: db.Database, data_folder: Path) -> Finding:
+    reason = await guard.went_back(database, mark=read_mark(data_folder / MARK_FILE))
+    if reason is None:
         return Finding("past", True, "The database was not put back to an earlier moment.")
-    detail = f"All sending is paused since {standing.paused_time:%Y-%m-%d %H:%M} UTC. {standing.paused_reason}"
     advice = (
         "Items that went out since that moment may be waiting again: cancel those, then run "
         "`afterword doctor --confirm-sending`. What is too late is skipped, the rest goes."
     )
-    return Finding("past", False, detail, advice)
+    return Finding("past", False, reason, advice)
 
 
 async def _transactions(database: db.Database) -> Finding:

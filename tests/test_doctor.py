@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 
 from afterword import db, doctor
 from afterword.doctor import Finding
+from afterword.queue.restores import store as guard_store
+from afterword.queue.restores.service import SendingMark
+from afterword.worker.guard import FILE_NAME as MARK_FILE
 from tests.channels.receiver import closed_port
 
 PASSWORD = "Pa55word"
@@ -80,6 +84,17 @@ class TestDatabase:
 
 
 class TestPast:
+    async def test_restored_before_a_worker_ran(self, tmp_path: Path, database_url: str) -> None:
+        """What workers remembered beside the database tells of a restored backup before one of them runs."""
+        async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool) as database:
+            standing = await guard_store.get_standing(database)
+        mark = SendingMark(standing.installation_id, standing.confirmed_time, standing.last_seq + 1)
+        (tmp_path / MARK_FILE).write_bytes(msgspec.json.encode(mark))
+        finding = (await look(tmp_path, database_url=database_url))["past"]
+        assert not finding.ok
+        assert "was put back to an earlier moment" in finding.detail
+        assert "--confirm-sending" in finding.advice
+
     async def test_paused(self, tmp_path: Path, database_url: str) -> None:
         async with await db.open_pool(database_url, size_max=1) as pool, db.transaction(pool) as database:
             await database.execute(

@@ -54,22 +54,31 @@ def data_folder(chosen: Path, *, here: Path, is_root: bool) -> Path:
 
 
 @asynccontextmanager
-async def stand(chosen: settings.Settings, *, migrate: bool = True, join: bool = True) -> AsyncGenerator[Context, None]:
+async def stand(
+    chosen: settings.Settings, *, migrate: bool = True, join: bool = True, found: bool = False
+) -> AsyncGenerator[Context, None]:
     """Yield the ground, with an embedded PostgreSQL under it when no database URL is given.
 
     With `join`, a server that already runs on the data folder (under `afterword serve`) is used. Whoever stands for
-    long must not: the other server may be that of a short command and vanish with it.
+    long must not: the other server may be that of a short command and vanish with it. Only with `found` is a new
+    installation made where there is none; else CommandError.
     """
+    if not found and chosen.database_url is None and not embedded.is_made(chosen.data_dir):
+        raise CommandError(
+            f"There is no installation here: {chosen.data_dir.absolute()} holds no database, and "
+            "AFTERWORD_DATABASE_URL is not set. Run this with the settings of the service (AFTERWORD_CONFIG or "
+            "AFTERWORD_DATA_DIR), or make an installation: afterword migrate."
+        )
     async with _database(chosen, join=join) as url:
         revision = await _migrated(url) if migrate else None
         yield Context(chosen, url, Site(chosen.site_url, _secret(chosen), chosen.networks), revision)
 
 
 @asynccontextmanager
-async def pooled(chosen: settings.Settings) -> AsyncGenerator[tuple[Context, db.Pool], None]:
+async def pooled(chosen: settings.Settings, *, found: bool = False) -> AsyncGenerator[tuple[Context, db.Pool], None]:
     """Yield the ground and a small pool on it, for commands that do one thing and end."""
     async with (
-        stand(chosen) as ground,
+        stand(chosen, found=found) as ground,
         await db.open_pool(
             ground.database_url,
             size_max=2,

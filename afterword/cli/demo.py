@@ -59,7 +59,7 @@ Everything stays up until Ctrl-C."""
 
 @asynccontextmanager
 async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site], None]:
-    async with context.stand(chosen, join=False) as standing:
+    async with context.stand(chosen, join=False, found=True) as standing:
         async with await db.open_pool(standing.database_url, size_max=1) as pool:
             seeded = await seed(pool, standing.site)
         async with serve.running(standing, stop):

@@ -25,7 +25,7 @@ logger = structlog.get_logger(__name__)
 async def serve(chosen: settings.Settings) -> None:
     """Run all of it until SIGTERM or SIGINT; a part that dies is started again."""
     stop = stop_on_signals()
-    async with context.stand(chosen, join=False) as standing, running(standing, stop):
+    async with context.stand(chosen, join=False, found=True) as standing, running(standing, stop):
         await stop.wait()
 
 

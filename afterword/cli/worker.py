@@ -4,17 +4,18 @@ import asyncio
 import gc
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
 
 import structlog
 
-from afterword import db
+from afterword import db, errors, migrations
 from afterword import worker as work
 from afterword.channels import webhook
 from afterword.channels.base import EMAIL, WEBHOOK, Channel
 from afterword.channels.email import EmailChannel
 from afterword.channels.http import Caller
 from afterword.channels.webhook import WebhookChannel
-from afterword.cli import context, serve
+from afterword.cli import CommandError, context, serve
 from afterword.core.wire.site import Site
 from afterword.settings import Settings
 
@@ -27,6 +28,7 @@ async def worker(chosen: Settings) -> None:
     """Work until SIGTERM or SIGINT: finish what is being sent, hand back the rest. A second signal ends it at once."""
     stop = serve.stop_on_signals()
     async with context.stand(chosen, migrate=False) as standing:
+        await _require_schema(standing.database_url, chosen.statement_cache)
         watching = asyncio.create_task(serve.watch_parent(stop))
         hurrying = asyncio.create_task(_give_way(stop))
         gc.collect()
@@ -53,6 +55,20 @@ async def worker(chosen: Settings) -> None:
         finally:
             watching.cancel()
             hurrying.cancel()
+
+
+async def _require_schema(url: str, statement_cache_size: int) -> None:
+    """Raise CommandError for a schema that this release cannot work on; a database that is away is waited for later."""
+    with suppress(errors.Unavailable):
+        async with (
+            await db.open_pool(url, size_max=1, statement_cache_size=statement_cache_size) as pool,
+            db.connection(pool) as database,
+        ):
+            if await migrations.is_usable(database):
+                return
+            is_empty = await migrations.current(database) is None
+        what = "The database is empty" if is_empty else "The database's schema is not one that this release works on"
+        raise CommandError(f"{what}. Run: afterword migrate")
 
 
 async def _give_way(stop: asyncio.Event) -> None:

@@ -7,7 +7,7 @@ The server listens on its socket alone. Linux and macOS; elsewhere a database UR
 from afterword.embedded.binaries import VERSION_MIN, Binaries, find_binaries
 from afterword.embedded.faults import AlreadyRunning, EmbeddedError, WrongVersion
 from afterword.embedded.processes import clear_leftovers
-from afterword.embedded.server import Server, running_url, start
+from afterword.embedded.server import Server, is_made, running_url, start
 
 __all__ = [
     "VERSION_MIN",
@@ -18,6 +18,7 @@ __all__ = [
     "WrongVersion",
     "clear_leftovers",
     "find_binaries",
+    "is_made",
     "running_url",
     "start",
 ]

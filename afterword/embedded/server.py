@@ -198,6 +198,11 @@ async def start(
     return server
 
 
+def is_made(data_folder: Path) -> bool:
+    """Whether a cluster lies in this data folder."""
+    return (data_folder / "postgresql" / "cluster").exists()
+
+
 def running_url(data_folder: Path) -> str | None:
     """The address of the server that some process owns on `data_folder` at the moment, None when none does."""
     home = data_folder.absolute() / "postgresql"

@@ -31,7 +31,7 @@ class Guard:
     def __init__(self, *, pool: db.Pool, folder: Path | None) -> None:
         self._pool = pool
         self._file = None if folder is None else folder / FILE_NAME
-        self._mark = _read(self._file)
+        self._mark = read_mark(self._file)
         self._kept = self._mark
         self._has_looked = False
         self._reason: str | None = None
@@ -81,7 +81,8 @@ class Guard:
             logger.warning("the event log was restored from another cluster; its order is this one's now", events=count)
 
 
-def _read(file: Path | None) -> SendingMark | None:
+def read_mark(file: Path | None) -> SendingMark | None:
+    """What workers on this machine remember of their database; None: nothing that can be read."""
     if file is None:
         return None
     try:

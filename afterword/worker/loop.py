@@ -151,8 +151,8 @@ async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: 
                 statement_cache_size=statement_cache_size,
                 statement_seconds_max=STATEMENT_SECONDS_MAX,
             )
-        except errors.Unavailable:
-            logger.warning("the database is away")
+        except errors.Unavailable as error:
+            logger.warning("the database is away", cause=str(error.__cause__ or error))
             await wait(stop, AWAY_SECONDS_MAX * _jitter())
     return None
 

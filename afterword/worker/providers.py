@@ -74,6 +74,10 @@ class Accounts:
                 await self._slow_down(account, outcome.domain)
                 return outcome.reply_code == REPLY_GOODBYE and await self._fail(account, since)
             case Retry(cause="connection"):
+                if account not in self._troubled:
+                    logger.warning(
+                        "provider away", organization_id=account[0], account_id=account[1], cause=outcome.reason
+                    )
                 return await self._fail(account, since)
             case Sent():
                 await self._recover(account)
@@ -113,5 +117,6 @@ class Accounts:
         if account in self._troubled:
             self._troubled.discard(account)
             self._probing.discard(account)
+            logger.info("provider answers again", organization_id=account[0], account_id=account[1])
             async with db.transaction(self._pool) as database:
                 await health.record_success(database, account=account)

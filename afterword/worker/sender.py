@@ -158,9 +158,9 @@ class Sender:
                 if away:
                     logger.info("the database is back")
                 away = 0.0
-            except errors.Unavailable:
+            except errors.Unavailable as error:
                 if not away:
-                    logger.warning("the database is away")
+                    logger.warning("the database is away", cause=str(error.__cause__ or error))
                 away = min(max(away * 2, AWAY_SECONDS), AWAY_SECONDS_MAX)
                 await wait(stop, away * _jitter())
             except Exception:

@@ -1,5 +1,6 @@
 """The commands that do one thing and end: seed, token, questionnaire import; and how a refusal looks in a shell."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -39,7 +40,8 @@ async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
 
 def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
-    environment |= {"AFTERWORD_DATABASE_URL": url, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+    environment |= {"AFTERWORD_DATABASE_URL": url} if url else {}
+    environment |= {"AFTERWORD_DATA_DIR": str(tmp_path / "data")}
     return subprocess.run(
         [sys.executable, "-m", "afterword", *words],
         env=environment,
@@ -59,6 +61,24 @@ class TestGround:
         assert ended.stderr.startswith("afterword: The database cannot be used: ")
         assert "Traceback" not in ended.stderr
         assert "hunter2" not in ended.stderr
+
+    @pytest.mark.parametrize(
+        "words",
+        [("organization", "list"), ("token", "create", "--scope", "all"), ("worker",), ("web",), ("doctor",),
+         ("questionnaire", "import", "after_delivery"), ("resume",)],
+    )  # fmt: skip
+    def test_where_there_is_no_installation_none_is_made(self, tmp_path: Path, words: tuple[str, ...]) -> None:
+        ended = shell("", tmp_path, *words)
+        assert 1 == ended.returncode
+        assert "There is no installation here: " in ended.stderr + ended.stdout
+        assert not (tmp_path / "data").exists()
+
+    async def test_a_worker_on_an_empty_database(self, empty_database_url: str, tmp_path: Path) -> None:
+        ended = await asyncio.to_thread(shell, empty_database_url, tmp_path, "worker")
+        assert (1, "afterword: The database is empty. Run: afterword migrate") == (
+            ended.returncode,
+            ended.stderr.strip().splitlines()[-1],
+        )
 
 
 class TestSeed:

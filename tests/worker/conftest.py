@@ -35,9 +35,11 @@ class Logs:
     """What the worker logged, for tests to wait for; nothing is printed, which costs more than all the rest."""
 
     events: list[str] = field(default_factory=list[str])
+    causes: dict[str, object] = field(default_factory=dict[str, object])  # the last of each event
 
-    def note(self, event: str, **_: object) -> None:
+    def note(self, event: str, **values: object) -> None:
         self.events.append(event)
+        self.causes[event] = values.get("cause")
 
     info = warning = error = exception = note
 

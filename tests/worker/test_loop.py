@@ -191,6 +191,7 @@ async def noticed(logs: Logs) -> None:
     async with asyncio.timeout(DEADLINE_SECONDS):
         while "the database is away" not in logs.events:
             await asyncio.sleep(0.02)
+    assert logs.causes["the database is away"]  # a full disk, say
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sen
 from afterword.messages import email
 from afterword.queue.sending import service as sending
 from afterword.worker import Pace
-from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, accept
+from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
 PATIENT = replace(RIG, heartbeat_seconds=15)
@@ -343,7 +343,7 @@ class TestAccounts:
         assert "535 5.7.8 bad credentials" == await bench.queue.value("select paused_reason from channel_account")
         assert 0 == await bench.queue.value("select count(*) from attempt")
 
-    async def test_the_breaker_opens_and_one_probe_closes_it(self, bench: Bench) -> None:
+    async def test_the_breaker_opens_and_one_probe_closes_it(self, bench: Bench, logs: Logs) -> None:
         is_up = False
 
         async def answer(message: Message, begin: Begin) -> Outcome:
@@ -363,6 +363,8 @@ class TestAccounts:
             await bench.until_done()
 
         assert 20 == bench.channel.accepted.total()
+        assert [1, 1] == [logs.events.count(one) for one in ("provider away", "provider answers again")]
+        assert "nobody there" == logs.causes["provider away"]
         assert (0, None) == tuple(
             (await bench.queue.fetch("select failures, open_until from channel_account"))[0].values()
         )

@@ -63,6 +63,15 @@ async def look(db: Database, *, mark: SendingMark | None, is_first: bool) -> Vie
     return View(SendingMark(standing.installation_id, standing.confirmed_time, seq), None)
 
 
+async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:
+    """Why this is an older database than the one of `mark`, or why sending is paused already; None: neither."""
+    standing = await store.get_standing(db)
+    if standing.paused_time is not None:
+        return f"All sending is paused since {standing.paused_time:%Y-%m-%d %H:%M} UTC. {standing.paused_reason}"
+    known = mark if mark is not None and mark.installation_id == standing.installation_id else None
+    return _went_back(standing, known) if known is not None else None
+
+
 async def confirm(db: Database) -> bool:
     """A person has looked: send again; whether it was paused. What is too late by now is skipped, the rest goes."""
     return await store.update_to_confirmed(db)
