@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from afterword import db
-from tests.reports.conftest import CHOICE, CSAT, DOCUMENT, MANY, NPS, TEXT, ZONE, House, make_questionnaire
+from afterword.core.questionnaires import definition as core_definition
+from tests.reports.conftest import CHOICE, CSAT, DOCUMENT, MANY, MATRIX, NPS, ROW, TEXT, ZONE, House, make_questionnaire
 
 MINIMUM = 5
 STORE = "questionnaire_metadata:store_id"
 SECOND = f"{'QSECOND':0<22}"
+OTHER_ROW = f"{'ROWTWO':0<22}"
 
 
 @dataclass
@@ -272,14 +274,17 @@ class TestQuestions:
 
     @pytest.fixture
     async def second(self, reader: Reader) -> str:
-        """A questionnaire with a second NPS question, which three people answered."""
-        group = DOCUMENT["groups"][0]
-        question = {"question_id": SECOND, "type": "nps", "title": "And we?"}
-        document = {**DOCUMENT, "groups": [{**group, "questions": [*group["questions"], question]}]}
-        async with db.transaction(reader.house.pool) as database:
-            return await make_questionnaire(
-                database, reader.house.caller.organization_id, reader.house.application_id, document
-            )
+        """A questionnaire with a second NPS question and a second row of the matrix."""
+        house, group = reader.house, DOCUMENT["groups"][0]
+        questions = [
+            {**each, "rows": [*each["rows"], {"row_id": OTHER_ROW, "label": "Drinks"}]} if "rows" in each else each
+            for each in group["questions"]
+        ]
+        questions.append({"question_id": SECOND, "type": "nps", "title": "And we?"})
+        document = {**DOCUMENT, "groups": [{**group, "questions": questions}]}
+        house.definition = core_definition.parse(document)
+        async with db.transaction(house.pool) as database:
+            return await make_questionnaire(database, house.caller.organization_id, house.application_id, document)
 
     async def test_all_questions_less_one(self, reader: Reader, second: str) -> None:
         await self.answer_both(reader, second)
@@ -298,26 +303,24 @@ class TestQuestions:
         assert [12, 12] == [figure["n"] for figure in result["total"]]
 
     async def answer_both(self, reader: Reader, second: str) -> None:
-        house = reader.house
-        known, house.definition = house.definition, await self.definition(house, second)
         for index in range(12):
             answers = {NPS: 9, SECOND: 0} if index < 3 else {NPS: 9}
-            await house.respond(answers, now=reader.month + timedelta(days=9), questionnaire_id=second)
-        house.definition = known
+            await reader.house.respond(answers, now=reader.month + timedelta(days=9), questionnaire_id=second)
 
-    @staticmethod
-    async def definition(house: House, questionnaire_id: str) -> Any:
-        from afterword.questionnaires import store  # noqa: PLC0415  the store of this test alone
-
-        async with db.connection(house.pool) as database:
-            row = await database.fetch_row(
-                "select published_version_id from questionnaire where questionnaire_id = $1", questionnaire_id
-            )
-            assert row is not None
-            version = await store.get_version(
-                database, organization_id=house.caller.organization_id, version_id=row["published_version_id"]
-            )
-        return version.definition
+    async def test_one_row_of_a_matrix(self, reader: Reader, second: str) -> None:
+        """Six judged the food in one month, two in the month before: both months less one are those two."""
+        before = reader.month - timedelta(days=5)
+        for moment, judged in ((reader.month + timedelta(days=9), 6), (before, 2)):
+            for index in range(8):
+                rows = {ROW: 1, OTHER_ROW: 2} if index < judged else {OTHER_ROW: 2}
+                await reader.house.respond({MATRIX: rows}, now=moment, questionnaire_id=second)
+        given = {"questionnaire_id": second, "question_id": MATRIX, "from_time": before.isoformat()}
+        both = await reader.ask("distribution", **given)
+        assert both is not None
+        assert [6, 16] == [figure["n"] for figure in both["total"]]
+        alone = await reader.ask("distribution", **given, to_time=reader.month.isoformat())
+        assert alone is not None
+        assert [None, 8] == [figure["n"] for figure in alone["total"]]
 
     async def test_two_questionnaires_less_one(self, reader: Reader, second: str) -> None:
         await reader.answer(*[9] * 12)
@@ -369,6 +372,21 @@ class TestFilters:
         assert not is_small(of_a, first_alone)
         if of_a is not None and of_b is not None:
             assert not is_small(of_a + of_b, either)
+
+    async def test_two_names_of_the_same(self, reader: Reader) -> None:
+        """By id and by title the same stores are hidden, although the next smallest are alike."""
+        titles = {"s1": "Volos", "s2": "Xanthi", "s3": "Athens", "s4": "Patras"}
+        for store, number in (("s1", 3), ("s2", 6), ("s3", 6), ("s4", 9)):
+            for _ in range(number):
+                metadata = {"store_id": store, "title": titles[store]}
+                await reader.house.respond({NPS: 9}, now=reader.month + timedelta(days=9), metadata=metadata)
+        by_id = {titles[store] for store, figure in (await reader.by_store()).items() if figure["suppressed"]}
+        result = await reader.ask("by_metadata", metric="nps", metadata="questionnaire_metadata:title")
+        assert result is not None
+        shown = {row["key"]["questionnaire_metadata:title"] for row in result["rows"]
+                 if not row["figures"][0]["suppressed"]}  # fmt: skip
+        assert {"Volos", "Xanthi", "Athens"} == by_id
+        assert {"Patras"} == shown
 
     async def test_a_cell_by_its_margins(self, reader: Reader) -> None:
         """Two people of s3 write Greek; the table less its margins would show them."""

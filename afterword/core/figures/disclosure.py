@@ -9,8 +9,8 @@ questionnaire and question, by at most two attributes. Its total, its totals by 
 report of their own, so `shown` decides by one rule for all of them:
 
 - A table of fewer people than the minimum is hidden.
-- Along one attribute, the small groups are hidden with the next smallest, until at least two groups are hidden and
-  together reach the minimum. They count in the total alone.
+- Along one attribute, the small groups are hidden with the next smallest (all of one size at once), until at least two
+  groups are hidden and together reach the minimum. They count in the total alone.
 - In a table of two attributes a hidden value of either attribute hides its cells. Small cells are hidden by a rectangle
   of rows and columns. In it every row and every column reaches the minimum. Readers cannot tell its hidden cells from
   empty ones, so its rows and columns are all that subtraction gives.
@@ -20,13 +20,14 @@ A group of several counts, such as the stages of a funnel, is small where any of
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 ATTRIBUTES_MAX: Final = 2
 
 Key = tuple[object, ...]
 Size = Mapping[str, int]  # people by name of count
 _Table = Mapping[Key, Size]
+_Name = TypeVar("_Name")
 _REST: Final = "\0"  # all hidden values of an attribute as one; no value holds NUL
 
 
@@ -56,36 +57,43 @@ def shown(table: Mapping[Key, Size], *, minimum: int, by: str = "") -> set[Key] 
 
 def _hidden_groups(line: _Table, minimum: int, by: str) -> set[Key]:
     """The hidden groups along one attribute."""
-    hidden = {key for key, size in line.items() if _is_small([size], minimum)}
-    if not hidden:
-        return hidden
-    for key in sorted(line.keys() - hidden, key=lambda key: (line[key].get(by, 0), repr(key))):
-        if len(hidden) > 1 and not _is_small((line[each] for each in hidden), minimum):
-            break
-        hidden.add(key)
-    return hidden
+    small = {key for key, size in line.items() if _is_small([size], minimum)}
+    ranks = {key: size.get(by, 0) for key, size in line.items()}
+    return _completed(small, line, ranks, minimum, least=2) if small else small
 
 
 def _rectangle(table: _Table, minimum: int, by: str) -> tuple[set[object], set[object]]:
     """The rows and columns that hide the small cells: each, within the others, reaches the minimum."""
-    small = [key for key, size in table.items() if _is_small([size], minimum)]
-    spans: tuple[set[object], ...] = {key[0] for key in small}, {key[1] for key in small}
     lines: tuple[defaultdict[object, dict[object, Size]], ...] = defaultdict(dict), defaultdict(dict)
     for (row, column), size in table.items():
         lines[0][row][column] = lines[1][column][row] = size
-    totals = [{value: sum(size.get(by, 0) for size in line.values()) for value, line in each.items()} for each in lines]
-    before = -1
-    while before != len(spans[0]) + len(spans[1]):
-        before = len(spans[0]) + len(spans[1])
-        for axis, across in ((0, 1), (1, 0)):
-            ranked = sorted(totals[across], key=lambda value, ranks=totals[across]: (ranks[value], repr(value)))
-            for value in sorted(spans[axis], key=repr):
-                line = lines[axis][value]
-                for other in (each for each in ranked if each in line and each not in spans[across]):
-                    if not _is_small((size for one, size in line.items() if one in spans[across]), minimum):
-                        break
-                    spans[across].add(other)
+    ranks = [{value: sum(size.get(by, 0) for size in line.values()) for value, line in each.items()} for each in lines]
+    small = [key for key, size in table.items() if _is_small([size], minimum)]
+    before, spans = None, [{key[axis] for key in small} for axis in (0, 1)]
+    while before != spans:
+        before = spans
+        spans = [
+            spans[across].union(
+                *(_completed(spans[across], lines[axis][value], ranks[across], minimum) for value in spans[axis])
+            )
+            for across, axis in ((0, 1), (1, 0))
+        ]
     return spans[0], spans[1]
+
+
+def _completed(
+    chosen: set[_Name], line: Mapping[_Name, Size], ranks: Mapping[_Name, int], minimum: int, *, least: int = 1
+) -> set[_Name]:
+    """The chosen groups of a line with its smallest others, until they are `least` and reach the minimum.
+
+    Groups of the same size come together: an order by name would differ between a shop's id and its title.
+    """
+    found = chosen & line.keys()
+    for rank in sorted({ranks[each] for each in line.keys() - found}):
+        if len(found) >= least and not _is_small((line[each] for each in found), minimum):
+            break
+        found |= {each for each in line if ranks[each] == rank}
+    return found
 
 
 def _merged(table: _Table, name: Callable[[Key], Key]) -> dict[Key, dict[str, int]]:

@@ -75,7 +75,7 @@ async def answers(db: Database, *, asked: CountQuery) -> list[Cell]:
 
 
 async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """How many people gave the answers, as cells without a value. Raises Invalid where that would read too much."""
+    """How many people gave the answers, by part of a question. Raises Invalid where that would read too much."""
     if not asked.questions:
         return []
     found = await store.list_people(
@@ -85,6 +85,7 @@ async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
         questions=asked.questions,
         edges=asked.edges,
         dimensions=asked.dimensions,
+        is_ranking="ranking" in asked.types,
         limit=CELLS_MAX,
     )
     return _bounded(found)

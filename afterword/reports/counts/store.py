@@ -147,21 +147,32 @@ async def list_people(
     questions: Mapping[str, str],
     edges: Sequence[datetime],
     dimensions: Sequence[tuple[str, str]],
+    is_ranking: bool,
     limit: int,
 ) -> list[Cell]:
-    """How many people answered each question, as cells without a value; somebody with several answers counts once."""
+    """How many people answered each part of a question; somebody with several answers counts once.
+
+    The value of a cell is the part: the row of a matrix, the rank of a ranking, of other questions empty.
+    """
     rows = await db.fetch(
-        f"""select p.bucket, p.questionnaire_id, p.dimensions, p.question_id, count(*) as count from (
-             select distinct on (bucket, i.questionnaire_id, q.counted_as, coalesce(i.responder_id, i.instance_id))
+        f"""select p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.part, count(*) as count from (
+             select distinct on (bucket, i.questionnaire_id, q.counted_as, v.part,
+                 coalesce(i.responder_id, i.instance_id))
                width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id, {_DIMENSIONS} as dimensions,
-               q.counted_as as question_id
+               q.counted_as as question_id, v.part
              from {_RESPONSES}
              join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
              join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+             cross join lateral unnest(case jsonb_typeof(a.value)
+               when 'object' then array(select m.key from jsonb_object_keys(a.value) m (key))
+               when 'array' then case when $15::boolean then
+                 array(select e.rank::text from jsonb_array_elements(a.value) with ordinality e (value, rank))
+                 else array[''] end
+               else array[''] end) as v (part)
              where ($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12) and not a.provisional
-               and a.value not in ('null', '[]', '{{}}')
-             order by bucket, i.questionnaire_id, q.counted_as, coalesce(i.responder_id, i.instance_id), i.instance_id
-           ) p group by 1, 2, 3, 4 limit $14""",
+             order by bucket, i.questionnaire_id, q.counted_as, v.part, coalesce(i.responder_id, i.instance_id),
+               i.instance_id
+           ) p group by 1, 2, 3, 4, 5 limit $14""",
         *_responses(organization_id, scope),
         *_named(dimensions),
         list(edges),
@@ -169,9 +180,17 @@ async def list_people(
         list(questions),
         list(questions.values()),
         limit,
+        is_ranking,
     )
     return [
-        Cell(row["bucket"], row["questionnaire_id"], tuple(row["dimensions"]), row["question_id"], "", row["count"])
+        Cell(
+            row["bucket"],
+            row["questionnaire_id"],
+            tuple(row["dimensions"]),
+            row["question_id"],
+            row["part"],
+            row["count"],
+        )
         for row in rows
     ]
 

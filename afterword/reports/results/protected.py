@@ -21,6 +21,7 @@ from afterword.reports.counts.service import CountQuery
 from afterword.reports.results.asking import ReportContext, subjects_of
 
 RANKED_BY: Final = "submitted"  # cases are hidden in the order of their answers, as the answers are
+_Table = tuple[int, str, str, str]  # month, questionnaire, question and part of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ async def read(db: Database, *, asked: CountQuery, known: ReportContext, is_of_c
             continue
         bucket = periods.place(months[cell.bucket], asked.buckets)
         moved = replace(cell, bucket=bucket, dimensions=tuple(values[each] for each in asked.dimensions))
-        keys = shown[_table(cell)]
+        keys = shown[_table(cell, part_of(cell))]
         is_shown = keys is not None and cell.dimensions in keys
         (found.shown if is_shown else found.hidden).append(moved)
         if is_shown or (keys is not None and asked.condition is None):
@@ -84,25 +85,30 @@ def _filtered(asked: CountQuery) -> set[tuple[str, str]]:
     return {group for each in subjects_of(asked.condition) if (group := core_reports.read_group(each))}
 
 
-def _table(cell: Cell) -> tuple[int, str, str]:
-    return cell.bucket, cell.questionnaire_id, cell.question_id
+def part_of(cell: Cell) -> str:
+    """The row of a matrix or the rank of a ranking that a cell of answers counts; else empty."""
+    return cell.value.rpartition(":")[0]
 
 
-def _shown(
-    cells: Sequence[Cell], people: Sequence[Cell], *, minimum: int
-) -> Mapping[tuple[int, str, str], set[Key] | None]:
-    """The shown groups of each month, questionnaire and question; None where even the total is hidden."""
-    tables: defaultdict[tuple[int, str, str], dict[Key, dict[str, int]]] = defaultdict(dict)
+def _table(cell: Cell, part: str) -> _Table:
+    return cell.bucket, cell.questionnaire_id, cell.question_id, part
+
+
+def _shown(cells: Sequence[Cell], people: Sequence[Cell], *, minimum: int) -> Mapping[_Table, set[Key] | None]:
+    """The shown groups of each table; None where even the total is hidden."""
+    tables: defaultdict[_Table, dict[Key, dict[str, int]]] = defaultdict(dict)
     for cell in cells:
-        size = tables[_table(cell)].setdefault(cell.dimensions, {})
+        size = tables[_table(cell, part_of(cell))].setdefault(cell.dimensions, {})
         size["" if cell.question_id else cell.value] = 0
     for cell in people:
-        size = tables[_table(cell)].get(cell.dimensions, {})
-        if cell.value in size:
-            size[cell.value] = cell.count
+        part, name = (cell.value, "") if cell.question_id else ("", cell.value)
+        size = tables[_table(cell, part)].get(cell.dimensions, {})
+        if name in size:
+            size[name] = cell.count
     return {
         name: disclosure.shown(table, minimum=minimum, by="" if name[2] else RANKED_BY)
         for name, table in tables.items()
+        if table
     }
 
 

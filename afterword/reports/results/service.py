@@ -291,13 +291,14 @@ async def _run_distribution(db: Database, run: _Run) -> Result:
 
 
 async def _answers(db: Database, run: _Run, period: Period, question_id: str) -> Sequence[Cell]:
-    """The answers to a question; of hidden ones a single cell, which is below every minimum."""
+    """The answers to a question; of each hidden part a single cell, which is below every minimum."""
     asked = run.of_questions(period, [question_id])
     if not run.known.protected:
         return await counts.answers(db, asked=asked)
     found = await protected.read(db, asked=asked, known=run.known)
-    is_hidden = not found.total and (found.hidden or not found.named)
-    return [Cell(0, "", (), question_id, ANSWERED, 1)] if is_hidden else found.total
+    parts = map(protected.part_of, found.hidden) if found.named else shapes.parts_of(run.known.questions[question_id])
+    hidden = set(parts) - set(map(protected.part_of, found.total))
+    return [*found.total, *(Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden)]
 
 
 async def _run_drivers(db: Database, run: _Run) -> Result:

@@ -28,6 +28,7 @@ class TestOneAttribute:
             ({"a": 3, "b": 9, "c": 8, "d": 7}, {"b", "c"}),  # the smallest of the others
             ({"a": 1, "b": 1, "c": 8, "d": 7}, {"c"}),  # 17 - 15 would be 2, still too few
             ({"a": 3, "b": 4, "c": 8}, {"c"}),  # two, together 7
+            ({"a": 3, "b": 9, "c": 7, "d": 7}, {"b"}),  # the smallest others alike: an order by name would choose
             ({"a": 0, "b": 6, "c": 8}, {"c"}),  # answers of people who are counted elsewhere
         ],
     )
@@ -62,13 +63,21 @@ class TestTwoAttributes:
         assert set() == shown(sizes(people), minimum=MINIMUM)
 
     def test_is_the_same_both_ways(self) -> None:
-        """Callers give attributes in one order; the rule for the margins does not depend on it."""
+        """Neither the order of the attributes nor the names of their values decide."""
         people: dict[Key, int] = {("a", "x"): 3, ("a", "y"): 30, ("b", "x"): 40, ("b", "y"): 50, ("c", "x"): 60,
                                   ("c", "y"): 70}  # fmt: skip
         turned = {(one, other): number for (other, one), number in people.items()}
         found = shown(sizes(people), minimum=MINIMUM) or set()
         assert found == {(one, other) for other, one in shown(sizes(turned), minimum=MINIMUM) or set()}
         assert {("c", "x"), ("c", "y")} == found
+
+    def test_names_do_not_decide(self) -> None:
+        for people in tables(7, 200):
+            renamed: dict[Key, int] = {(f"{9 - int(str(row)[1:])}", f"{9 - int(str(column)[1:])}"): number
+                       for (row, column), number in people.items()}  # fmt: skip
+            found = shown(sizes(people), minimum=MINIMUM)
+            expected = found and {(f"{9 - int(str(row)[1:])}", f"{9 - int(str(column)[1:])}") for row, column in found}
+            assert expected == shown(sizes(renamed), minimum=MINIMUM)
 
 
 # Attacks on tables with both margins ---------------------------------------------------------------------------------
