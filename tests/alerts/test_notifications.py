@@ -35,7 +35,7 @@ class TestWho:
         await desk.notify_all()
         [one] = await told(desk.api)
         assert ("alert_instance.created", "New alert: Unhappy people") == (one["type"], one["title"])
-        assert f"/console/alerts/{case['alert_instance_id']}" == one["link"]
+        assert f"/v3.2/alert/instance/{case['alert_instance_id']}" == one["link"]
         assert "Severity: high" in one["body"]
         assert (desk.house.user_id, False, None) == (one["user_id"], one["read"], one["read_time"])
 

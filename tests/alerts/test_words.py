@@ -64,5 +64,5 @@ class TestNotice:
         subject = Subject("a", "{0.__class__} {title}" + "x" * 400, None)
         title, body, link = words.notice("alert_instance.repeated", data=data, subject=subject, locale="el")
         assert title.startswith("Ξανά ειδοποίηση: {0.__class__} {title}x")
-        assert (300, "/console/alerts/i") == (len(title), link)
+        assert (300, "/v3.2/alert/instance/i") == (len(title), link)
         assert "Συνέβη 3 φορές" in body

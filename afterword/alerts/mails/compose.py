@@ -1,11 +1,11 @@
-"""Composes the mail that tells a user what happened: short, plain, with links and without anything confidential."""
+"""Composes the mail that tells a user what happened: short, plain, without anything confidential."""
 
 from datetime import datetime
 
 from afterword.alerts.mails.store import Mail
 from afterword.channels.base import EMAIL, Message
 from afterword.channels.mime import one_line
-from afterword.core.wire.site import Site
+from afterword.core.wire.site import API_PREFIX, Site
 from afterword.texts import texts
 from afterword.web import html
 
@@ -16,17 +16,22 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
     """The mail in the user's language. One notice stands in the subject, of several their number."""
     words = texts("notices", mail.locale)
     shown = [
-        {"title": one.title, "body": one.body, "url": f"{site.public_url}{one.link}" if one.link else ""}
+        {
+            "title": one.title,
+            "body": one.body,
+            "where": words("Look it up with the API: {request}", request=f"GET {site.public_url}{one.link}")
+            if one.link and one.link.startswith(API_PREFIX)
+            else "",
+        }
         for one in mail.notices
     ]
     several = words.plural("{n} notice", "{n} notices", mail.notices_count)
     rest = mail.notices_count - len(shown)
     more = words.plural("And {n} more.", "And {n} more.", rest) if rest > 0 else ""
-    why = words(
-        "You get this mail because you follow this in Afterword. Your notification settings say what is mailed."
-    )
+    why = words("You get this mail because you follow this in Afterword.")
+    settings = words("To choose what is mailed: {request}", request=f"PUT {site.api('/notification/subscription')}")
     subject = one_line(mail.notices[0].title if mail.notices_count == 1 else several)[:SUBJECT_CHARACTERS_MAX]
-    lines = ["\n".join(filter(None, (one["title"], one["body"], one["url"]))) for one in shown]
+    lines = ["\n".join(filter(None, (one["title"], one["body"], one["where"]))) for one in shown]
     return Message(
         item_id=mail.mail_id,
         organization_id=mail.organization_id,
@@ -44,8 +49,9 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
             notices=shown,
             more=more,
             why=why,
+            settings=settings,
         ),
-        text="\n\n".join(filter(None, (*lines, more, why))),
+        text="\n\n".join(filter(None, (*lines, more, f"{why} {settings}"))),
         locale=mail.locale,
         composed_time=now,
         headers={"Content-Language": words.language},

@@ -33,7 +33,7 @@ class NotificationUpdate(fields.Request):
 
 
 class Notification(fields.Resource):
-    """One thing that a user was told. `link` is a page of the console."""
+    """One thing that a user was told. `link` is where the API has its subject."""
 
     notification_id: fields.Id
     user_id: fields.Id

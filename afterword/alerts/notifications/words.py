@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from afterword.alerts.notifications.store import Subject
+from afterword.core.wire.site import API_PREFIX
 from afterword.texts import Texts, texts
 
 TITLE_CHARACTERS_MAX: Final = 300
@@ -64,8 +65,8 @@ def notice(type_name: str, *, data: Mapping[str, Any], subject: Subject, locale:
 
 
 def case_link(alert_instance_id: str) -> str:
-    """The console's page of a case."""
-    return f"/console/alerts/{alert_instance_id}"
+    """Where the API has a case."""
+    return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
 
 
 def _of_case(type_name: str, *, data: Mapping[str, Any], subject: Subject, words: Texts) -> tuple[str, str, str | None]:

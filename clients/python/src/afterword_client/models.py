@@ -664,12 +664,12 @@ class MetricWanted(Struct, kw_only=True):
 
 class Notification(Struct, kw_only=True):
     """
-    One thing that a user was told. `link` is a page of the console.
+    One thing that a user was told. `link` is where the API has its subject.
     """
 
     notification_id: str
     user_id: str
-    event_id: str | None
+    event_id: str
     type: str
     title: str
     body: str
@@ -1892,8 +1892,8 @@ class Question(Struct, kw_only=True):
     number_min: int | float | None | UnsetType = UNSET
     number_max: int | float | None | UnsetType = UNSET
     decimals: int | UnsetType = UNSET
-    date_min: str | None | UnsetType = UNSET
-    date_max: str | None | UnsetType = UNSET
+    date_min: date | None | UnsetType = UNSET
+    date_max: date | None | UnsetType = UNSET
     contact_fields: list[str] | UnsetType = UNSET
 
 
