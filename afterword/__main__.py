@@ -421,13 +421,19 @@ def resume() -> None:
 
 
 @app.command
-def doctor(*, confirm_sending: Annotated[bool, Parameter(negative="")] = False) -> None:
-    """Check database, schema, SMTP login, public address, clock and time zones, and say what to do.
+def doctor(
+    *,
+    confirm_sending: Annotated[bool, Parameter(negative="")] = False,
+    recount: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Check database, schema, kept counts, SMTP login, public address, clock and time zones, and say what to do.
 
     Parameters
     ----------
     confirm_sending
         Check nothing, but let sending go on that was paused because the database went back to an earlier moment.
+    recount
+        Check nothing but the kept counts of reports, and count the days again that differ from their answers.
     """
     from afterword.cli import context as ground
     from afterword.cli import doctor
@@ -435,6 +441,10 @@ def doctor(*, confirm_sending: Annotated[bool, Parameter(negative="")] = False) 
     if confirm_sending:
         was_paused = _run(doctor.confirm_sending(ground.read_settings()))
         print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
+        return
+    if recount:
+        days = _run(doctor.recount(ground.read_settings()))
+        print(f"{days} days are counted again." if days else "All kept counts equal their answers.")
         return
     if not _run(doctor.doctor(ground.read_settings())):
         sys.exit(EXIT_REFUSED)

@@ -25,6 +25,7 @@ from afterword.embedded import VERSION_MIN
 from afterword.providers.health import store as health_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
+from afterword.reports.counts import comparison
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
 
@@ -34,6 +35,7 @@ WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 FREE_BYTES_MIN = 1_000_000_000
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
+WRONG_DAYS_SHOWN_MAX = 10
 ZONES = ("Europe/Athens", "America/New_York", "Asia/Kolkata", "Pacific/Auckland")  # four that no list lacks
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
@@ -89,13 +91,17 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime], data
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 await _version(database),
                 revision,
-                *([await _accounts(database), await _guard(database, data_folder)] if revision.ok else []),
+                *(await _installation(database, clock, data_folder) if revision.ok else ()),
                 await _transactions(database),
                 await _clock(database, clock),
                 await _zones(database, clock),
             ]
     except (errors.Unavailable, asyncpg.PostgresError, OSError, ValueError) as error:
         return [_away(error.__cause__ or error)]
+
+
+async def _installation(database: db.Database, clock: Callable[[], datetime], folder: Path) -> Sequence[Finding]:
+    return await _accounts(database), await _guard(database, folder), await _figures(database, clock)
 
 
 def _away(cause: BaseException) -> Finding:
@@ -162,6 +168,17 @@ async def _guard(database: db.Database, data_folder: Path) -> Finding:
         "`afterword doctor --confirm-sending`. What is too late is skipped, the rest goes."
     )
     return Finding("past", False, reason, advice)
+
+
+async def _figures(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    found = await comparison.compare(database, now=clock())
+    skipped = f" {found.skipped} of {found.spans} were not looked at." if found.skipped else ""
+    if not found.wrong:
+        return Finding("figures", True, f"Kept counts of the last {comparison.DAYS} days equal the answers.{skipped}")
+    shown = sorted({f"{day} of questionnaire {span.questionnaire_id}" for span, day in found.wrong})
+    more = f" and {len(shown) - WRONG_DAYS_SHOWN_MAX} more" if len(shown) > WRONG_DAYS_SHOWN_MAX else ""
+    detail = f"Kept counts differ from the answers: {', '.join(shown[:WRONG_DAYS_SHOWN_MAX])}{more}.{skipped}"
+    return Finding("figures", False, detail, "Run `afterword doctor --recount`; reports are right from then on.")
 
 
 async def _transactions(database: db.Database) -> Finding:

@@ -215,6 +215,11 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "T47", "retention over old items while others are sent", None, "1,000,000 items",
         "claim p99 at most 50 ms; what somebody needs stays", "worker/faults/test_volume.py::test_retention",
     ),
+    _proof(
+        "T49", "workers, web and database die while people start, answer, edit and delete", "5 kills, 60 items",
+        "100 kills, 3,000 items", "funnel, kept counts, items and events equal the rows",
+        "worker/faults/test_figures.py",
+    ),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,9 @@ from afterword import db, doctor
 from afterword.doctor import Finding
 from afterword.queue.restores import store as guard_store
 from afterword.queue.restores.service import SendingMark
+from afterword.reports.counts import comparison
+from afterword.reports.counts.comparison import Comparison
+from afterword.reports.rollups.store import Span
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from tests.channels.receiver import closed_port
 
@@ -73,7 +76,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "past", "transactions", "clock", "time zones"]
+        names = ["database", "database version", "migrations", "sending", "past", "figures", "transactions", "clock",
+                 "time zones"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -140,6 +144,27 @@ class TestMigrations:
         finding = (await look(tmp_path, database_url=database_url))["migrations"]
         assert (True, "") == (finding.ok, finding.advice)
         assert "at 9999, newer than" in finding.detail
+
+
+class TestFigures:
+    """What is compared stands in tests/reports/test_comparison.py."""
+
+    async def test_a_difference(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC))
+                 for number in range(12)]  # fmt: skip
+
+        async def compare(_: db.Database, *, now: datetime) -> Comparison:
+            return Comparison(13, 1, [(span, date(2026, 1, 8)) for span in spans])
+
+        monkeypatch.setattr(comparison, "compare", compare)
+        finding = (await look(tmp_path, database_url=database_url))["figures"]
+        assert "afterword doctor --recount" in finding.advice
+        assert "2026-01-08 of questionnaire q00, 2026-01-08 of questionnaire q01" in finding.detail
+        assert finding.detail.endswith("q09 and 2 more. 1 of 13 were not looked at.")
+
+    async def test_ok(self, tmp_path: Path, database_url: str) -> None:
+        finding = (await look(tmp_path, database_url=database_url))["figures"]
+        assert (True, "Kept counts of the last 31 days equal the answers.") == (finding.ok, finding.detail)
 
 
 class TestClock:

@@ -7,6 +7,8 @@ from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.doctor import Finding
 from afterword.queue.restores import service as guard
+from afterword.reports.counts import comparison
+from afterword.reports.rollups import service as rollups
 from afterword.settings import Settings
 from afterword.web.loopback import host_of, is_loopback, url_with_key
 
@@ -34,6 +36,15 @@ async def confirm_sending(chosen: Settings) -> bool:
     """Let sending go on after a person has looked; whether it was paused."""
     async with context.pooled(chosen) as (_, pool), db.transaction(pool) as database:
         return await guard.confirm(database)
+
+
+async def recount(chosen: Settings) -> int:
+    """Have the days counted again whose kept counts differ from the answers; how many."""
+    async with context.pooled(chosen) as (_, pool), db.transaction(pool) as database:
+        now = database.clock.now()
+        found = await comparison.compare(database, now=now)
+        await rollups.recount(database, days=found.wrong, now=now)
+    return len({(span.questionnaire_id, day) for span, day in found.wrong})
 
 
 async def _examine(chosen: Settings, database_url: str | None) -> list[Finding]:

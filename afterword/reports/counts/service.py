@@ -74,6 +74,11 @@ async def answers(db: Database, *, asked: CountQuery) -> list[Cell]:
     return [*(_bounded(kept.cells) if kept else ()), *await _raw_answers(db, asked, spans)]
 
 
+async def raw_answers(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
+    """The same without kept counts."""
+    return await _raw_answers(db, asked, asked.spans) if asked.questions else []
+
+
 async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
     """How many people gave the answers, by part of a question. Raises Invalid where that would read too much."""
     if not asked.questions:

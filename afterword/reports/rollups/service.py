@@ -105,6 +105,11 @@ async def keep(db: Database, *, now: datetime) -> int:
     return len(marked)
 
 
+async def recount(db: Database, *, days: Sequence[tuple[Span, date]], now: datetime) -> None:
+    """Have these days counted again; from now on until then reports read their answers."""
+    await store.insert_dirty_days(db, days=days, now=now)
+
+
 async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
     """Give the next questionnaires the spans they should have; how many were looked at, and the last one's id."""
     questionnaires = await store.list_published_questionnaires(db, after=after, limit=SURVEY_MAX)
