@@ -71,8 +71,6 @@ class Settings:
     worker_poll_seconds: Seconds = 0.25
     worker_lease_seconds: Seconds = 60.0
     worker_heartbeat_seconds: Seconds = 15.0
-    worker_notify: bool = False
-    """Wake workers as soon as something is due, by LISTEN and NOTIFY, instead of at their next poll."""
 
     @property
     def site_url(self) -> str:

@@ -85,9 +85,9 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "worker/faults/test_database.py::test_database_restarts",
     ),
     _proof(
-        "T08", "wake-ups are lost: listener ended, half-open, a pooler between, NOTIFY off", None, "each way",
+        "T08", "items that are due at once, found by polling alone; behind a pooler", None, "each way",
         "missed 0; lateness p99 at most poll + 250 ms; an idle worker uses next to nothing",
-        "worker/faults/test_wakeups.py",
+        "worker/faults/test_polling.py",
     ),
     _proof(
         "T09", "an item that names another as its predecessor; items that are too late when they are found", None,
@@ -188,9 +188,9 @@ PROOFS: Final[tuple[Proof, ...]] = (
     _proof(
         "T32", "throughput on two cores, fsync on; plans over very many due rows", "plans over 20,000 due rows",
         "rates, and plans over 100,000",
-        "at least 500 mails, 3,000 moves, 1,500 POSTs a second (p99 50 ms); claim of 100 in 15 ms; a NOTIFY per 100 ms",
+        "at least 500 mails, 3,000 moves, 1,500 POSTs a second (p99 50 ms); claim of 100 in 15 ms",
         "worker/faults/test_throughput.py", "queue/test_plans.py", "queue/test_plans_of_rules.py",
-        "providers/test_plans_of_rates.py", "test_wakeups.py::TestSpeaker::test_at_most_ten_a_second",
+        "providers/test_plans_of_rates.py",
     ),
     _proof(
         "T43", "the model of all interleavings, virtual days by seed, a random walk over PostgreSQL, each with mutants",

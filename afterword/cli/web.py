@@ -14,7 +14,6 @@ from afterword.cli import context, serve
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.settings import Settings
-from afterword.wakeups import speak
 from afterword.web.limits import Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.protocol import Protocol
@@ -44,9 +43,6 @@ async def web(chosen: Settings) -> None:
             waiting_max=WAITING_MAX,
         ) as pool,
     ):
-        speaker = None
-        if chosen.worker_notify:
-            speaker = speak(pool, url=standing.database_url, horizon_seconds=chosen.worker_poll_seconds)
         ticks = Ticks()
         server = uvicorn.Server(_config(chosen, standing, pool, ticks))
         gc.collect()
@@ -61,8 +57,6 @@ async def web(chosen: Settings) -> None:
             watching.cancel()
             ending.cancel()
             ticking.cancel()
-            if speaker is not None:
-                await speaker.close()
             await _write(pool, ticks)
 
 

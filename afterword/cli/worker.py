@@ -49,7 +49,6 @@ async def worker(chosen: Settings) -> None:
                 ),
                 statement_cache_size=chosen.statement_cache,
                 folder=chosen.data_dir,
-                notify=chosen.worker_notify,
                 queue_days=chosen.queue_retention_days,
             )
         finally:

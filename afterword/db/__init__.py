@@ -6,7 +6,7 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -90,11 +90,6 @@ class Database:
     def __init__(self, connection: Any, clock: Clock) -> None:
         self._connection = connection
         self.clock = clock
-        self.due_time: datetime | None = None
-
-    def announce(self, due_time: datetime) -> None:
-        """What this transaction writes is due then: the pool's listeners are told after the commit, if there is one."""
-        self.due_time = due_time if self.due_time is None else min(self.due_time, due_time)
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
         """All rows."""
@@ -166,7 +161,6 @@ class Pool:
     turns: FifoSemaphore  # one a connection: the driver's own queue lets some starve
     is_behind_pooler: bool = False  # which may run each statement outside of a transaction on another server
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
-    told: list[Callable[[datetime], None]] = field(default_factory=list[Callable[[datetime], None]])  # of what is due
     idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
     is_closing: bool = False  # then all go back to the driver's pool, which waits for them
 
@@ -344,9 +338,6 @@ async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
         with refusals():
             async with _driver(database).transaction():
                 yield database
-    if database.due_time is not None:
-        for tell in pool.told:
-            tell(database.due_time)
 
 
 @asynccontextmanager

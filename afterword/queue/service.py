@@ -168,8 +168,6 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     # In the order of the keys, as batches insert too: two flushes with the same references never lock crosswise.
     documents.sort(key=lambda each: tuple(str(each[name]) for name in _REFERENCE_KEY))
     inserted = {item.item_id: item for item in await store.insert_items(db, documents=documents)} if documents else {}
-    if inserted:
-        db.announce(min(item.due_time for item in inserted.values()))
     taken = ReferenceTaken()
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
@@ -400,7 +398,6 @@ async def _edit(
     )
     if edited is None:
         raise AssertionError("the locked item changed under us")
-    db.announce(edited.due_time)
     await _tell(db, caller=caller, item=edited, kind="updated")
     return edited
 

@@ -21,7 +21,6 @@ from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.service import Lease
 from afterword.queue.sending.store import HoldKey
-from afterword.wakeups import Ear, speak
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
@@ -61,13 +60,12 @@ async def run(
     statement_cache_size: int = 100,
     queue_days: int = retention.DAYS_DEFAULT,
     folder: Path | None = None,
-    notify: bool = False,
 ) -> None:
     """Work until `stop` is set. A database that is away is waited for, at the start and at any later time.
 
     `channels` makes the ways out, by channel_id, once there is a pool: `captured` for those that keep messages,
     EmailChannel and the like beside it. Items on a channel that it lacks are left for other workers. `folder` keeps
-    what is remembered of the database; `notify`: listen for wake-ups beside the poll, and speak them.
+    what is remembered of the database.
     """
     pool = await _opened(database_url, stop, statement_cache_size)
     if pool is None:
@@ -75,8 +73,6 @@ async def run(
     async with pool:
         ways = channels(pool)
         guard = Guard(pool=pool, folder=folder)
-        ear = Ear(url=database_url, pool=pool) if notify else None
-        speaker = speak(pool, url=database_url, horizon_seconds=pace.poll_seconds) if notify else None
         sender = Sender(
             pool=pool,
             site=site,
@@ -84,7 +80,6 @@ async def run(
             mail_from=mail_from,
             pace=pace,
             guard=guard,
-            woken=None if ear is None else ear.woken,
         )
         heartbeat = _heartbeat(database_url, sender, pace)
         lease = Lease(owner=sender.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
@@ -104,8 +99,6 @@ async def run(
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))
-                if ear is not None:
-                    group.create_task(ear.run(stop))
                 trials = Trials(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
                 group.create_task(trials.run(stop))
                 if EMAIL in ways:
@@ -113,8 +106,6 @@ async def run(
                     group.create_task(notices.run(stop))
         finally:
             await heartbeat.stop()
-            if speaker is not None:
-                await speaker.close()
             await sender.ways.close()
             for way in {id(way): way for way in ways.values()}.values():
                 await way.close()

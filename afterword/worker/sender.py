@@ -82,7 +82,6 @@ class Sender:
         mail_from: str,
         pace: Pace,
         guard: Guard,
-        woken: asyncio.Event | None = None,
     ) -> None:
         self.run_id = uuid.uuid4()
         self._pool = pool
@@ -97,7 +96,6 @@ class Sender:
         self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
         self._guard = guard
-        self._woken = woken or asyncio.Event()
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
@@ -173,7 +171,6 @@ class Sender:
         if not await self._guard.is_open():
             await wait(stop, PAUSED_SECONDS)
             return
-        self._woken.clear()
         self._freed.clear()
         free = self._free()
         if free <= 0:
@@ -186,7 +183,7 @@ class Sender:
             # Where an account has, or had when the turn began, all its slots in use, more may be due in its lanes:
             # then the next free slot wakes.
             is_full = was_full or self._accounts.full()
-            events = (self._woken, self._freed, stop) if is_full else (self._woken, stop)
+            events = (self._freed, stop) if is_full else (stop,)
             await first_of(*events, seconds=seconds)
 
     def _free(self) -> int:

@@ -188,7 +188,6 @@ async def _write(batch: _Batch, places: Sequence[int], items: NewItems) -> None:
     if not places:
         return
     desk, caller = batch.desk, batch.caller
-    batch.db.announce(min(items.due_times))
     inserted = await store.insert_items(
         batch.db,
         organization_id=caller.organization_id,

@@ -118,7 +118,7 @@ RED: Final = (  # which mutant each test must notice
     ("test_releases.py::test_newer_release_comes_and_goes", "all columns are asked for"),
     ("test_stop.py::test_stop_while_sending", "handing back counts the attempt"),
     ("test_volume.py::test_old_snapshot", "claims begin at the beginning"),
-    ("test_wakeups.py::test_off", "nobody polls"),
+    ("test_polling.py::test_poll", "nobody polls"),
 )
 
 if __name__ == "__main__":

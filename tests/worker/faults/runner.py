@@ -27,8 +27,7 @@ from afterword.channels.email import EmailChannel
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
 from afterword.messages import email as mail
-from afterword.wakeups import Ear
-from afterword.worker import Pace, captured, isolation, loop, run
+from afterword.worker import Pace, captured, isolation, run
 from tests.worker.faults.mutants import mutate
 
 SLOTS = 4
@@ -67,8 +66,6 @@ class Orders:
     apart_seconds: float = isolation.SECONDS_MAX
     hogs: bool = False  # and keep every thread of the process from running
     statement_cache_size: int = 100
-    notify: bool = False
-    probe_seconds: float = 1.0  # between two probes of what it hears
     networks: str = ""  # private ones that calls may go to
     folder: str | None = None  # where it keeps what it remembers
 
@@ -102,8 +99,6 @@ async def main(orders: Orders) -> None:
     )
     db.IDLE_TRANSACTION_TIMEOUT_SECONDS = orders.idle_seconds
     isolation.run = partial(isolation.run, seconds=orders.apart_seconds)  # pyright: ignore[reportAttributeAccessIssue]
-    ear: Any = partial(Ear, probe_seconds=orders.probe_seconds, answer_seconds=orders.probe_seconds)
-    loop.Ear = ear
     await run(
         database_url=orders.database_url,
         site=Site(orders.public_url, orders.secret.encode(), networks_of(orders.networks)),
@@ -112,7 +107,6 @@ async def main(orders: Orders) -> None:
         stop=stop,
         pace=pace,
         statement_cache_size=orders.statement_cache_size,
-        notify=orders.notify,
         folder=None if orders.folder is None else Path(orders.folder),
     )
 
