@@ -375,7 +375,14 @@ def cancel_plan(plan_id: str, /) -> None:
 
 
 @questionnaire_app.command(name="import")
-def import_questionnaire(file: Path, /, *, organization: str | None = None, application: str | None = None) -> None:
+def import_questionnaire(
+    file: Path,
+    /,
+    *,
+    organization: str | None = None,
+    application: str | None = None,
+    check: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
     """Check a questionnaire file and publish it as a version.
 
     Parameters
@@ -386,21 +393,26 @@ def import_questionnaire(file: Path, /, *, organization: str | None = None, appl
         The organization's domain; needed when there are several.
     application
         The id of the application that owns it; without, the organization's first.
+    check
+        Say all that is wrong, and store nothing.
     """
     from afterword.cli import context as ground
     from afterword.cli import questionnaire_imports
 
     async def run() -> None:
-        async with ground.pooled(ground.read_settings()) as (_, pool):
-            imported = await questionnaire_imports.import_questionnaire(
-                pool, file=file, domain=organization, application_id=application
-            )
+        act = questionnaire_imports.check_questionnaire if check else questionnaire_imports.import_questionnaire
+        async with ground.pooled(ground.read_settings()) as (standing, pool):
+            imported = await act(pool, file=file, domain=organization, application_id=application)
         for warning in imported.warnings:
             print(f"Warning: {warning}", file=sys.stderr)
+        if check:
+            print(f"Nothing is wrong; it would be version {imported.version.number}.")
+            return
+        questionnaire_id = imported.questionnaire.questionnaire_id
         made = "Published" if imported.created else "Nothing new: already published"
-        print(
-            f"{made} as version {imported.version.number} of questionnaire {imported.questionnaire.questionnaire_id}."
-        )
+        print(f"{made} as version {imported.version.number} of questionnaire {questionnaire_id}.")
+        anybody = f"anybody, at {standing.site.public_url}/p/{questionnaire_id}"
+        print(f"Who may answer: {anybody if imported.questionnaire.public_link else 'people whom you ask'}.")
 
     _run(run())
 

@@ -1,5 +1,6 @@
 """`afterword questionnaire import`: check a file and publish it as a version."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from afterword import db, errors
@@ -11,6 +12,21 @@ from afterword.questionnaires.service import Imported
 FILE_BYTES_MAX = 1_048_576
 
 
+class _Checked(Exception):
+    """Undoes the transaction of a check, which has told all that there is to tell."""
+
+
+async def check_questionnaire(pool: db.Pool, *, file: Path, domain: str | None, application_id: str | None) -> Imported:
+    """What `import_questionnaire` would do and raise; nothing is stored."""
+    imported: Imported | None = None
+    with suppress(_Checked):
+        async with db.transaction(pool) as database:
+            imported = await _import(database, file=file, domain=domain, application_id=application_id)
+            raise _Checked
+    assert imported is not None  # noqa: S101  else _import has raised
+    return imported
+
+
 async def import_questionnaire(
     pool: db.Pool, *, file: Path, domain: str | None, application_id: str | None
 ) -> Imported:
@@ -18,21 +34,25 @@ async def import_questionnaire(
 
     Raises questionnaires.InvalidFile with every fault, NotFound for an unknown organization or application.
     """
-    text = read(file)
     async with db.transaction(pool) as database:
-        organization = await tokens.organization_of(database, domain)
-        first = await accounts_store.get_first_application_id(database, organization_id=organization.organization_id)
-        chosen = application_id or first
-        if chosen is None:
-            raise errors.NotFound("The organization has no application yet.")
-        return await questionnaires.import_file(
-            database,
-            organization_id=organization.organization_id,
-            application_id=chosen,
-            text=text,
-            slug=file.stem,
-            now=database.clock.now(),
-        )
+        return await _import(database, file=file, domain=domain, application_id=application_id)
+
+
+async def _import(database: db.Database, *, file: Path, domain: str | None, application_id: str | None) -> Imported:
+    text = read(file)
+    organization = await tokens.organization_of(database, domain)
+    first = await accounts_store.get_first_application_id(database, organization_id=organization.organization_id)
+    chosen = application_id or first
+    if chosen is None:
+        raise errors.NotFound("The organization has no application yet.")
+    return await questionnaires.import_file(
+        database,
+        organization_id=organization.organization_id,
+        application_id=chosen,
+        text=text,
+        slug=file.stem,
+        now=database.clock.now(),
+    )
 
 
 def read(file: Path) -> str:

@@ -81,6 +81,30 @@ class TestGround:
         )
 
 
+class TestCheck:
+    async def test_nothing_is_stored(self, database_url: str, pool: db.Pool, tmp_path: Path) -> None:
+        await seed(pool, SITE)
+        file = tmp_path / "mine.yaml"
+        file.write_text(questionnaire_imports.read(Path("relationship")).replace("type: nps", "type: npx", 1))
+        bad = shell(database_url, tmp_path, "questionnaire", "import", str(file), "--check")
+        assert (1, True) == (bad.returncode, "type" in bad.stderr)
+        file.write_text(questionnaire_imports.read(Path("relationship")))
+        good = shell(database_url, tmp_path, "questionnaire", "import", str(file), "--check")
+        assert (0, "Nothing is wrong; it would be version 1.\n") == (good.returncode, good.stdout)
+        async with db.connection(pool) as database:
+            assert 0 == await database.fetch_value("select count(*) from questionnaire where slug = 'mine'")
+
+    @pytest.mark.parametrize(("public", "who"), [("true", "anybody, at http"), ("false", "people whom you ask.")])
+    async def test_who_may_answer(
+        self, database_url: str, pool: db.Pool, tmp_path: Path, public: str, who: str
+    ) -> None:
+        await seed(pool, SITE)
+        file = tmp_path / "mine.yaml"
+        file.write_text(f"public_link: {public}\n" + questionnaire_imports.read(Path("relationship")))
+        ended = shell(database_url, tmp_path, "questionnaire", "import", str(file))
+        assert f"Who may answer: {who}" in ended.stdout, ended.stderr
+
+
 class TestSeed:
     async def test_prints_what_the_first_request_needs(self, database_url: str, tmp_path: Path) -> None:
         ended = shell(database_url, tmp_path, "seed", "--json")

@@ -44,6 +44,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return pauses
 
 
+@pytest.mark.parametrize("url", ["localhost:8341", "survey.example.com", "", "ftp://survey.example.com", "https://"])
+def test_an_address_that_is_none(url: str) -> None:
+    with pytest.raises(ValueError, match="An address such as"):
+        Client(url, token="afw_t")
+
+
+def test_a_refusal_says_what_is_wrong_with_each_field() -> None:
+    wrong = {"code": "unknown_value", "message": "There is no such language.", "pointer": "/locale"}
+    problem = {"code": "invalid", "detail": "1 field is wrong: locale.", "errors": [wrong]}
+    client, asked = scripted(httpx2.Response(422, json=problem))
+    with pytest.raises(Invalid, match=r"/locale: There is no such language\."):
+        client.request("GET", "/q/questionnaire")
+    assert "afterword-client" == asked[0].headers["user-agent"]
+
+
 def scripted(*answers: httpx2.Response | Exception) -> tuple[Client, list[httpx2.Request]]:
     """A client whose wire gives these answers in turn, and what it was asked."""
     asked: list[httpx2.Request] = []

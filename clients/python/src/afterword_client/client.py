@@ -26,6 +26,7 @@ WAIT_SECONDS_MAX: Final = 60.0
 EARLY_SECONDS: Final = 60.0  # a token is renewed so long before it ends
 REPEATED: Final = frozenset({429, 502, 503, 504})
 PAGE_ROWS: Final = 100
+USER_AGENT: Final = "afterword-client"
 _NEXT: Final = re.compile(r'<([^>]*)>;\s*rel="next"')
 
 
@@ -56,7 +57,8 @@ class Client(Operations):
 
     Every call is safe to repeat: a POST carries an Idempotency-Key, made here unless it is given. So connections that
     break, 429, 502, 503 and 504 are tried again up to `retries` times, after the service's Retry-After or a growing,
-    random pause. Raises ApiError for refusals, Disconnected when no answer came.
+    random pause. Raises ApiError for refusals, Disconnected when no answer came. A time without a zone is one of the
+    organization's own zone.
     """
 
     def __init__(
@@ -71,8 +73,10 @@ class Client(Operations):
     ) -> None:
         if (token is None) == (credentials is None):
             raise ValueError("Give a token or credentials.")
+        if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname:
+            raise ValueError(f"An address such as https://survey.example.com is expected, not {url!r}.")
         self._url = url.rstrip("/").removesuffix("/v3.2")
-        self._http = httpx2.Client(timeout=timeout_seconds, transport=transport)
+        self._http = httpx2.Client(timeout=timeout_seconds, transport=transport, headers={"User-Agent": USER_AGENT})
         self._retries = retries
         self._credentials = credentials
         self._token = token or ""

@@ -73,6 +73,10 @@ class Stale(ApiError):
 class Invalid(ApiError):
     """422: see `errors`."""
 
+    def __str__(self) -> str:
+        wrong = (f"{one.pointer or one.parameter or one.header or 'body'}: {one.message}" for one in self.errors)
+        return " ".join([super().__str__(), *wrong])
+
 
 class RateLimited(ApiError):
     """429, after all tries."""
