@@ -81,19 +81,7 @@ async def raw_answers(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
 
 async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
     """How many people gave the answers, by part of a question. Raises Invalid where that would read too much."""
-    if not asked.questions:
-        return []
-    found = await store.list_people(
-        db,
-        organization_id=asked.organization_id,
-        scope=await _scope(db, asked, asked.spans, is_of_cases=False),
-        questions=asked.questions,
-        edges=asked.edges,
-        dimensions=asked.dimensions,
-        is_ranking="ranking" in asked.types,
-        limit=CELLS_MAX,
-    )
-    return _bounded(found)
+    return await _raw_answers(db, asked, asked.spans, once=True) if asked.questions else []
 
 
 async def cases(db: Database, *, asked: CountQuery, once: bool = False) -> Sequence[Cell]:
@@ -203,7 +191,7 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
 # The answers themselves ----------------------------------------------------------------------------------------------
 
 
-async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sequence[Cell]:
+async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span], *, once: bool = False) -> Sequence[Cell]:
     if not spans:
         return []
     scope = await _scope(db, asked, spans, is_of_cases=False)
@@ -217,6 +205,7 @@ async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span]) -
         edges=asked.edges,
         dimensions=asked.dimensions,
         is_ranking="ranking" in asked.types,
+        once=once,
         limit=CELLS_MAX,
     )
     return _bounded(found)

@@ -51,6 +51,14 @@ VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
     when 'object' then array(select m.key || ':' || m.value from jsonb_each_text(a.value) m)
     when 'null' then null
     else array[a.value #>> '{}'] end)"""
+# The parts of an answer: the rows of a matrix, the ranks of a ranking ($15), of other answers one without a name.
+_PARTS: Final[LiteralString] = """unnest(case
+    when jsonb_typeof(a.value) = 'object' then array(select m.key from jsonb_object_keys(a.value) m (key))
+    when jsonb_typeof(a.value) = 'array' and $15::boolean then
+      array(select e.rank::text from jsonb_array_elements(a.value) with ordinality e (value, rank))
+    else array[''] end)"""
+_PERSON: Final[LiteralString] = """width_bucket(i.at, $10::timestamptz[]), i.questionnaire_id, q.counted_as, v.value,
+  coalesce(i.responder_id, i.instance_id)"""
 # The value that a response `i` has of a dimension `d` of kind and name.
 DIMENSION: Final[LiteralString] = """case d.kind
     when 'version' then i.version_id
@@ -72,6 +80,48 @@ _RANK: Final[LiteralString] = """row_number() over (
       i.sent_time is null, i.instance_id)"""
 _DIMENSIONS: Final[LiteralString] = f"""array(
     select {DIMENSION} from unnest($8::text[], $9::text[]) with ordinality as d (kind, name, place) order by d.place)"""
+
+
+_ASKED: Final[LiteralString] = f"""width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+      {_DIMENSIONS} as dimensions, q.counted_as as question_id, v.value"""
+_ANSWER: Final[LiteralString] = f"""{_RESPONSES}
+    join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+    join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
+_COUNTS: Final[LiteralString] = """($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12)
+      and not a.provisional"""
+_ANSWERS: Final[LiteralString] = f"""select {_ASKED}, count(*) as count
+    from {_ANSWER} cross join lateral {VALUES} as v (value) where {_COUNTS} group by 1, 2, 3, 4, 5 limit $14"""
+_PEOPLE: Final[LiteralString] = f"""
+    select c.bucket, c.questionnaire_id, c.dimensions, c.question_id, c.value, count(*) as count from (
+      select distinct on ({_PERSON}) {_ASKED} from {_ANSWER} cross join lateral {_PARTS} as v (value)
+      where {_COUNTS} order by {_PERSON}, i.instance_id) c group by 1, 2, 3, 4, 5 limit $14"""
+# Cases with how far they came; behind it stands their rank, 1 for those that count.
+_CASES: Final[LiteralString] = f"""with c as (
+      select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+        {_DIMENSIONS} as dimensions, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
+        i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
+        i.completed_time is not null as completed,
+        case when i.completed_time is not null then true when i.submitted_time is null then false else (
+          select 2 * (select count(*) from answer a
+              where a.organization_id = x.organization_id and a.instance_id = x.instance_id
+                and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
+          from questionnaire_instance x
+          where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered,
+        coalesce(i.submitted_time, i.completed_time) is not null as started"""
+_STAGES: Final[LiteralString] = f"""      from {_RESPONSES}
+      where ($11::text[] is null or i.instance_id = any($11))
+        and ($12::smallint is null or i.channel_id = $12) and ($13::text is null or i.pipeline_id = $13))
+    select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
+      count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
+      count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
+      count(*) filter (where completed) as completed,
+      count(*) filter (where sent and delivered) as sent_delivered,
+      count(*) filter (where sent and answered) as sent_answered,
+      count(*) filter (where sent and submitted) as sent_submitted,
+      count(*) filter (where sent and completed) as sent_completed,
+      count(*) filter (where delivered and viewed) as delivered_viewed,
+      count(*) filter (where delivered and submitted) as delivered_submitted
+    from c where rank = 1 group by 1, 2, 3 limit $14"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +152,15 @@ async def list_answer_counts(
     edges: Sequence[datetime],
     dimensions: Sequence[tuple[str, str]],
     is_ranking: bool,
+    once: bool,
     limit: int,
 ) -> list[Cell]:
     """How often each value was given, provisional answers left out; `edges`: where buckets begin.
 
-    `questions`: ids, and the name under which each is counted: that of another where they count as one.
+    `questions`: ids, and the name under which each is counted: that of another where they count as one. With `once` the
+    values are the parts of a question, in each of which a person counts once a bucket and questionnaire.
     """
-    rows = await db.fetch(
-        f"""select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
-             {_DIMENSIONS} as dimensions, q.counted_as as question_id, v.value, count(*) as count
-           from {_RESPONSES}
-           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-           join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
-           cross join lateral {VALUES} as v (value)
-           where ($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12) and not a.provisional
-           group by 1, 2, 3, 4, 5 limit $14""",
+    values = (
         *_responses(organization_id, scope),
         *_named(dimensions),
         list(edges),
@@ -126,6 +170,7 @@ async def list_answer_counts(
         limit,
         is_ranking,
     )
+    rows = await (db.fetch(_PEOPLE, *values) if once else db.fetch(_ANSWERS, *values))
     return [
         Cell(
             row["bucket"],
@@ -133,62 +178,6 @@ async def list_answer_counts(
             tuple(row["dimensions"]),
             row["question_id"],
             row["value"],
-            row["count"],
-        )
-        for row in rows
-    ]
-
-
-async def list_people(
-    db: Database,
-    *,
-    organization_id: str,
-    scope: Scope,
-    questions: Mapping[str, str],
-    edges: Sequence[datetime],
-    dimensions: Sequence[tuple[str, str]],
-    is_ranking: bool,
-    limit: int,
-) -> list[Cell]:
-    """How many people answered each part of a question; somebody with several answers counts once.
-
-    The value of a cell is the part: the row of a matrix, the rank of a ranking, of other questions empty.
-    """
-    rows = await db.fetch(
-        f"""select p.bucket, p.questionnaire_id, p.dimensions, p.question_id, p.part, count(*) as count from (
-             select distinct on (bucket, i.questionnaire_id, q.counted_as, v.part,
-                 coalesce(i.responder_id, i.instance_id))
-               width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id, {_DIMENSIONS} as dimensions,
-               q.counted_as as question_id, v.part
-             from {_RESPONSES}
-             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-             join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
-             cross join lateral unnest(case jsonb_typeof(a.value)
-               when 'object' then array(select m.key from jsonb_object_keys(a.value) m (key))
-               when 'array' then case when $15::boolean then
-                 array(select e.rank::text from jsonb_array_elements(a.value) with ordinality e (value, rank))
-                 else array[''] end
-               else array[''] end) as v (part)
-             where ($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12) and not a.provisional
-             order by bucket, i.questionnaire_id, q.counted_as, v.part, coalesce(i.responder_id, i.instance_id),
-               i.instance_id
-           ) p group by 1, 2, 3, 4, 5 limit $14""",
-        *_responses(organization_id, scope),
-        *_named(dimensions),
-        list(edges),
-        _instances(scope),
-        list(questions),
-        list(questions.values()),
-        limit,
-        is_ranking,
-    )
-    return [
-        Cell(
-            row["bucket"],
-            row["questionnaire_id"],
-            tuple(row["dimensions"]),
-            row["question_id"],
-            row["part"],
             row["count"],
         )
         for row in rows
@@ -211,34 +200,7 @@ async def list_case_counts(
 
     With `once` the one of each person, questionnaire and bucket that came farthest.
     """
-    rows = await db.fetch(
-        f"""with c as (
-             select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
-               {_DIMENSIONS} as dimensions, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
-               i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
-               i.completed_time is not null as completed,
-               case when i.completed_time is not null then true when i.submitted_time is null then false else (
-                 select 2 * (select count(*) from answer a
-                     where a.organization_id = x.organization_id and a.instance_id = x.instance_id
-                       and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
-                 from questionnaire_instance x
-                 where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered,
-               coalesce(i.submitted_time, i.completed_time) is not null as started,
-               {_RANK if once else "1"} as rank
-             from {_RESPONSES}
-             where ($11::text[] is null or i.instance_id = any($11))
-               and ($12::smallint is null or i.channel_id = $12) and ($13::text is null or i.pipeline_id = $13))
-           select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
-             count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
-             count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
-             count(*) filter (where completed) as completed,
-             count(*) filter (where sent and delivered) as sent_delivered,
-             count(*) filter (where sent and answered) as sent_answered,
-             count(*) filter (where sent and submitted) as sent_submitted,
-             count(*) filter (where sent and completed) as sent_completed,
-             count(*) filter (where delivered and viewed) as delivered_viewed,
-             count(*) filter (where delivered and submitted) as delivered_submitted
-           from c where rank = 1 group by 1, 2, 3 limit $14""",
+    values = (
         *_responses(organization_id, scope, is_of_cases=True),
         *_named(dimensions),
         list(edges),
@@ -246,6 +208,11 @@ async def list_case_counts(
         channel_id,
         pipeline_id,
         limit,
+    )
+    rows = await (
+        db.fetch(f"{_CASES}, {_RANK} as rank {_STAGES}", *values)
+        if once
+        else db.fetch(f"{_CASES}, 1 as rank {_STAGES}", *values)
     )
     return [
         Cell(row["bucket"], row["questionnaire_id"], tuple(row["dimensions"]), "", stage, row[stage])
