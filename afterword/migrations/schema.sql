@@ -1249,6 +1249,7 @@ CREATE TABLE token (
     created_by text,
     maker_role text DEFAULT 'owner'::text NOT NULL,
     retires_time timestamp with time zone,
+    made_by_token_id text COLLATE pg_catalog."C",
     CONSTRAINT token_check CHECK (((kind = 'user'::text) = (user_id IS NOT NULL))),
     CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text]))),
     CONSTRAINT token_maker_role_check CHECK ((maker_role = ANY (ARRAY['owner'::text, 'admin'::text]))),
@@ -1743,6 +1744,8 @@ CREATE INDEX sequence_from ON sequence USING btree (organization_id, from_questi
 CREATE INDEX sequence_list ON sequence USING btree (organization_id, created_time DESC, sequence_id);
 
 CREATE INDEX suppression_list ON suppression USING btree (organization_id, created_time DESC, suppression_id);
+
+CREATE INDEX token_maker ON token USING btree (organization_id, made_by_token_id) WHERE (made_by_token_id IS NOT NULL);
 
 CREATE INDEX trial_created ON trial USING btree (created_time);
 

@@ -218,6 +218,8 @@ def _caller(credential: store.Credential) -> Caller:
         default_locale=credential.default_locale,
         test=credential.test,
         role=role,
+        ends_time=credential.expires_time,
+        is_access=credential.access_token_id is not None,
     )
 
 

@@ -17,6 +17,7 @@ from tests.conftest import SITE, House
 from tests.dates import YEAR
 from tests.organizations.conftest import Desk
 
+MAKER: dict[str, Any] = {"title": "Maker", "scopes": ["Token.Create"]}
 DOCUMENT: dict[str, Any] = {"title": "Shop", "scopes": ["Queue.Create", "Queue.Read"]}
 
 
@@ -168,6 +169,51 @@ class TestRevoke:
         path = f"/token/{made.json()['token_id']}"
         await desk.ask("POST", f"{path}/rotation", json={})
         assert 412 == (await desk.ask("DELETE", path, headers={"If-Match": made.headers["etag"]})).status_code
+
+
+class TestDescendants:
+    """What a token makes neither outlives it nor exceeds it."""
+
+    async def test_end_with_their_maker_at_the_latest(self, desk: Desk) -> None:
+        maker = (await desk.ask("POST", "/token", json={**MAKER, "expires_time": f"{YEAR}-01-15T10:30:00Z"})).json()
+        for asked, expected in ((None, maker["expires_time"]), (f"{YEAR + 1}-01-01T00:00:00Z", maker["expires_time"])):
+            made = await desk.ask("POST", "/token", maker["token"], json={**MAKER, "expires_time": asked})
+            assert expected == made.json()["expires_time"]
+        rotated = await desk.ask("POST", f"/token/{maker['token_id']}/rotation", maker["token"], json={})
+        assert maker["expires_time"] == rotated.json()["expires_time"]
+
+    async def test_rotated_by_one_that_ends_sooner(self, desk: Desk) -> None:
+        maker = (await desk.ask("POST", "/token", json={**MAKER, "expires_time": f"{YEAR}-01-15T10:30:00Z"})).json()
+        lasting = (await desk.ask("POST", "/token", json=MAKER)).json()
+        rotated = await desk.ask("POST", f"/token/{lasting['token_id']}/rotation", maker["token"], json={})
+        assert maker["expires_time"] == rotated.json()["expires_time"]
+
+    async def test_are_revoked_with_their_maker(self, desk: Desk) -> None:
+        maker = (await desk.ask("POST", "/token", json=MAKER)).json()
+        child = (await desk.ask("POST", "/token", maker["token"], json=MAKER)).json()
+        grandchild = (await desk.ask("POST", "/token", child["token"], json=MAKER)).json()
+        await desk.ask("DELETE", f"/token/{maker['token_id']}")
+        await desk.later(seconds=2)  # what was seen good is so for a second
+        for text in (maker["token"], child["token"], grandchild["token"]):
+            assert (401, "token_revoked") == refusal(await desk.ask("POST", "/token", text, json=MAKER))
+
+    async def test_go_on_with_the_successor(self, desk: Desk) -> None:
+        maker = (await desk.ask("POST", "/token", json=MAKER)).json()
+        child = (await desk.ask("POST", "/token", maker["token"], json=MAKER)).json()
+        path = f"/token/{maker['token_id']}/rotation"
+        successor = (await desk.ask("POST", path, maker["token"], json={"overlap_hours": 0})).json()
+        assert 201 == (await desk.ask("POST", "/token", child["token"], json=MAKER)).status_code
+        await desk.ask("DELETE", f"/token/{successor['token_id']}")
+        await desk.later(seconds=2)
+        assert (401, "token_revoked") == refusal(await desk.ask("POST", "/token", child["token"], json=MAKER))
+
+    async def test_access_tokens_have_none(self, desk: Desk) -> None:
+        maker = (await desk.ask("POST", "/token", json=MAKER)).json()
+        form = {"grant_type": "client_credentials", "client_id": maker["token_id"], "client_secret": maker["token"]}
+        access = (await desk.http.post("/oauth/token", data=form)).json()["access_token"]
+        for path in ("/token", f"/token/{maker['token_id']}/rotation"):
+            reply = await desk.ask("POST", path, access, json=MAKER if path == "/token" else {})
+            assert (403, "forbidden") == refusal(reply)
 
 
 class TestRotation:

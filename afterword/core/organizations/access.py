@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
@@ -77,6 +78,8 @@ class Caller:
     default_locale: str
     test: bool = False
     role: str = "owner"  # the user's now; of an organization's token its maker's: as whom it acts on people
+    ends_time: datetime | None = None  # of the token
+    is_access: bool = False  # it came by OAuth, for an hour
 
     @property
     def reads_answers(self) -> bool:

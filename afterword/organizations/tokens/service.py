@@ -46,6 +46,7 @@ async def create_token(
     expires_time: datetime | None = None,
     test: bool = False,
     created_by: str | None = None,
+    made_by_token_id: str | None = None,
     maker_scopes: Collection[str] = SCOPES,
     maker_role: str = "owner",
     among: Sequence[str] = (),
@@ -87,6 +88,7 @@ async def create_token(
         expires_time=expires_time,
         now=now,
         created_by=created_by,
+        made_by_token_id=made_by_token_id,
     )
     if actor is not None:
         await events.record(db, events=[_event(token, "created", actor=actor, now=now)])
@@ -107,8 +109,10 @@ async def make(
 ) -> tuple[Token, str]:
     """As create_token, for the caller: a token of its user or of the organization; None: of whichever it is itself.
 
-    Only owners and admins make an organization's, and a test token makes test tokens. Raises Forbidden, Invalid.
+    Only owners and admins make an organization's, and a test token makes test tokens. It ends with the caller's at the
+    latest. Raises Forbidden, Invalid.
     """
+    _require_lasting(caller)
     kind = kind or ("user" if caller.user_id else "organization")
     if kind == "user" and caller.user_id is None:
         message = "Only a user makes a user's token; the one that asks belongs to the organization."
@@ -125,9 +129,10 @@ async def make(
         kind=kind,
         user_id=caller.user_id if kind == "user" else None,
         application_ids=application_ids,
-        expires_time=expires_time,
+        expires_time=_earlier(expires_time, caller.ends_time),
         test=test,
         created_by=caller.actor_id,
+        made_by_token_id=caller.token_id,
         maker_scopes=caller.scopes,
         maker_role=caller.role if caller.role in MAKER_ROLES else "admin",
         among=caller.application_ids,
@@ -139,11 +144,12 @@ async def make(
 async def rotate(
     db: Database, *, caller: Caller, token_id: str, overlap_hours: int, now: datetime
 ) -> tuple[Token, str]:
-    """Put a new token in the place of one, which ends `overlap_hours` later; with its rights, and as long to live.
+    """Put a new token in the place of one, which ends `overlap_hours` later; with its rights and its end.
 
     The answer shows a secret, so it takes who may hold it: a user's token is rotated by that user alone, any other by
     a caller that has all its scopes. Raises NotFound, Forbidden, TokenEnded.
     """
+    _require_lasting(caller)
     await _require_seen(db, caller, token_id)
     old = await store.get_token_locked(db, organization_id=caller.organization_id, token_id=token_id)
     if old is None:
@@ -165,9 +171,13 @@ async def rotate(
         verifier_digest=secret.verifier_digest,
         maker_role=old.maker_role,
         test=old.test,
-        expires_time=None if old.expires_time is None else now + (old.expires_time - old.created_time),
+        expires_time=_earlier(old.expires_time, None if caller.token_id == token_id else caller.ends_time),
         now=now,
         created_by=caller.actor_id,
+        made_by_token_id=old.made_by_token_id if caller.token_id == token_id else caller.token_id,
+    )
+    await store.update_maker(
+        db, organization_id=old.organization_id, made_by_token_id=token_id, successor_id=token.token_id
     )
     told = [_event(token, "created", actor=Actor.of(caller), now=now)]
     if overlap_hours:
@@ -200,14 +210,16 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
 async def revoke_token(
     db: Database, *, organization_id: str, token_id: str, now: datetime, actor: Actor | None = None
 ) -> Token:
-    """End a token; processes that saw it good stop within `access.CACHE_SECONDS_MAX`. Raises NotFound."""
+    """End a token and all that was made with it; the token as it is then.
+
+    Processes that saw it good stop within `access.CACHE_SECONDS_MAX`. Raises NotFound.
+    """
     before = await store.get_token_locked(db, organization_id=organization_id, token_id=token_id)
-    token = await store.update_token_to_revoked(db, organization_id=organization_id, token_id=token_id, now=now)
-    if before is None or token is None:
+    if before is None:
         raise _unknown()
-    if before.revoked_time is None:
-        await events.record(db, events=[_event(token, "revoked", actor=actor or Actor(), now=now)])
-    return token
+    ended = await store.update_family_to_revoked(db, organization_id=organization_id, token_id=token_id, now=now)
+    await events.record(db, events=[_event(token, "revoked", actor=actor or Actor(), now=now) for token in ended])
+    return next((token for token in ended if token.token_id == token_id), before)
 
 
 async def revoke_tokens_of_user(
@@ -255,6 +267,15 @@ async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int
     For that hour who still sends one hears `token_expired`, and not that there never was one.
     """
     return await store.prune_access_tokens(db, ended_time=now - timedelta(seconds=ACCESS_SECONDS), limit=limit)
+
+
+def _require_lasting(caller: Caller) -> None:
+    if caller.is_access:
+        raise errors.Forbidden("An access token makes no tokens.")
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min((end for end in (one, other) if end is not None), default=None)
 
 
 async def _require_seen(db: Database, caller: Caller, token_id: str) -> Token:

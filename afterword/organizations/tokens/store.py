@@ -33,6 +33,7 @@ class Token:
     last_used_time: datetime | None
     created_time: datetime
     created_by: str | None
+    made_by_token_id: str | None
 
     @property
     def hint(self) -> str:
@@ -52,7 +53,8 @@ class Token:
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, title, scopes, application_ids,
-  selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role, retires_time"""
+  selector, test, expires_time, revoked_time, last_used_time, created_time, created_by, maker_role,
+  retires_time, made_by_token_id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,14 @@ async def insert_token(
     expires_time: datetime | None,
     now: datetime,
     created_by: str | None,
+    made_by_token_id: str | None,
 ) -> Token:
     """Keep a token's digest; its text is not ours to keep."""
     row = await db.fetch_row(
         f"""insert into token (organization_id, token_id, user_id, kind, title, scopes, application_ids, selector,
-                              verifier_digest, maker_role, test, expires_time, created_time, created_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning {_COLUMNS}""",
+                              verifier_digest, maker_role, test, expires_time, created_time, created_by,
+                              made_by_token_id)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning {_COLUMNS}""",
         organization_id,
         token_id,
         user_id,
@@ -119,6 +123,7 @@ async def insert_token(
         expires_time,
         now,
         created_by,
+        made_by_token_id,
     )
     if row is None:
         raise errors.Unavailable("The database gave no row for an insert.")
@@ -180,16 +185,32 @@ async def get_token_locked(db: Database, *, organization_id: str, token_id: str)
     return _token(row) if row else None
 
 
-async def update_token_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> Token | None:
-    """Revoke it; the first time of revocation stays. None when there is no such token."""
-    row = await db.fetch_row(
-        f"""update token set revoked_time = coalesce(revoked_time, $3)
-           where organization_id = $1 and token_id = $2 returning {_COLUMNS}""",
+async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:
+    """Revoke the token and all that was made with it, and with that in turn; those that had not ended before."""
+    rows = await db.fetch(
+        f"""with recursive family as (
+             select $2::text collate "C" as token_id
+             union
+             select made.token_id from token made join family on made.made_by_token_id = family.token_id
+             where made.organization_id = $1)
+           update token set revoked_time = $3
+           where organization_id = $1 and token_id in (select token_id from family) and revoked_time is null
+           returning {_COLUMNS}""",
         organization_id,
         token_id,
         now,
     )
-    return _token(row) if row else None
+    return [_token(row) for row in rows]
+
+
+async def update_maker(db: Database, *, organization_id: str, made_by_token_id: str, successor_id: str) -> None:
+    """What was made with a token is the successor's from now on."""
+    await db.execute(
+        "update token set made_by_token_id = $3 where organization_id = $1 and made_by_token_id = $2",
+        organization_id,
+        made_by_token_id,
+        successor_id,
+    )
 
 
 async def update_user_tokens_to_revoked(
