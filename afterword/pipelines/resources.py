@@ -14,7 +14,6 @@ from afterword.web.fields import UNSET, UnsetType
 from afterword.web.members import listing_of
 
 State = Literal["upcoming", "running", "paused", "ended"]
-ChannelId = Literal[1, 2, 3, 4, 5]
 Minutes = Annotated[int, Meta(ge=0, le=59)]
 Hours = Annotated[int, Meta(ge=0, le=23)]
 Days = Annotated[int, Meta(ge=0, le=365)]
@@ -97,7 +96,7 @@ class PipelineUpdate(PipelineFields, kw_only=True):
 class PipelineRequest(PipelineFields, kw_only=True):
     """A new pipeline. What is left out is copied from `template_pipeline_id`, else has its default."""
 
-    channel_id: ChannelId
+    channel_id: fields.ChannelId
     title: fields.Text200
     template_pipeline_id: fields.Id | None = None
 
@@ -108,7 +107,7 @@ class Pipeline(fields.Resource):
     pipeline_id: fields.Id
     questionnaire_id: fields.Id
     application_id: fields.Id
-    channel_id: int
+    channel_id: fields.ChannelId
     title: str
     description: str | None
     template_pipeline_id: fields.Id | None

@@ -54,7 +54,7 @@ IconUrl = Annotated[
     Meta(
         min_length=1,
         max_length=2000,
-        pattern=r"^https://[^\s\"'<>\\]+(?![\s\S])",
+        pattern=r"""^https://[^\s"'<>\\]+(?![\s\S])""",
         examples=["https://example.com/icon.png"],
         extra={"wanted": "An https address is wanted, without spaces, quotes and angle brackets."},
     ),

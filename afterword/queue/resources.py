@@ -24,7 +24,9 @@ Reference = Annotated[
         extra={"wanted": "Control characters are not allowed."},
     ),
 ]
-StatusId = Literal[1, 2, 3, 4, 5, 6]
+StatusId = Annotated[
+    Literal[1, 2, 3, 4, 5, 6], fields.enum_names("Pending", "Processing", "Sent", "Failed", "Aborted", "Ignored")
+]
 Verdict = Literal["go", "hold", "skip", "done"]
 
 
@@ -153,7 +155,7 @@ class Attempt(fields.Resource):
     attempt: int
     begin_time: fields.DateTime
     finish_time: fields.DateTime | None
-    channel_id: int
+    channel_id: fields.ChannelId
     outcome: Literal["accepted", "accepted_late", "retry", "throttled", "refused", "unknown"] | None
     reply_code: int | None
     reply: str | None

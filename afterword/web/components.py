@@ -6,7 +6,7 @@ from typing import Any, Final
 from afterword import errors
 from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.core.wire.site import Site
-from afterword.web import edge, limits, paging, problems, rows
+from afterword.web import edge, limits, paging, problems, rows, vocabulary
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 
 REQUEST_ID: Final = "7HqXk2"
@@ -45,30 +45,39 @@ PROBLEM: Final[dict[str, Any]] = {
     "required": ["type", "title", "status", "code", "detail", "message", "error", "instance", "request_id", "errors"],
     "properties": {
         "type": {"type": "string", "format": "uri", "description": "A page that explains the code."},
-        "title": {"type": "string"},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
+        "title": {"type": "string", "description": "The code in words."},
+        "status": {"type": "integer", "minimum": 400, "maximum": 599, "description": "The HTTP status."},
         "code": {"type": "string", "description": "Stable; decide by this."},
-        "detail": {"type": "string"},
+        "detail": {"type": "string", "description": "What is the matter, in a sentence."},
         "message": {"type": "string", "minLength": 1, "description": "As detail."},
         "error": {"type": "string", "minLength": 1, "description": "As detail, for old clients."},
-        "instance": {"type": "string"},
-        "request_id": {"type": "string"},
+        "instance": {"type": "string", "description": "A name of this refusal."},
+        "request_id": {"type": "string", "description": "The request's id, as in our log."},
         "errors": {
             "type": "array",
+            "description": "All wrong fields; empty when no field is to blame.",
             "maxItems": 100,
             "items": {
                 "type": "object",
                 "required": ["code", "message"],
                 "properties": {
                     "pointer": {"type": "string", "description": "JSON Pointer into the body."},
-                    "parameter": {"type": "string"},
-                    "header": {"type": "string"},
-                    "code": {"type": "string", "enum": [*FIELD_CODES, "malformed_header", *OF_RECORDS]},
-                    "message": {"type": "string"},
+                    "parameter": {"type": "string", "description": "The query parameter, where it is one."},
+                    "header": {"type": "string", "description": "The header, where it is one."},
+                    "code": {
+                        "type": "string",
+                        "enum": [*FIELD_CODES, "malformed_header", *OF_RECORDS],
+                        "description": "Stable; decide by this.",
+                    },
+                    "message": {"type": "string", "description": "What is expected, in a sentence."},
                 },
             },
         },
-        "required_scopes": {"type": "array", "items": {"type": "string"}},
+        "required_scopes": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The scopes that the operation needs.",
+        },
     },
 }
 HEADERS: Final[dict[str, Any]] = {
@@ -168,10 +177,16 @@ PARAMETERS: Final[dict[str, Any]] = {
 }
 
 
+_ABOUT_TOKENS: Final = (
+    "`Authorization: Bearer afw_…`. A token has scopes, at most those of its maker's role. "
+    + " ".join(f"`{role}`: {words}" for role, words in vocabulary.ROLES.items())
+)
+
+
 def security_schemes(site: Site) -> dict[str, Any]:
     """The three ways to send a token; the last also says which scopes there are."""
     return {
-        "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer afw_…`"},
+        "bearer": {"type": "http", "scheme": "bearer", "description": _ABOUT_TOKENS},
         "esat_auth": {
             "type": "apiKey",
             "in": "header",
@@ -184,7 +199,7 @@ def security_schemes(site: Site) -> dict[str, Any]:
             "flows": {
                 "clientCredentials": {
                     "tokenUrl": f"{site.public_url}/oauth/token",
-                    "scopes": {alias_of(scope): f"`{scope}`" for scope in sorted(SCOPES)},
+                    "scopes": {alias_of(scope): f"`{scope}`: {vocabulary.scope(scope)}" for scope in sorted(SCOPES)},
                 }
             },
         },

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from msgspec import inspect
 
 from afterword.core.wire import times
+from afterword.web import vocabulary
+from afterword.web.members import members_of, noted, unwrapped
 
 DEPTH_MAX = 4
 EXAMPLE_DEPTH_MAX = 6
@@ -67,28 +69,24 @@ class Row:
     default: str
     text: str
     depth: int = 0
-    is_nested: bool = False  # an object or a list
 
 
 def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
     """The members of a Struct, those of Structs inside it below them."""
     rows: list[Row] = []
-    for each in _fields(struct):
-        inner, meta = _inner(each.type)
+    for each in members_of(struct):
         rows.append(
             Row(
-                name=each.encode_name,
-                kind=words_for(inner, meta),
-                is_required=each.required,
-                is_nullable=is_nullable(each.type),
+                name=each.name,
+                kind=words_for(each.type, each.kind),
+                is_required=each.is_required,
+                is_nullable=each.is_nullable,
                 default=_default(each.default),
-                text=meta.description,
+                text=str(each.schema.get("description", "")) or vocabulary.member(struct.__name__, each.name),
                 depth=depth,
-                is_nested=isinstance(inner, (inspect.StructType, inspect.DictType, inspect.ListType)),
             )
         )
-        nested = inner.item_type if isinstance(inner, inspect.ListType) else inner
-        nested, _ = _inner(nested)
+        nested = unwrapped(each.type.item_type)[0] if isinstance(each.type, inspect.ListType) else each.type
         if isinstance(nested, inspect.StructType) and depth < DEPTH_MAX:
             rows.extend(rows_of(nested.cls, depth + 1))
     return rows
@@ -96,19 +94,19 @@ def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
 
 def example_of(struct: type[msgspec.Struct], *, is_request: bool, depth: int = 0) -> dict[str, Any]:
     """A plausible value; of a request only what is required, and members that carry examples of their own."""
-    found: dict[str, Any] = {}
-    for each in _fields(struct):
-        inner, meta = _inner(each.type)
-        if is_request and not each.required and not meta.examples and each.encode_name not in _BY_NAME:
-            continue
-        found[each.encode_name] = _example(each.encode_name, inner, meta, is_request=is_request, depth=depth)
-    return found
+    if struct.__name__ in vocabulary.EXAMPLES:
+        return vocabulary.EXAMPLES[struct.__name__]
+    return {
+        each.name: _example(each.name, each.type, each.kind, each.schema, is_request=is_request, depth=depth)
+        for each in members_of(struct)
+        if not is_request or each.is_required or each.schema.get("examples") or each.name in _BY_NAME
+    }
 
 
-def words_for(kind: inspect.Type, meta: "Meta") -> str:  # noqa: C901, PLR0911  one line for each type
+def words_for(kind: inspect.Type, name: str) -> str:  # noqa: C901, PLR0911  one line for each type
     """The type in a few words: `text up to 200`, `one of 1, 2, 3`, `list of id`."""
-    if meta.kind in _WORDS:
-        return _WORDS[meta.kind]
+    if name in _WORDS:
+        return _WORDS[name]
     match kind:
         case inspect.StrType(min_length=least, max_length=most):
             return f"text{_range(least, most)}"
@@ -123,58 +121,23 @@ def words_for(kind: inspect.Type, meta: "Meta") -> str:  # noqa: C901, PLR0911  
         case inspect.EnumType(cls=enum):
             return "one of " + ", ".join(str(value.value) for value in enum)
         case inspect.ListType(item_type=item, min_length=least, max_length=most):
-            return f"list{_range(least, most)} of {words_for(*_inner(item))}"
+            return f"list{_range(least, most)} of {_words_of(item)}"
         case inspect.DataclassType(cls=times.Moment):
             return "date with time"
         case inspect.StructType() | inspect.DictType():
             return "object"
         case inspect.UnionType(types=types):
-            return " or ".join(words_for(*_inner(each)) for each in types if not isinstance(each, inspect.NoneType))
+            return " or ".join(_words_of(each) for each in types)
         case _:
             return "any value"
 
 
-def is_nullable(kind: inspect.Type) -> bool:
-    """Whether null is one of its values."""
-    return isinstance(kind, inspect.AnyType) or (
-        isinstance(kind, inspect.UnionType) and any(isinstance(each, inspect.NoneType) for each in kind.types)
-    )
+def _words_of(kind: inspect.Type) -> str:
+    return words_for(unwrapped(kind)[0], str(noted(kind)[0].get("kind", "")))
 
 
 def _default(value: object) -> str:
     return "" if value in {msgspec.NODEFAULT, msgspec.UNSET, None} else msgspec.json.encode(value).decode()
-
-
-@dataclass(frozen=True, slots=True)
-class Meta:
-    """What an annotation says besides the type."""
-
-    kind: str = ""
-    description: str = ""
-    examples: tuple[Any, ...] = ()
-
-
-def _fields(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
-    return cast("inspect.StructType", inspect.type_info(struct)).fields
-
-
-def _inner(kind: inspect.Type, meta: Meta | None = None) -> tuple[inspect.Type, Meta]:
-    """The type without null and annotations."""
-    meta = meta or Meta()
-    if isinstance(kind, inspect.Metadata):
-        schema = kind.extra_json_schema or {}
-        extra = kind.extra or {}
-        found = Meta(
-            str(extra.get("kind", "")) or meta.kind,
-            str(schema.get("description", "")) or meta.description,
-            tuple(schema.get("examples", ())) or meta.examples,
-        )
-        return _inner(kind.type, found)
-    if isinstance(kind, inspect.UnionType):
-        rest = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-        if len(rest) == 1:
-            return _inner(rest[0], meta)
-    return kind, meta
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -190,14 +153,14 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
-    name: str, kind: inspect.Type, meta: Meta, *, is_request: bool, depth: int
+    name: str, kind: inspect.Type, annotated: str, schema: Mapping[str, Any], *, is_request: bool, depth: int
 ) -> object:
     if name in _BY_NAME and _fits(_BY_NAME[name], kind):
         return _BY_NAME[name]
-    if meta.examples:
-        return meta.examples[0]
-    if meta.kind in _SAMPLES:
-        return _SAMPLES[meta.kind]
+    if schema.get("examples"):
+        return schema["examples"][0]
+    if annotated in _SAMPLES:
+        return _SAMPLES[annotated]
     match kind:
         case inspect.LiteralType(values=values):
             return values[0]
@@ -213,18 +176,23 @@ def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
             return (
                 []
                 if depth >= EXAMPLE_DEPTH_MAX
-                else [_example(name, *_inner(item), is_request=is_request, depth=depth + 1)]
+                else [_example(name, *_parts(item), is_request=is_request, depth=depth + 1)]
             )
         case inspect.DataclassType(cls=times.Moment):
             return _SAMPLES["date_time"]
         case inspect.StructType(cls=struct):
             return {} if depth >= EXAMPLE_DEPTH_MAX else example_of(struct, is_request=is_request, depth=depth + 1)
         case inspect.UnionType(types=types):
-            return _example(name, *_inner(types[0]), is_request=is_request, depth=depth)
+            return _example(name, *_parts(types[0]), is_request=is_request, depth=depth)
         case inspect.StrType():
             return "example"
         case _:
             return {}
+
+
+def _parts(kind: inspect.Type) -> tuple[inspect.Type, str, dict[str, Any]]:
+    extra, schema = noted(kind)
+    return unwrapped(kind)[0], str(extra.get("kind", "")), schema
 
 
 def _fits(value: object, kind: inspect.Type) -> bool:

@@ -12,7 +12,7 @@ In a request Struct: a member without default is required; `X | None` may be nul
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Annotated, Any, Final, LiteralString, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -24,6 +24,7 @@ from afterword.web import members
 __all__ = [
     "UNSET",
     "Answer",
+    "ChannelId",
     "ClockTime",
     "Computed",
     "Date",
@@ -50,6 +51,7 @@ __all__ = [
     "Url",
     "Zone",
     "column",
+    "enum_names",
     "named",
     "offset_of",
 ]  # fmt: skip
@@ -76,6 +78,13 @@ LocaleNormal = Annotated[
 ]
 """A well-formed BCP 47 tag, given to the handler in normal form (`core.locales.normalise`)."""
 
+
+def enum_names(*names: str) -> Meta:
+    """An annotation with the names that generators give to the values of a `Literal`, in their order."""
+    return Meta(extra_json_schema={"x-enum-varnames": list(names)})
+
+
+ChannelId = Annotated[Literal[1, 2, 3, 4, 5], enum_names("Email", "Sms", "Webhook", "Link", "Outbox")]
 Zone = Annotated[str, Meta(min_length=1, max_length=64, extra={"kind": "zone"}, examples=["Europe/Athens"])]
 Url = Annotated[
     str,

@@ -8,8 +8,9 @@ import msgspec
 
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
-from afterword.web import body, components, criteria, describe, edge, rows, scalars, uploads
+from afterword.web import body, components, criteria, describe, edge, rows, scalars, uploads, vocabulary
 from afterword.web.explanations import FIELD_CODES
+from afterword.web.members import members_of
 from afterword.web.operations import Route
 
 VERSION = "3.2"
@@ -17,9 +18,10 @@ TITLE = "Afterword"
 ABOUT: Final = (
     "Customer-satisfaction questionnaires: scheduled, sent, answered and measured.\n\n"
     "Send a token as `Authorization: Bearer …`. Every refusal is a problem document (RFC 9457) with a stable `code`; "
-    "with `Prefer: handling=strict` unknown members are refused instead of ignored. Bodies are JSON; existing clients "
-    "may send the same as a form with nested brackets, `metadata[questionnaire][transaction_id]=1042`, whose texts are "
-    "typed by their members. Every authenticated answer tells the rate limit in `RateLimit-Limit`, "
+    "with `Prefer: handling=strict` unknown members are refused instead of ignored. Bodies are JSON. Existing clients "
+    "may send the same as `application/x-www-form-urlencoded` with nested brackets, "
+    "`metadata[questionnaire][transaction_id]=1042`, whose texts are typed by their members. Every authenticated "
+    "answer tells the rate limit in `RateLimit-Limit`, "
     "`RateLimit-Remaining` and `RateLimit-Reset`. The paths /v3.0 and /v3.1 are aliases of this version."
 )
 JSON: Final = "application/json"
@@ -45,7 +47,10 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
         },
         "servers": [{"url": site.base_url}],
         "externalDocs": {"url": f"{site.public_url}/docs", "description": "The readable reference"},
-        "tags": [{"name": tag} for tag in dict.fromkeys(route.tag for route in routes)],
+        "tags": [
+            {"name": tag, "description": vocabulary.FAMILIES[tag]}
+            for tag in dict.fromkeys(route.tag for route in routes)
+        ],
         "paths": paths,
         "components": {
             "schemas": {**_tidied(schemas, requests=_reachable(schemas, bodies)), "ProblemDetails": components.PROBLEM},
@@ -88,16 +93,12 @@ def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
 def _body_of_one(
     route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
 ) -> dict[str, Any]:
-    reference, example = {"$ref": names[struct]}, describe.example_of(struct, is_request=True)
-    nested = [row.name for row in describe.rows_of(struct) if row.depth == 0 and row.is_nested]
-    form: dict[str, Any] = {"schema": reference, "example": example}
-    if nested:
-        form["encoding"] = {name: {"style": "deepObject", "explode": True} for name in nested}
     limit = "" if route.depth_max == edge.DEPTH_MAX else f", nested at most {route.depth_max} deep"
+    example = describe.example_of(struct, is_request=True)
     return {
         "description": f"At most {edge.BODY_BYTES_MAX:,} bytes{limit}.",
-        "required": any(row.is_required for row in describe.rows_of(struct)),
-        "content": {JSON: {"schema": reference, "example": example}, edge.FORM: form},
+        "required": any(member.is_required for member in members_of(struct)),
+        "content": {JSON: {"schema": {"$ref": names[struct]}, "example": example}},
     }
 
 
@@ -106,19 +107,12 @@ def _body_of_many(
 ) -> dict[str, Any]:
     example = describe.example_of(struct, is_request=True)
     many = {"type": "array", "minItems": 1, "maxItems": route.rows_max, "items": {"$ref": names[struct]}}
-    lines = {
-        "type": "string",
-        "contentMediaType": rows.LINES,
-        "description": f"One record a line, each as {names[struct].rpartition('/')[2]}.",
-    }
     return {
-        "description": f"1 to {route.rows_max:,} records, as a JSON array or as lines of JSON; at most "
-        f"{rows.BODY_BYTES_MAX:,} bytes, and {rows.RECORD_BYTES_MAX:,} a record. A wrong record is told in its place.",
+        "description": f"1 to {route.rows_max:,} records, as a JSON array, or as lines of JSON with the content type "
+        f"`{rows.LINES}`; at most {rows.BODY_BYTES_MAX:,} bytes, and {rows.RECORD_BYTES_MAX:,} a record. A wrong "
+        "record is told in its place.",
         "required": True,
-        "content": {
-            JSON: {"schema": many, "example": [example]},
-            rows.LINES: {"schema": lines, "example": msgspec.json.encode(example).decode() + "\n"},
-        },
+        "content": {JSON: {"schema": many, "example": [example]}},
     }
 
 
@@ -138,6 +132,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
+            "description": vocabulary.member("", name),
             "schema": {"type": "string", "pattern": "^[0-9A-Za-z]{22}$"}
             if name.endswith("_id") and name not in route.texts
             else {"type": "string", "minLength": 1},
@@ -146,6 +141,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     ]
     if route.query is not None:
         schema, components = _inline(route.query)
+        vocabulary.describe_members(route.query.__name__, schema)
         required = set(schema.get("required", ()))
         for name, each in schema.get("properties", {}).items():
             _limit(each)
@@ -155,6 +151,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
                     "name": name,
                     "in": "query",
                     "required": name in required,
+                    "description": each.pop("description", ""),
                     "schema": _resolved(each, components),
                     **style,
                 }
@@ -295,12 +292,16 @@ def _list_of(route: Route, reference: dict[str, Any], example: Any) -> tuple[dic
     if route.shape == "array":
         return array, [example]
     cursor = {"type": ["string", "null"], "description": "For `cursor`; null at the end."}
-    properties: dict[str, Any] = {"results": array, "next_cursor": cursor}
+    properties: dict[str, Any] = {"results": {**array, "description": "The entries."}, "next_cursor": cursor}
     shown: dict[str, Any] = {"results": [example], "next_cursor": None}
     if route.shape == "envelope":
-        numbers = {"type": ["integer", "null"], "description": "Null in cursor mode."}
-        counts = {"page": numbers, "last_page": numbers, "total_results": numbers}
-        properties = {**counts, "max_per_page": {"type": "integer"}, **properties}
+        about = {"page": "This page", "last_page": "The last page", "total_results": "How many entries there are"}
+        counts = {
+            name: {"type": ["integer", "null"], "description": f"{words}; null in cursor mode."}
+            for name, words in about.items()
+        }
+        most = {"type": "integer", "description": "How many entries a page has at most."}
+        properties = {**counts, "max_per_page": most, **properties}
         shown = {"page": 1, "max_per_page": 10, "last_page": 1, "total_results": 1, **shown}
     return {"type": "object", "required": list(properties), "properties": properties}, shown
 
@@ -359,6 +360,7 @@ def _tidied(schemas: Mapping[str, Any], *, requests: frozenset[str]) -> dict[str
             found[name] = _moment()
             continue
         schema.pop("title", None)
+        vocabulary.describe_members(name, schema)
         schema["description"] = re.sub(r"\s+", " ", schema.get("description", "")).strip() or name
         if name in requests:
             for each in schema.get("properties", {}).values():

@@ -11,9 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static
+from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static, vocabulary
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
 from afterword.web.operations import Route
 from afterword.web.pages import Pages
@@ -28,6 +29,7 @@ class Section:
 
     title: str
     anchor: str
+    about: str
     operations: tuple[Mapping[str, Any], ...]
 
 
@@ -66,6 +68,8 @@ class Reference:
             base_url=self._site.base_url,
             sections=self._sections(),
             criteria=CRITERIA,
+            roles=vocabulary.ROLES,
+            scopes=[(scope, vocabulary.scope(scope), _roles_with(scope)) for scope in sorted(SCOPES)],
             problems=_listed_problems(),
             field_codes=FIELD_CODES,
             example_curl=_curl_of_first(self._site),
@@ -88,7 +92,12 @@ class Reference:
     def _sections(self) -> list[Section]:
         tags = dict.fromkeys(route.tag for route in self._routes)
         return [
-            Section(tag, _anchor(tag), tuple(self._operation(route) for route in self._routes if route.tag == tag))
+            Section(
+                tag,
+                _anchor(tag),
+                vocabulary.FAMILIES[tag],
+                tuple(self._operation(route) for route in self._routes if route.tag == tag),
+            )
             for tag in tags
         ]
 
@@ -122,6 +131,10 @@ class Reference:
         if headers.matches(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=sent, media_type=media_type)
         return Response(content, media_type=media_type, headers=sent)
+
+
+def _roles_with(scope: str) -> str:
+    return ", ".join(role for role, scopes in ROLE_SCOPES.items() if scope in scopes)
 
 
 def _explanation(code: str, routes: Sequence[Route]) -> Explanation | None:

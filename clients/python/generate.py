@@ -264,6 +264,12 @@ def _plain(schema: Any, *, keep_enums: bool) -> Any:
         return schema
     is_members = "type" not in schema or isinstance(schema.get("type"), dict)  # a map of member names to schemas
     dropped = frozenset[str]() if is_members and all(isinstance(each, dict) for each in schema.values()) else DROPPED
+    if isinstance(schema.get("properties"), dict):  # the reference has the members' words
+        bare = {
+            name: {key: value for key, value in each.items() if key != "description"}
+            for name, each in schema["properties"].items()
+        }
+        schema = {**schema, "properties": bare}
     kept = {
         name: _plain(value, keep_enums=keep_enums)
         for name, value in schema.items()

@@ -5,24 +5,32 @@
 
 import json
 import os
+import re
+import shutil
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import msgspec
 import pytest
+from msgspec import inspect
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from afterword import app
-from afterword.core.organizations.access import SCOPES, alias_of
+from afterword.core.organizations.access import ACTIONS, ENTITIES, ROLE_SCOPES, SCOPES, alias_of
 from afterword.core.wire.site import Site
 from afterword.web import openapi
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
+from afterword.web.members import members_of
 from afterword.web.operations import Route
 
-FORM = "application/x-www-form-urlencoded"
-JSON_TYPES = {"application/json", "application/problem+json", FORM, "application/x-ndjson"}
+JSON_TYPES = {"application/json", "application/problem+json"}
+DOCS = Path(__file__).parents[2] / "docs/api.md"
 SNAPSHOT = Path(__file__).parent / "openapi.json"
+TABLES = tomllib.loads(Path(openapi.__file__).with_name("vocabulary.toml").read_text("utf-8"))
 ROUTES: list[Route] = [route for group in app.api_routes() for route in group.all]
 
 
@@ -150,7 +158,7 @@ def test_scopes(document: Any) -> None:
 
 
 def test_bodies(document: Any) -> None:
-    """JSON, and the same as a form; many records as a list or as lines; files as bytes."""
+    """JSON alone, as generators make two bodies of two media types; files as bytes. Forms are described in words."""
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         content = operation.get("requestBody", {}).get("content", {})
@@ -158,12 +166,9 @@ def test_bodies(document: Any) -> None:
             assert route.uploads == tuple(content)
         elif route.body is None:
             assert {} == content
-        elif route.rows_max is None:
-            assert ["application/json", FORM] == list(content)
-            assert content["application/json"]["schema"] == content[FORM]["schema"]
         else:
-            assert ["application/json", "application/x-ndjson"] == list(content)
-            assert route.rows_max == content["application/json"]["schema"]["maxItems"]
+            assert ["application/json"] == list(content)
+            assert route.rows_max == content["application/json"]["schema"].get("maxItems")
         files = {media_type.partition(";")[0] for media_type in route.media_types}
         answer = {"application/json"} if route.answer else set()
         assert files | answer == set(operation["responses"][str(route.status)].get("content", {}))
@@ -212,6 +217,108 @@ def unbounded(document: Any, schema: Any, place: str) -> Iterator[str]:
         yield from unbounded(document, schema.get("items", {}), f"{place}[]")
     for name, each in schema.get("properties", {}).items():
         yield from unbounded(document, each, f"{place}.{name}")
+
+
+def nodes(part: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every object of the document, with where it is."""
+    if isinstance(part, dict):
+        yield place, part
+    children = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for name, each in children:
+        yield from nodes(each, f"{place}/{name}")
+
+
+def test_everything_has_words(document: Any) -> None:
+    """Each member of each schema, each parameter, family and scope."""
+    schemas = list(nodes(document["components"]["schemas"]))
+    members = {
+        f"{place}/{name}": each
+        for place, schema in schemas
+        if isinstance(schema.get("properties"), dict)
+        for name, each in schema["properties"].items()
+    }
+    parameters = {
+        f"{place}/{each.get('name')}": each
+        for place, methods in document["paths"].items()
+        for operation in methods.values()
+        for each in operation["parameters"]
+        if "$ref" not in each
+    }
+    families = {tag["name"]: tag for tag in document["tags"]}
+    assert len(members) > 900
+    assert [] == [place for place, each in {**members, **parameters, **families}.items() if not each.get("description")]
+
+
+def test_no_word_is_unused() -> None:
+    """The vocabulary has no table and no member that nothing has."""
+    structs = {struct for route in ROUTES for struct in (route.body, route.query, route.answer) if struct is not None}
+    waiting = list(structs)
+    while waiting:
+        inner = [each for member in members_of(waiting.pop()) for each in structs_in(member.type)]
+        waiting += [each for each in inner if each not in structs]
+        structs |= set(inner)
+    members = {(struct.__name__, member.name) for struct in structs for member in members_of(struct)}
+    names = {name for _, name in members}
+    assert [] == sorted(set(TABLES["members"]) - names)
+    own = {(table, name) for table in TABLES for name in TABLES[table] if table[0].isupper()}
+    assert [] == sorted(own - members)
+    assert {route.tag for route in ROUTES} == set(TABLES["families"])
+    assert set(ROLE_SCOPES) == set(TABLES["roles"])
+    assert set(ENTITIES) == set(TABLES["entities"])
+
+
+def test_docs_list_scopes_and_roles() -> None:
+    """`docs/api.md` says what each opens; written anew together with the snapshot."""
+    page = DOCS.read_text("utf-8")
+    before, _, rest = page.partition("<!-- scopes: made from the vocabulary of the reference -->\n")
+    listed, _, after = rest.partition("<!-- end of scopes -->")
+    expected = scopes_in_markdown()
+    if os.environ.get("REWRITE_SNAPSHOTS") == "1":
+        DOCS.write_text(page.replace(listed, expected), "utf-8")
+    assert before
+    assert after
+    assert expected in DOCS.read_text("utf-8")
+
+
+def scopes_in_markdown() -> str:
+    """The roles as a list, the entities of scopes as a table."""
+    actions = "`Read`, `Create`, `Update`, `Delete`"
+    lines = [
+        *(f"- `{role}`: {words}" for role, words in TABLES["roles"].items()),
+        "",
+        f"A scope is an entity and an action, such as `Queue.Create`. The actions are {actions}; none implies another.",
+        "Owners have all scopes, and admins all but `Organization.Delete` and the changes of `Plan`.",
+        "",
+        "| Entity | What it opens | Reporting may | Agents may |",
+        "|---|---|---|---|",
+    ]
+    for entity in ENTITIES:
+        held = [
+            ", ".join(action for action in ACTIONS if f"{entity}.{action}" in ROLE_SCOPES[role]) or "nothing"
+            for role in ("reporting", "agent")
+        ]
+        lines.append(f"| `{entity}` | {TABLES['entities'][entity]} | {held[0]} | {held[1]} |")
+    return "\n".join(lines) + "\n"
+
+
+def structs_in(kind: Any) -> list[type[msgspec.Struct]]:
+    """The Structs that a type has inside."""
+    if isinstance(kind, inspect.StructType):
+        return [kind.cls]
+    inner = [getattr(kind, name, None) for name in ("type", "item_type", "value_type")]
+    return [found for each in [*inner, *getattr(kind, "types", ())] if each is not None for found in structs_in(each)]
+
+
+def test_patterns_compile_with_the_flag_u(document: Any) -> None:
+    """As generators and validators compile them; Python refuses no escape of punctuation, so it is looked for."""
+    patterns = {each["pattern"] for _, each in nodes(document) if isinstance(each.get("pattern"), str)}
+    assert len(patterns) > 5
+    for pattern in patterns:
+        escaped = set(re.findall(r"\\(.)", pattern))
+        assert set() == escaped - set("^$\\.*+?()[]{}|/-dDwWsSbBnrtfvx0u"), pattern
+    if node := shutil.which("node"):
+        script = "for (const pattern of JSON.parse(process.argv[1])) new RegExp(pattern, 'u')"
+        subprocess.run([node, "-e", script, json.dumps(sorted(patterns))], check=True, timeout=60)
 
 
 async def test_served(client: httpx2.AsyncClient) -> None:

@@ -1,6 +1,6 @@
 """A suppression on the wire."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -9,14 +9,13 @@ from afterword.responders.suppressions.service import Reason
 from afterword.web import fields
 from afterword.web.members import listing_of
 
-ChannelId = Literal[1, 2, 3, 4, 5]
 Note = Annotated[str, Meta(max_length=500)]
 
 
 class SuppressionRequest(fields.Request):
     """An address that is not to be written to."""
 
-    channel_id: ChannelId
+    channel_id: fields.ChannelId
     identifier: Annotated[str, Meta(min_length=1, max_length=IDENTIFIER_CHARACTERS_MAX, examples=["ann@example.com"])]
     reason: Reason = "blocked"
     expires_time: fields.Moment | None = None
@@ -28,7 +27,7 @@ class Suppression(fields.Resource):
 
     suppression_id: fields.Id
     organization_id: fields.Id
-    channel_id: int
+    channel_id: fields.ChannelId
     identifier: str
     reason: Reason
     expires_time: fields.DateTime | None

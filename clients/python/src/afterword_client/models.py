@@ -1521,7 +1521,7 @@ class WebhookUpdate(Struct, kw_only=True):
 class Error(Struct, kw_only=True):
     code: str
     message: str
-    pointer: Annotated[str, Meta(description="JSON Pointer into the body.")] | UnsetType = UNSET
+    pointer: str | UnsetType = UNSET
     parameter: str | UnsetType = UNSET
     header: str | UnsetType = UNSET
 
@@ -1531,13 +1531,13 @@ class ProblemDetails(Struct, kw_only=True):
     The body of every refusal.
     """
 
-    type: Annotated[str, Meta(description="A page that explains the code.")]
+    type: str
     title: str
     status: int
-    code: Annotated[str, Meta(description="Stable; decide by this.")]
+    code: str
     detail: str
-    message: Annotated[str, Meta(description="As detail.")]
-    error: Annotated[str, Meta(description="As detail, for old clients.")]
+    message: str
+    error: str
     instance: str
     request_id: str
     errors: list[Error]

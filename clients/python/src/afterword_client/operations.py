@@ -1838,7 +1838,7 @@ class Notifications(Family):
         return self._transport.request("GET", "/notification/subscription").read(models.NotificationSubscription)
 
     def replace_subscription(
-        self, body: models.NotificationSubscriptionRequest, *, if_match: str | None = None
+        self, body: models.NotificationSubscriptionRequest | None = None, *, if_match: str | None = None
     ) -> models.NotificationSubscription:
         """Replace Notification Subscription.
 
@@ -1941,7 +1941,7 @@ class Reports(Family):
         return self._transport.request("GET", f"/report/custom/{_segment(report_id)}").read(models.CustomReport)
 
     def update_custom_report(
-        self, report_id: str, body: models.CustomReportUpdate, *, if_match: str | None = None
+        self, report_id: str, body: models.CustomReportUpdate | None = None, *, if_match: str | None = None
     ) -> models.CustomReport:
         """Update a custom report.
 
