@@ -140,8 +140,10 @@ async def _export(stage: Stage, format_name: str, *, share: float = 1.0) -> tupl
             questionnaire_id=stage.seeded.questionnaire_id,
         )
         from_time = None if share == 1.0 else now - (365 * share) * _DAY
-        wish = ExportInput(format=format_name, from_time=from_time)
-        export = await service.create(database, caller=stage.caller, questionnaire=questionnaire, wish=wish, now=now)
+        request = ExportInput(format=format_name, from_time=from_time)
+        export = await service.create(
+            database, caller=stage.caller, questionnaire=questionnaire, request=request, now=now
+        )
     deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:
         async with db.connection(stage.pool) as database:

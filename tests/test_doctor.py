@@ -91,7 +91,7 @@ class TestPast:
     async def test_restored_before_a_worker_ran(self, tmp_path: Path, database_url: str) -> None:
         """What workers remembered beside the database tells of a restored backup before one of them runs."""
         async with await db.open_pool(database_url, size_max=1) as pool, db.connection(pool) as database:
-            standing = await guard_store.get_standing(database)
+            standing = await guard_store.get_log_position(database)
         mark = SendingMark(standing.installation_id, standing.confirmed_time, standing.last_seq + 1)
         (tmp_path / MARK_FILE).write_bytes(msgspec.json.encode(mark))
         finding = (await look(tmp_path, database_url=database_url))["past"]

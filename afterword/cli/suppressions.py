@@ -73,7 +73,7 @@ async def _suppress(
         written, wrong = await service.add_many(
             database,
             organization_id=organization_id,
-            wishes=[wish for _, wish in batch],
+            requests=[request for _, request in batch],
             secret=ground.site.secret,
             now=database.clock.now(),
         )

@@ -106,7 +106,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
 async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
     questionnaire = await _questionnaire(call, db)
     export = await service.create(
-        db, caller=call.caller, questionnaire=questionnaire, wish=_wish(call.body), now=call.now
+        db, caller=call.caller, questionnaire=questionnaire, request=_wish(call.body), now=call.now
     )
     return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 

@@ -106,42 +106,42 @@ class Work:
 
 
 async def create(
-    db: Database, *, caller: Caller, questionnaire: Questionnaire, wish: ExportInput, now: datetime
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, request: ExportInput, now: datetime
 ) -> Export:
     """Ask for an export. Raises Invalid (the filter, the cursor, the times), TooMany while many are waiting.
 
     It holds metadata values only as far as the caller may read them. Recipients without ITEM_SCOPE: InsufficientScope.
     """
-    _check(wish)
-    scopes = [scope for scope in VALUE_SCOPES if wish.include_metadata and scope in caller.scopes]
-    if wish.include_recipient:
+    _check(request)
+    scopes = [scope for scope in VALUE_SCOPES if request.include_metadata and scope in caller.scopes]
+    if request.include_recipient:
         caller.require(ITEM_SCOPE)
         scopes.append(ITEM_SCOPE)
-    await _read_filter(db, questionnaire=questionnaire, document=wish.filter)
+    await _read_filter(db, questionnaire=questionnaire, document=request.filter)
     if await store.count_open_exports(db, organization_id=caller.organization_id) >= OPEN_MAX:
         message = f"{OPEN_MAX} exports are waiting or being written; ask again when one has ended."
         raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
     return await store.insert_export(
         db,
         organization_id=caller.organization_id,
-        wish={
+        request={
             "export_id": ids.ordered(now),
             "questionnaire_id": questionnaire.questionnaire_id,
             "test": caller.test,
-            "format": wish.format,
-            "from_time": wish.from_time,
-            "to_time": wish.to_time,
-            "date_basis": wish.date_basis,
-            "filter": wish.filter,
-            "locale": wish.locale,
-            "values_as": wish.values,
-            "include_metadata": wish.include_metadata,
-            "include_incomplete": wish.include_incomplete,
-            "include_recipient": wish.include_recipient,
-            "byte_order_mark": wish.byte_order_mark,
+            "format": request.format,
+            "from_time": request.from_time,
+            "to_time": request.to_time,
+            "date_basis": request.date_basis,
+            "filter": request.filter,
+            "locale": request.locale,
+            "values_as": request.values,
+            "include_metadata": request.include_metadata,
+            "include_incomplete": request.include_incomplete,
+            "include_recipient": request.include_recipient,
+            "byte_order_mark": request.byte_order_mark,
             "scopes": scopes,
-            "since_cursor": wish.since_cursor,
-            "since_time": read_cursor(wish.since_cursor) if wish.since_cursor else None,
+            "since_cursor": request.since_cursor,
+            "since_time": read_cursor(request.since_cursor) if request.since_cursor else None,
             "created_time": now,
             "created_by": caller.actor_id,
         },
@@ -425,13 +425,13 @@ async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: 
     return node
 
 
-def _check(wish: ExportInput) -> None:
+def _check(request: ExportInput) -> None:
     wrong: list[FieldError] = []
-    if wish.from_time is not None and wish.to_time is not None and wish.from_time >= wish.to_time:
+    if request.from_time is not None and request.to_time is not None and request.from_time >= request.to_time:
         wrong.append(FieldError("out_of_range", "The end must lie after the beginning.", pointer="/to_time"))
-    if wish.since_cursor is not None:
+    if request.since_cursor is not None:
         try:
-            read_cursor(wish.since_cursor)
+            read_cursor(request.since_cursor)
         except ValueError as error:
             wrong.append(FieldError("invalid_cursor", str(error), pointer="/since_cursor"))
     if wrong:

@@ -79,7 +79,7 @@ async def count_open_exports(db: Database, *, organization_id: str) -> int:
     return count
 
 
-async def insert_export(db: Database, *, organization_id: str, wish: dict[str, Any]) -> Export:
+async def insert_export(db: Database, *, organization_id: str, request: dict[str, Any]) -> Export:
     """Queue an export; `wish` has the columns that were asked for."""
     row = await db.fetch_row(
         f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
@@ -88,7 +88,7 @@ async def insert_export(db: Database, *, organization_id: str, wish: dict[str, A
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
            returning {EXPORT_COLUMNS}""",
         organization_id,
-        *(wish[name] for name in (
+        *(request[name] for name in (
             "export_id", "questionnaire_id", "test", "format", "from_time", "to_time", "date_basis", "filter",
             "locale", "values_as", "include_metadata", "include_incomplete", "include_recipient", "byte_order_mark",
             "scopes", "since_cursor", "since_time", "created_time", "created_by",

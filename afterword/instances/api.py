@@ -100,7 +100,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
-        wish=_wish(call, await _declared(call, db)),
+        request=_wish(call, await _declared(call, db)),
         now=call.now,
         secret=call.site.secret,
         draw=random.random,

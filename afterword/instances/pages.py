@@ -402,7 +402,7 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
             database,
             organization_id=start.questionnaire.organization_id,
             questionnaire_id=start.questionnaire.questionnaire_id,
-            wish=issuing.IssueInput(
+            request=issuing.IssueInput(
                 instance_id=start.sheet.seed,
                 locale=start.sheet.head.locale,
                 reference_id=start.reference_id,

@@ -80,7 +80,14 @@ async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
 
 
 async def issue(
-    db: Database, *, caller: Caller, questionnaire_id: str, wish: IssueInput, now: datetime, secret: bytes, draw: Draw
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    request: IssueInput,
+    now: datetime,
+    secret: bytes,
+    draw: Draw,
 ) -> tuple[Instance, bool]:
     """Issue an instance through the API; False beside it where the `reference_id` had one already.
 
@@ -93,7 +100,7 @@ async def issue(
         questionnaire_id=questionnaire_id,
         application_ids=caller.application_ids,
     )
-    existing = await _existing(db, issuable=issuable, wish=wish)
+    existing = await _existing(db, issuable=issuable, request=request)
     if existing is not None:
         if caller.test and not existing.test:
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
@@ -102,18 +109,19 @@ async def issue(
     responder_id = await people.find_or_create(
         db,
         caller=caller,
-        responder_id=wish.responder_id,
-        metadata=wish.metadata.responder,
-        locale=wish.locale,
+        responder_id=request.responder_id,
+        metadata=request.metadata.responder,
+        locale=request.locale,
         now=now,
         secret=secret,
     )
     actor = Actor.of(caller)
     row = issuing.row(
-        issuable, version, wish, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
+        issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
-    if wish.sent_time is not None and wish.valid_days is not None:  # it may have gone out before its days are noticed
-        await expiry.notice(db, valid_days=wish.valid_days, now=now)
+    # It may have gone out before its days are noticed.
+    if request.sent_time is not None and request.valid_days is not None:
+        await expiry.notice(db, valid_days=request.valid_days, now=now)
     return await _insert(db, row=row, now=now, actor=actor), True
 
 
@@ -122,7 +130,7 @@ async def issue_by_link(
     *,
     organization_id: str,
     questionnaire_id: str,
-    wish: IssueInput,
+    request: IssueInput,
     now: datetime,
     secret: bytes,
     draw: Draw,
@@ -134,17 +142,21 @@ async def issue_by_link(
     issuable = await issuing.get_issuable(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id, by_link=True
     )
-    existing = await _existing(db, issuable=issuable, wish=wish)
+    existing = await _existing(db, issuable=issuable, request=request)
     if existing is not None:
         return existing, False
     version = await issuing.version_to_start(db, issuable=issuable)
     actor = responders.Actor("responder")
     # Not by address: whoever opens a public link may write any, and must not reach another person's record.
     found = await responders.find_or_create(
-        db, wanted=[responders.ResponderInput(organization_id, locale=wish.locale)], now=now, secret=secret, actor=actor
+        db,
+        wanted=[responders.ResponderInput(organization_id, locale=request.locale)],
+        now=now,
+        secret=secret,
+        actor=actor,
     )
     responder_id = found[0].responder_id
-    known = await _declared(db, issuable=issuable, metadata=wish.metadata)
+    known = await _declared(db, issuable=issuable, metadata=request.metadata)
     if known.responder:
         await responders.update_metadata(
             db,
@@ -158,7 +170,7 @@ async def issue_by_link(
     row = issuing.row(
         issuable,
         version,
-        replace(wish, metadata=known),
+        replace(request, metadata=known),
         responder_id=responder_id,
         now=now,
         draw=draw,
@@ -362,22 +374,22 @@ async def delete(
     await events.record(db, events=[news.event(deleted, "deleted", now=now, caller=caller)])
 
 
-async def _existing(db: Database, *, issuable: Issuable, wish: IssueInput) -> Instance | None:
+async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) -> Instance | None:
     """The instance that was issued before for the same reference, or for the same form of a public link."""
-    key = wish.reference_id or wish.instance_id
+    key = request.reference_id or request.instance_id
     if key is None:
         return None
     # A second issue for the same key waits here, so that it makes no responder for nothing.
     await store.claim_issue(
         db, organization_id=issuable.organization_id, questionnaire_id=issuable.questionnaire_id, key=key
     )
-    if wish.reference_id is None:
+    if request.reference_id is None:
         return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
     return await store.get_instance_by_reference(
         db,
         organization_id=issuable.organization_id,
         questionnaire_id=issuable.questionnaire_id,
-        reference_id=wish.reference_id,
+        reference_id=request.reference_id,
     )
 
 

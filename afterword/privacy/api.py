@@ -54,8 +54,10 @@ class Erasure(fields.Resource):
     refusals=("already_exists",),
 )
 async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
-    wish = ErasureInput(mode=call.body.mode, suppress=call.body.suppress, reason=call.body.reason)
-    made = await service.request(db, caller=call.caller, responder_id=call.ids["responder_id"], wish=wish, now=call.now)
+    request = ErasureInput(mode=call.body.mode, suppress=call.body.suppress, reason=call.body.reason)
+    made = await service.request(
+        db, caller=call.caller, responder_id=call.ids["responder_id"], request=request, now=call.now
+    )
     return Answer(Erasure.of(made, call.zone), version=made.version, location=f"{ERASURE}/{made.erasure_id}")
 
 

@@ -84,7 +84,7 @@ class Turn:
 Step = Callable[[Database, Work], Awaitable[Turn]]
 
 
-async def request(db: Database, *, caller: Caller, responder_id: str, wish: ErasureInput, now: datetime) -> Erasure:
+async def request(db: Database, *, caller: Caller, responder_id: str, request: ErasureInput, now: datetime) -> Erasure:
     """Begin to erase a person; the addresses are left alone from this very transaction on, if so wished.
 
     A person belongs to the whole organization: callers who see a part of it, or test data alone, are refused. Raises
@@ -100,9 +100,9 @@ async def request(db: Database, *, caller: Caller, responder_id: str, wish: Eras
     document = {
         "erasure_id": ids.ordered(now),
         "responder_id": responder_id,
-        "mode": wish.mode,
-        "suppress": wish.suppress,
-        "reason": wish.reason and mask(wish.reason, *known),
+        "mode": request.mode,
+        "suppress": request.suppress,
+        "reason": request.reason and mask(request.reason, *known),
         "requested_time": now,
         "requested_by": caller.actor_id or None,
         "salt": secrets.token_bytes(SALT_BYTES),
@@ -113,7 +113,7 @@ async def request(db: Database, *, caller: Caller, responder_id: str, wish: Eras
         raise AlreadyRunning("This person is being erased.") from error
     if erasure is None:
         raise AssertionError("a new id is free")
-    if wish.suppress:
+    if request.suppress:
         keys = [(address.channel_id, address.address_key.hex()) for address in addresses]
         await _suppress(db, erasure=erasure, keys=keys, actor=Actor.of(caller), now=now)
     return erasure

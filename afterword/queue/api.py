@@ -12,7 +12,7 @@ from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
-from afterword.queue.reading import changes_of, declared_for
+from afterword.queue.request_reader import changes_of, declared_for
 from afterword.queue.resources import QUEUE_ITEMS, QueueItem, QueueItemRequest, QueueItemUpdate
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, ItemScope, NewItem
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType

@@ -13,7 +13,7 @@ from afterword.core.wire.times import Instant
 from afterword.db import Row
 
 ItemKey = tuple[str, str]  # organization_id, item_id
-HoldKey = tuple[str, str, int]  # organization_id, item_id, epoch
+LeaseKey = tuple[str, str, int]  # organization_id, item_id, epoch
 
 _PUBLIC: Final[Mapping[int, PublicItem]] = {status.value: public for status, public in PUBLIC_ITEM.items()}
 
@@ -120,7 +120,7 @@ class Claimed(msgspec.Struct, frozen=True):
         return self.organization_id, self.item_id
 
     @property
-    def hold(self) -> HoldKey:
+    def lease_key(self) -> LeaseKey:
         """Names the item and our hold of it."""
         return self.organization_id, self.item_id, self.epoch
 
@@ -135,7 +135,7 @@ ITEM_COLUMNS: Final[LiteralString] = """organization_id, item_id, questionnaire_
   not_after, status, epoch, attempts, throttled, reason, result, dispatched_time, questionnaire_instance_id,
   previous_item_id, previous_questionnaire_instance_id, source, external_reference, version, created_by, updated_by,
   created_time, updated_time, anonymized_time"""
-TOLD_COLUMNS: Final[LiteralString] = """item_id, previous_item_id, questionnaire_id, responder_id,
+EVENT_COLUMNS: Final[LiteralString] = """item_id, previous_item_id, questionnaire_id, responder_id,
   responder_channel_identifier, questionnaire_instance_id, previous_questionnaire_instance_id, status, pipeline_id,
   locale, send_time, send_offset_minutes, dispatched_time, result, attempts, created_time, updated_time,
   anonymized_time, created_by, updated_by, external_reference"""  # what an event keeps: what clients may see

@@ -60,7 +60,7 @@ class Scheduler:
         self._moment = _default_moment(intake)
         self._days = intake.not_after_days, intake.valid_days
 
-    def slot(
+    def schedule(
         self, identifier: str, locale: str | None, wanted: Moment | None, *, item_id: str, created_time: datetime
     ) -> Schedule:
         """The item's slot; raises Invalid `invalid_address`."""
@@ -126,16 +126,16 @@ def editable(item: QueueItem) -> dict[str, Any]:
     }
 
 
-def replaced(item: QueueItem, wish: ScheduleRequest) -> dict[str, Any]:
+def replaced(item: QueueItem, request: ScheduleRequest) -> dict[str, Any]:
     """The editable part after a request that says all of it again; without a time of its own the old one stays."""
     wanted = {
         **editable(item),
-        "responder_channel_identifier": wish.responder_channel_identifier,
-        "locale": wish.locale,
-        "metadata": wish.metadata.as_stored,
+        "responder_channel_identifier": request.responder_channel_identifier,
+        "locale": request.locale,
+        "metadata": request.metadata.as_stored,
     }
-    if wish.send_time is not None:
-        wanted |= {"send_time": wish.send_time.instant, "send_offset_minutes": wish.send_time.offset_minutes}
+    if request.send_time is not None:
+        wanted |= {"send_time": request.send_time.instant, "send_offset_minutes": request.send_time.offset_minutes}
     return wanted
 
 
@@ -144,9 +144,9 @@ def merged(item: QueueItem, changes: Changes) -> dict[str, dict[str, str]]:
     return {kind: metadata.merge(item.metadata.get(kind, {}), getattr(changes, kind)) for kind in metadata.KINDS}
 
 
-def changed(item: QueueItem, wanted: Mapping[str, Any], desk: Scheduler) -> tuple[dict[str, object], bytes]:
+def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) -> tuple[dict[str, object], bytes]:
     """The changed columns and the address's key. Between attempts the wait before the next one stays."""
-    slot = desk.slot(
+    schedule = scheduler.schedule(
         wanted["responder_channel_identifier"],
         wanted["locale"],
         Moment(wanted["send_time"], wanted["send_offset_minutes"]),
@@ -156,11 +156,11 @@ def changed(item: QueueItem, wanted: Mapping[str, Any], desk: Scheduler) -> tupl
     was_tried = item.attempts > 0 or item.throttled > 0
     return {
         **wanted,
-        "not_after": slot.not_after,
-        "due_time": max(slot.due_time, item.due_time) if was_tried else slot.due_time,
+        "not_after": schedule.not_after,
+        "due_time": max(schedule.due_time, item.due_time) if was_tried else schedule.due_time,
         "reason": item.reason if was_tried else None,
         "result": item.result if was_tried else None,
-    }, slot.address_key
+    }, schedule.address_key
 
 
 def _default_moment(intake: Intake) -> Moment:

@@ -246,10 +246,12 @@ async def change(
     return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
 
 
-async def replace(db: Database, *, caller: Caller, item: QueueItem, wish: ScheduleRequest, secret: bytes) -> QueueItem:
+async def replace(
+    db: Database, *, caller: Caller, item: QueueItem, request: ScheduleRequest, secret: bytes
+) -> QueueItem:
     """Make a locked item what a request says anew; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
     require_pending(item)
-    wanted = replaced(item, wish)
+    wanted = replaced(item, request)
     if wanted == editable(item):
         return item
     return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
@@ -284,7 +286,7 @@ async def delete(db: Database, *, caller: Caller, place: ItemScope, check_versio
     deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
     if deleted is None:
         raise AssertionError("the locked item changed under us")
-    await _tell(db, caller=caller, item=deleted, kind="deleted")
+    await _record_event(db, caller=caller, item=deleted, kind="deleted")
 
 
 async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
@@ -308,7 +310,7 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
         sent = [(item.organization_id, resolved.questionnaire_instance_id)]
         await instances.mark_sent(db, sent=sent, now=resolved.updated_time)
         await reminders.schedule_next(db, sent=[(item.organization_id, item.item_id)], now=resolved.updated_time)
-    await _tell(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
+    await _record_event(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
     return resolved
 
 
@@ -320,9 +322,9 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
     caller = new.caller
     if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
         _refuse_unknown()
-    desk = Scheduler(intake, secret)
+    scheduler = Scheduler(intake, secret)
     item_id = ids.ordered(intake.now)
-    slot = desk.slot(
+    schedule = scheduler.schedule(
         new.responder_channel_identifier, new.locale, new.send_time, item_id=item_id, created_time=intake.now
     )
     if not intake.is_published:
@@ -334,15 +336,15 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
         "pipeline_id": intake.pipeline_id,
         "test": caller.test or new.test,
         "responder_channel_identifier": new.responder_channel_identifier,
-        "address_key": slot.address_key.hex(),
+        "address_key": schedule.address_key.hex(),
         "locale": new.locale,
         "metadata": new.metadata.as_stored,
-        "send_time": slot.send_time,
-        "send_offset_minutes": slot.send_offset_minutes,
-        "due_time": slot.due_time,
-        "not_after": slot.not_after,
-        "attempts_max": desk.attempts_max,
-        "resend_after_seconds": desk.resend_after_seconds,
+        "send_time": schedule.send_time,
+        "send_offset_minutes": schedule.send_offset_minutes,
+        "due_time": schedule.due_time,
+        "not_after": schedule.not_after,
+        "attempts_max": scheduler.attempts_max,
+        "resend_after_seconds": scheduler.resend_after_seconds,
         "source": new.source,
         "external_reference": new.external_reference,
         "previous_item_id": new.previous_item_id,
@@ -375,8 +377,8 @@ async def _cancel(db: Database, *, caller: Caller, item: QueueItem, result: str 
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
     if cancelled is None:
         raise AssertionError("the locked item changed under us")
-    await deciding.release_places(db, items=[(item.organization_id, item.item_id)])
-    await _tell(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
+    await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
+    await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
     return cancelled
 
 
@@ -388,7 +390,7 @@ async def _edit(
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
     if new_key != item.address_key:  # its place in the caps was the old address's
-        await deciding.release_places(db, items=[(item.organization_id, item.item_id)])
+        await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
     edited = await store.update_item(
         db,
         organization_id=item.organization_id,
@@ -398,7 +400,7 @@ async def _edit(
     )
     if edited is None:
         raise AssertionError("the locked item changed under us")
-    await _tell(db, caller=caller, item=edited, kind="updated")
+    await _record_event(db, caller=caller, item=edited, kind="updated")
     return edited
 
 
@@ -416,7 +418,7 @@ def _wanted(item: QueueItem, change: ItemChange) -> dict[str, Any]:
     return wanted
 
 
-async def _tell(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:
+async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:
     event = NewEvent(
         organization_id=item.organization_id,
         event_id=ids.ordered(item.updated_time),

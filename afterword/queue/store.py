@@ -12,13 +12,13 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.queue.lanes.store import count_items
-from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS, QueueItem, ShownItem
-from afterword.queue.restores.store import get_oldest_transaction_seconds, get_standing
+from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, QueueItem, ShownItem
+from afterword.queue.restores.store import get_log_position, get_oldest_transaction_seconds
 from afterword.queue.retention.store import count_pruned
 from afterword.web.metrics import Sample
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_TOLD: Final = as_document(TOLD_COLUMNS, "i")
+_TOLD: Final = as_document(EVENT_COLUMNS, "i")
 
 FIGURE_ITEMS_MAX: Final = 1_000
 PAUSED: Final = ("afterword_sending_paused", "1 while all sending waits for `afterword doctor --confirm-sending`.")
@@ -377,7 +377,7 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
         Sample(name, text, depth.sending, (("state", "sending"),)),
         Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
         Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
-        Sample(*PAUSED, float((await get_standing(db)).paused_time is not None)),
+        Sample(*PAUSED, float((await get_log_position(db)).paused_time is not None)),
         Sample(*OLDEST, await get_oldest_transaction_seconds(db)),
         Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
         *[

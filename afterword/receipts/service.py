@@ -1,7 +1,7 @@
 """What a report does: it is told, counted once, and, where a host says so, the address is left alone.
 
-A report never moves an item back: what was sent stays Sent. One that proves that an attempt of unknown outcome left is
-late truth. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
+A report never moves an item back: a sent item stays Sent. A report that proves an attempt of unknown outcome is a late
+acceptance. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from afterword.events.store import Actor
 from afterword.instances.deliveries import service as deliveries
 from afterword.providers.references.service import is_reference
 from afterword.queue.late_outcomes import service as truth
-from afterword.queue.late_outcomes.store import Truth
+from afterword.queue.late_outcomes.store import LateAcceptance
 from afterword.receipts import store
 from afterword.receipts.store import Item, NewReport
 from afterword.responders import service as responders
@@ -219,8 +219,8 @@ async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
 async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
     """Whatever somebody outside says of a message, proves that it has left."""
     unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
-    truths = [
-        Truth(
+    acceptances = [
+        LateAcceptance(
             organization_id=key[0],
             item_id=key[1],
             epoch=None,
@@ -231,8 +231,8 @@ async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> Non
         )
         for key, about in sorted(unknown.items())
     ]
-    if truths:
-        await truth.learn(db, truths=truths, now=now)
+    if acceptances:
+        await truth.record_acceptances(db, acceptances=acceptances, now=now)
 
 
 async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from afterword.db import Database, Row
 from afterword.db.columns import as_document
-from afterword.queue.records import TOLD_COLUMNS
+from afterword.queue.records import EVENT_COLUMNS
 
-_TOLD: Final = as_document(TOLD_COLUMNS, "q")
+_TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True)

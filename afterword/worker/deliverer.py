@@ -35,8 +35,8 @@ DEAL_SECONDS: Final = 0.25
 DEAL_EVENTS_MAX: Final = 500
 DEALT_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
 POLL_SECONDS: Final = 0.5
-RESCUE_SECONDS: Final = 5.0
-RESCUE_MAX: Final = 50
+REAP_SECONDS: Final = 5.0
+REAP_MAX: Final = 50
 CALL_SECONDS_MAX: Final = 15.0
 GRACE_SECONDS: Final = CALL_SECONDS_MAX + 2.0  # for what is being sent when the worker stops
 SETTLE_TRIES_MAX: Final = 5  # then the lease ends, and it is sent again
@@ -78,7 +78,7 @@ class Deliverer:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._repeat(self.deal_out, DEAL_SECONDS, stop))
-                group.create_task(self._repeat(self._rescue, RESCUE_SECONDS, stop))
+                group.create_task(self._repeat(self._reap, REAP_SECONDS, stop))
                 group.create_task(self._deliver(stop))
         finally:
             await self._caller.close()
@@ -104,14 +104,14 @@ class Deliverer:
         if free <= 0:
             return 0
         async with db.transaction(self._pool) as database:
-            letters, self._cursor = await sending.claim(
+            deliveries, self._cursor = await sending.claim(
                 database, after=self._cursor, limit=free, lease_seconds=self._lease_seconds
             )
-        for letter in letters:
-            flight = asyncio.create_task(self._serve(letter))
+        for delivery in deliveries:
+            flight = asyncio.create_task(self._serve(delivery))
             self._flights.add(flight)
             flight.add_done_callback(self._land)
-        return len(letters)
+        return len(deliveries)
 
     async def settle_all(self) -> None:
         """Wait for everything that is in flight."""
@@ -157,10 +157,10 @@ class Deliverer:
                 logger.exception("webhooks: a job failed")
             await wait(stop, seconds * _jitter())
 
-    async def _rescue(self) -> bool:
+    async def _reap(self) -> bool:
         async with db.transaction(self._pool) as database:
             now = database.clock.now()
-            return await sending.rescue(database, limit=RESCUE_MAX, now=now, jitter=_jitter()) == RESCUE_MAX
+            return await sending.reap(database, limit=REAP_MAX, now=now, jitter=_jitter()) == REAP_MAX
 
     # one delivery -------------------------------------------------------------------------------------------------
 
@@ -173,38 +173,38 @@ class Deliverer:
             else:
                 logger.error("a delivery failed", exc_info=error)
 
-    async def _serve(self, letter: Delivery) -> None:
-        if not letter.is_wanted:  # it was given other types or another binding since, perhaps another target too
+    async def _serve(self, delivery: Delivery) -> None:
+        if not delivery.is_wanted:  # it was given other types or another binding since, perhaps another target too
             reply = Reply(duration_ms=0, error="The webhook does not want this any more.", is_ours=True, is_last=True)
-            await self._settle(letter, reply)
+            await self._settle(delivery, reply)
             return
         try:
-            content = await self._content(letter)
+            content = await self._content(delivery)
         except errors.Unavailable:
             async with db.transaction(self._pool) as database:
-                await sending.release(database, hold=letter.hold)
+                await sending.release(database, lease=delivery.lease)
             return
         except Exception as error:
-            logger.exception("an event could not be rendered", event_id=letter.event.event_id)
+            logger.exception("an event could not be rendered", event_id=delivery.event.event_id)
             reply = Reply(duration_ms=0, error=cause_of("Rendering failed", error), is_ours=True)
-            await self._settle(letter, reply)
+            await self._settle(delivery, reply)
             return
-        await self._settle(letter, await self._call(letter, content))
+        await self._settle(delivery, await self._call(delivery, content))
 
-    async def _content(self, letter: Delivery) -> bytes:
-        event, zone = letter.event, times.zone_of(letter.time_zone)
+    async def _content(self, delivery: Delivery) -> bytes:
+        event, zone = delivery.event, times.zone_of(delivery.time_zone)
         async with db.connection(self._pool) as database:
             zones = {event.organization_id: zone}
             (data,) = await self._render(database, events=[event], site=self._site, zones=zones)
         return msgspec.json.encode(body_of(event, data, zone))
 
-    async def _call(self, letter: Delivery, content: bytes) -> Reply:
+    async def _call(self, delivery: Delivery, content: bytes) -> Reply:
         started, now = time.monotonic(), self._pool.clock.now()
         try:
             answer = await self._caller.request(
                 "POST",
-                letter.target_url,
-                headers={"content-type": JSON, **self._signed(letter, content, now)},
+                delivery.target_url,
+                headers={"content-type": JSON, **self._signed(delivery, content, now)},
                 content=content,
                 seconds=self._call_seconds,
             )
@@ -220,18 +220,18 @@ class Deliverer:
             error=_refused(answer.status),
         )
 
-    def _signed(self, letter: Delivery, content: bytes, now: datetime) -> Mapping[str, str]:
-        place = place_of(letter.hold.organization_id, letter.hold.webhook_id)
-        keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in letter.secrets]
-        return webhooks.sign(content, event_id=letter.event.event_id, timestamp=int(now.timestamp()), keys=keys)
+    def _signed(self, delivery: Delivery, content: bytes, now: datetime) -> Mapping[str, str]:
+        place = place_of(delivery.lease.organization_id, delivery.lease.webhook_id)
+        keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in delivery.secrets]
+        return webhooks.sign(content, event_id=delivery.event.event_id, timestamp=int(now.timestamp()), keys=keys)
 
-    async def _settle(self, letter: Delivery, reply: Reply) -> None:
+    async def _settle(self, delivery: Delivery, reply: Reply) -> None:
         """Write it down; a database that is away for a moment, or a replay that holds the webhook, is waited for."""
         for tries in range(1, SETTLE_TRIES_MAX + 1):
             try:
                 async with db.transaction(self._pool) as database:
                     now = database.clock.now()
-                    await sending.settle(database, hold=letter.hold, reply=reply, now=now, jitter=_jitter())
+                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=_jitter())
             except errors.Unavailable:
                 if tries == SETTLE_TRIES_MAX:
                     raise

@@ -62,7 +62,7 @@ class Guard:
         await self._adopt()
         async with db.transaction(self._pool) as database:
             # Without a file nothing outlasts a restart, and what is late says nothing of that.
-            view = await guards.look(
+            view = await guards.check_log(
                 database, mark=self._mark, is_first=not self._has_looked and self._file is not None
             )
         if view.reason is not None and self._reason is None:

@@ -10,7 +10,7 @@ import structlog
 
 from afterword import db, errors
 from afterword.queue.sending import service as sending
-from afterword.queue.sending.store import HoldKey
+from afterword.queue.sending.store import LeaseKey
 from afterword.worker.pace import BATCH_ITEMS_MAX, Pace
 
 AGAIN_SECONDS: Final = 0.25
@@ -32,13 +32,13 @@ class Heartbeat:
         *,
         database_url: str,
         pace: Pace,
-        holds: Callable[[], Sequence[HoldKey]],
-        lose: Callable[[Collection[HoldKey]], None],
+        lease_keys: Callable[[], Sequence[LeaseKey]],
+        lose: Callable[[Collection[LeaseKey]], None],
         watch: Callable[[], None] | None = None,
     ) -> None:
         self._database_url = database_url
         self._pace = pace
-        self._holds = holds
+        self._holds = lease_keys
         self._lose = lose
         self._watch = watch
         self.connected = asyncio.Event()
@@ -111,11 +111,11 @@ class Heartbeat:
         return None
 
     async def _renew(self, pool: db.Pool) -> None:
-        holds = self._holds()
-        for start in range(0, len(holds), BATCH_ITEMS_MAX):
-            batch = holds[start : start + BATCH_ITEMS_MAX]
+        lease_keys = self._holds()
+        for start in range(0, len(lease_keys), BATCH_ITEMS_MAX):
+            batch = lease_keys[start : start + BATCH_ITEMS_MAX]
             async with db.transaction(pool) as database:
-                kept = await sending.renew(database, holds=batch, lease_seconds=self._pace.lease_seconds)
-            lost = [hold for hold in batch if hold not in kept]
+                kept = await sending.renew(database, lease_keys=batch, lease_seconds=self._pace.lease_seconds)
+            lost = [lease_key for lease_key in batch if lease_key not in kept]
             if lost:
                 self._lose(lost)

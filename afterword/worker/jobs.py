@@ -141,7 +141,7 @@ class _Retention:
 
     def __init__(self, days: int) -> None:
         self._days = days
-        self._mark = retention.Mark()
+        self._mark = retention.RetentionCursor()
 
     async def run(self, db: Database) -> int:
         passed = 0
@@ -150,7 +150,7 @@ class _Retention:
                 db, mark=self._mark, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
             )
             passed += count
-            if passed >= PRUNE_ROWS_MAX or self._mark == retention.Mark():
+            if passed >= PRUNE_ROWS_MAX or self._mark == retention.RetentionCursor():
                 break
         return passed
 

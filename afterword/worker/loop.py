@@ -20,7 +20,7 @@ from afterword.core.wire.site import Site
 from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
 from afterword.queue.sending.service import Lease
-from afterword.queue.sending.store import HoldKey
+from afterword.queue.sending.store import LeaseKey
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.exports import Exporter
 from afterword.worker.guard import Guard
@@ -155,10 +155,10 @@ def _deliverer(pool: db.Pool, site: Site) -> Deliverer:
 def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:
     loop = asyncio.get_running_loop()
 
-    def lose(holds: Collection[HoldKey]) -> None:
+    def lose(holds: Collection[LeaseKey]) -> None:
         loop.call_soon_threadsafe(sender.lose, holds)
 
-    return Heartbeat(database_url=database_url, pace=pace, holds=sender.holds, lose=lose, watch=sender.watch)
+    return Heartbeat(database_url=database_url, pace=pace, lease_keys=sender.lease_keys, lose=lose, watch=sender.watch)
 
 
 async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> None:

@@ -30,7 +30,7 @@ from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import REASON_LOST, Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
-from afterword.queue.sending.store import HoldKey
+from afterword.queue.sending.store import LeaseKey
 from afterword.worker import isolation, rendering
 from afterword.worker.channels import ChannelRegistry, NoWayError
 from afterword.worker.claimer import Claimer
@@ -92,7 +92,7 @@ class Sender:
         self._cache = SettingsCache()
         self._accounts = Accounts(pool)
         self.ways = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
-        self._slots: dict[HoldKey, SendSlot] = {}
+        self._slots: dict[LeaseKey, SendSlot] = {}
         self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
         self._guard = guard
@@ -117,17 +117,17 @@ class Sender:
 
     # what the loop and the heartbeat ask --------------------------------------------------------------------------
 
-    def holds(self) -> list[HoldKey]:
+    def lease_keys(self) -> list[LeaseKey]:
         """What is to be renewed; safe to call from another thread. After `send_seconds_max` a slot is on its own."""
         oldest = time.monotonic() - self._pace.send_seconds_max
-        return [hold for hold, slot in list(self._slots.items()) if slot.started > oldest]
+        return [lease_key for lease_key, slot in list(self._slots.items()) if slot.started > oldest]
 
-    def lose(self, holds: Collection[HoldKey]) -> None:
-        """Somebody else has these items now. What has begun goes on: its answer may still be the late truth."""
-        for hold in holds:
-            slot = self._slots.get(hold)
+    def lose(self, lease_keys: Collection[LeaseKey]) -> None:
+        """Somebody else has these items now. What has begun goes on: its answer may still be the late acceptance."""
+        for lease_key in lease_keys:
+            slot = self._slots.get(lease_key)
             if slot is not None and slot.phase is Phase.HELD and slot.task is not None:
-                logger.warning("lease lost", organization_id=hold[0], item_id=hold[1])
+                logger.warning("lease lost", organization_id=lease_key[0], item_id=lease_key[1])
                 slot.task.cancel()
 
     def watch(self) -> None:
@@ -195,7 +195,7 @@ class Sender:
 
     def _enter(self, dispatch: Dispatch, started: float) -> None:
         slot = SendSlot(dispatch, started)
-        self._slots[dispatch.item.hold] = slot
+        self._slots[dispatch.item.lease_key] = slot
         self._accounts.enter(dispatch.account)
         slot.task = asyncio.create_task(self._serve(slot))
         slot.task.add_done_callback(lambda task: self._leave(slot, task))
@@ -206,7 +206,7 @@ class Sender:
         self._sent -= 1
         if slot.is_under_way:
             self._under_way.release()
-        del self._slots[item.hold]
+        del self._slots[item.lease_key]
         self._freed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
@@ -386,9 +386,9 @@ class Sender:
                 begun = await sending.begin(database, dispatches=batch, lease=self._lease)
         except errors.Unavailable:
             begun = await self._begin_again(batch)
-        return [dispatch.item.hold in begun for dispatch in batch]
+        return [dispatch.item.lease_key in begun for dispatch in batch]
 
-    async def _begin_again(self, batch: Sequence[Dispatch]) -> set[HoldKey]:
+    async def _begin_again(self, batch: Sequence[Dispatch]) -> set[LeaseKey]:
         """Until the database answers, or until no lease can have any margin left."""
         deadline = time.monotonic() + self._pace.lease_seconds
         while time.monotonic() < deadline:

@@ -114,7 +114,7 @@ class Desk:
                 database,
                 caller=caller,
                 questionnaire_id=self.house.questionnaire_id,
-                wish=IssueInput(responder_id=responder_id),
+                request=IssueInput(responder_id=responder_id),
                 now=database.clock.now(),
                 secret=self.house.site.secret,
                 draw=lambda: 0.0,

@@ -56,12 +56,12 @@ class Shop:
     async def issue(self, *, locale: str = "en", valid_days: int = 30, editable: bool = True) -> Instance:
         """An instance as a mail would have brought it."""
         async with db.transaction(self.pool) as database:
-            wish = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
+            request = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
             instance, _ = await instances.issue_by_link(
                 database,
                 organization_id=self.organization_id,
                 questionnaire_id=self.questionnaire_id,
-                wish=wish,
+                request=request,
                 now=database.clock.now(),
                 secret=SECRET,
                 draw=lambda: 0.0,

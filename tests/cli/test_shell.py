@@ -338,9 +338,9 @@ class TestConfirmSending:
         queue = Queue(pool, house, house.pipeline_id)
         await queue.schedule()
         async with db.transaction(pool) as database:
-            mark = (await guard.look(database, mark=None, is_first=False)).mark
+            mark = (await guard.check_log(database, mark=None, is_first=False)).mark
             assert mark is not None
-            view = await guard.look(database, mark=replace(mark, seq=10_000), is_first=False)
+            view = await guard.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
             assert view.is_new
         assert [] == await queue.worker().claim()
         assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout

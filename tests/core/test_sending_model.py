@@ -154,7 +154,7 @@ def outcomes(setting: Setting, state: State, step: int) -> Iterator[Step]:
         yield statuses.ACCEPTED, end(state, SENT)
     elif is_remembered(setting, state):
         unknown = int(step == UNKNOWN)
-        yield statuses.KNOWN, end(state._replace(unknown=state.unknown + unknown, in_doubt=False), SENT)
+        yield statuses.ALREADY_ACCEPTED, end(state._replace(unknown=state.unknown + unknown, in_doubt=False), SENT)
     elif step == NEVER:
         yield statuses.REFUSED, end(state._replace(in_doubt=False), FAILED)
     elif step == SLOWER:
@@ -228,19 +228,22 @@ def is_remembered(setting: Setting, state: State) -> bool:
     """What was told while the item was being sent decides its end: of an earlier attempt, or of the open one."""
     if setting.mutant == "a report of the open attempt forgotten" and not state.unknown:
         return False
-    return state.known and setting.mutant != "late truth forgotten while sending"
+    return state.known and setting.mutant != "late acceptance forgotten while sending"
 
 
 def late_truth(setting: Setting, state: State) -> Iterator[Step]:
     known = state._replace(known=True)
     corrected = known._replace(status=SENT, epoch=state.epoch + 1, leased=False)
     if state.status in {SCHEDULED, CLAIMED}:
-        yield statuses.LATE_TRUTH, corrected._replace(told=state.told + 1)
+        yield statuses.LATE_ACCEPTANCE, corrected._replace(told=state.told + 1)
     elif state.status == UNCERTAIN or (state.status == FAILED and state.in_doubt):
-        twice = setting.mutant == "late truth tells a second end"
-        yield statuses.LATE_TRUTH, corrected._replace(told=state.told + twice)  # told already; this event corrects it
+        twice = setting.mutant == "late acceptance tells a second end"
+        yield (
+            statuses.LATE_ACCEPTANCE,
+            corrected._replace(told=state.told + twice),
+        )  # told already; this event corrects it
     else:
-        yield statuses.LATE_NOTE, known
+        yield statuses.LATE_ACCEPTANCE_NOTED, known
 
 
 def end(state: State, status: Item) -> State:
@@ -337,8 +340,8 @@ def leading_to_an_end(reached_from: dict[State, list[State]]) -> set[State]:
 
 DESIGN = [Setting(2, True), Setting(3, True), Setting(2, False), Setting(3, False)]
 LATE_MUTANTS = {
-    "late truth forgotten while sending",
-    "late truth tells a second end",
+    "late acceptance forgotten while sending",
+    "late acceptance tells a second end",
     "a report of the open attempt forgotten",
 }
 
@@ -374,8 +377,8 @@ def test_design(tell: Tell) -> None:
         ("unfenced renew", "INV9"),
         ("event outside the transaction", "INV6"),
         ("reaper takes sending for safe", "INV4"),
-        ("late truth forgotten while sending", "TRUTH"),
-        ("late truth tells a second end", "INV6"),
+        ("late acceptance forgotten while sending", "TRUTH"),
+        ("late acceptance tells a second end", "INV6"),
         ("a report of the open attempt forgotten", "TRUTH"),
     ],
 )

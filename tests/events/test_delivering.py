@@ -396,15 +396,15 @@ class TestClaims:
             lost, other = make_deliverer(lease_seconds=0.0), make_deliverer()
             await lost.deal_out()
             async with db.transaction(desk.pool) as database:
-                letters, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
-            assert 1 == len(letters)
-            await other._rescue()
+                deliveries, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
+            assert 1 == len(deliveries)
+            await other._reap()
             await desk.hasten()
             await desk.deliver(other)
             async with db.transaction(desk.pool) as database:
                 is_settled = await sending.settle(
                     database,
-                    hold=letters[0].hold,
+                    lease=deliveries[0].lease,
                     reply=rules.Reply(duration_ms=1, status=500),
                     now=database.clock.now(),
                     jitter=1.0,

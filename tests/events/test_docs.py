@@ -30,8 +30,8 @@ def signed(*secrets: str, timestamp: int) -> dict[str, str]:
     return dict(rules.sign(BODY, event_id=EVENT_ID, timestamp=timestamp, keys=secrets))
 
 
-def secret(letter: str) -> str:
-    return rules.secret_of(letter.encode() * rules.SECRET_BYTES)
+def secret(delivery: str) -> str:
+    return rules.secret_of(delivery.encode() * rules.SECRET_BYTES)
 
 
 class TestPython:

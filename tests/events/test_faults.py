@@ -277,7 +277,7 @@ async def test_killed_between_sending_and_settling(
         other = make_deliverer()
         async with asyncio.timeout(30):
             while not [one for one in await desk.deliveries(hook["webhook_id"]) if one["state"] == "delivered"]:
-                await other._rescue()
+                await other._reap()
                 await desk.hasten()
                 await desk.deliver(other)
                 await asyncio.sleep(0.1)

@@ -35,9 +35,9 @@ class TestTurns:
         after = sending.START
         for _ in range(4):  # fewer places than its webhooks could fill
             async with db.transaction(desk.pool) as database:
-                letters, after = await sending.claim(database, after=after, limit=9)
-            for letter in letters:
-                counts[letter.hold.organization_id] = counts.get(letter.hold.organization_id, 0) + 1
+                deliveries, after = await sending.claim(database, after=after, limit=9)
+            for delivery in deliveries:
+                counts[delivery.lease.organization_id] = counts.get(delivery.lease.organization_id, 0) + 1
         assert {desk.house.organization_id: 8, neighbour.organization_id: 1} == counts
 
     async def test_all_webhooks_of_an_organization_come_to_their_turn(self, desk: Desk) -> None:
@@ -48,12 +48,12 @@ class TestTurns:
         seen: set[str] = set()
         for _ in range(200):
             async with db.transaction(desk.pool) as database:
-                letters, _ = await sending.claim(database, after=sending.START, limit=40)
-                for letter in letters:
-                    seen.add(letter.hold.webhook_id)
+                deliveries, _ = await sending.claim(database, after=sending.START, limit=40)
+                for delivery in deliveries:
+                    seen.add(delivery.lease.webhook_id)
                     now = database.clock.now()
                     reply = rules.Reply(duration_ms=1, status=200)
-                    await sending.settle(database, hold=letter.hold, reply=reply, now=now, jitter=1.0)
+                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=1.0)
             if hooks <= seen:
                 break
         assert hooks == seen

@@ -31,8 +31,8 @@ class Shop:
     def path(self) -> str:
         return f"/v3.2/q/questionnaire/{self.house.questionnaire_id}/export"
 
-    async def ask(self, status: int = 201, **wish: Any) -> dict[str, Any]:
-        response = await self.client.post(self.path, json={"format": "csv", **wish}, headers=self.house.headers)
+    async def ask(self, status: int = 201, **request: Any) -> dict[str, Any]:
+        response = await self.client.post(self.path, json={"format": "csv", **request}, headers=self.house.headers)
         assert status == response.status_code, response.text
         return response.json()
 
@@ -49,9 +49,9 @@ class Shop:
             count += 1
         return count
 
-    async def file(self, **wish: Any) -> str:
+    async def file(self, **request: Any) -> str:
         """The text of a written export."""
-        export = await self.ask(**wish)
+        export = await self.ask(**request)
         assert 1 == await self.write()
         response = await self.get(f"/q/export/{export['export_id']}/file")
         assert 200 == response.status_code, response.text

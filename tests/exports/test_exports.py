@@ -73,8 +73,8 @@ class TestCreate:
             ({"filter": {"all": 7}}, "/filter/all", "wrong_type"),
         ],
     )  # fmt: skip
-    async def test_wrong(self, shop: Shop, wish: dict[str, Any], pointer: str, code: str) -> None:
-        problem = await shop.ask(422, **wish)
+    async def test_wrong(self, shop: Shop, request: dict[str, Any], pointer: str, code: str) -> None:
+        problem = await shop.ask(422, **request)
         assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]]
 
     async def test_too_many_wait(self, shop: Shop) -> None:

@@ -101,14 +101,14 @@ class World:
     definition: Definition
 
     async def issue(
-        self, wish: IssueInput | None = None, *, now: datetime = NOW, caller: Caller | None = None
+        self, request: IssueInput | None = None, *, now: datetime = NOW, caller: Caller | None = None
     ) -> Instance:
         async with db.transaction(self.pool) as database:
             instance, _ = await service.issue(
                 database,
                 caller=caller or self.caller,
                 questionnaire_id=self.questionnaire_id,
-                wish=wish or IssueInput(),
+                request=request or IssueInput(),
                 now=now,
                 secret=SECRET,
                 draw=lambda: 0.0,

@@ -125,7 +125,7 @@ class TestPublicLink:
                     database,
                     organization_id=paid.caller.organization_id,
                     questionnaire_id=paid.questionnaire_id,
-                    wish=IssueInput(),
+                    request=IssueInput(),
                     now=NOW,
                     secret=SECRET,
                     draw=lambda: 0.0,

@@ -28,7 +28,7 @@ async def issue(pool: db.Pool, house: House) -> Issue:
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,
-                wish=IssueInput(valid_days=valid_days, sent_time=sent_time),
+                request=IssueInput(valid_days=valid_days, sent_time=sent_time),
                 now=database.clock.now(),
                 secret=house.site.secret,
                 draw=lambda: 0.0,

@@ -164,15 +164,15 @@ class TestSearch:
 
 class TestGet:
     async def test_ok(self, shop: Shop) -> None:
-        wish = IssueInput(
+        request = IssueInput(
             locale="en", metadata=Changes(responder={"email": "Ann@Example.com", "phone_number": "+306900000000"})
         )
-        instance = await shop.world.issue(wish)
+        instance = await shop.world.issue(request)
         later = NOW + timedelta(minutes=5)
         async with db.transaction(shop.world.pool) as database:
             await instances.mark_sent(database, sent=[(instance.organization_id, instance.instance_id)], now=NOW)
         await shop.world.save(instance, {NPS: 9}, now=later)
-        await shop.world.issue(wish, now=later)
+        await shop.world.issue(request, now=later)
 
         response = await shop.get(f"/q/responder/{instance.responder_id}")
 

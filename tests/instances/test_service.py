@@ -108,9 +108,9 @@ class TestIssue:
         assert (0, True) == (instance.valid_days, instance.editable)
 
     async def test_responder_by_address(self, world: World) -> None:
-        wish = IssueInput(metadata=Changes(responder={"email": "Ann@Example.com", "name": "Ann"}))
+        request = IssueInput(metadata=Changes(responder={"email": "Ann@Example.com", "name": "Ann"}))
 
-        first, second = await world.issue(wish), await world.issue(wish)
+        first, second = await world.issue(request), await world.issue(request)
         nobody, again = await world.issue(), await world.issue()
 
         assert first.responder_id == second.responder_id
@@ -119,18 +119,18 @@ class TestIssue:
 
     async def test_given_responder(self, world: World) -> None:
         first = await world.issue()
-        wish = IssueInput(responder_id=first.responder_id, metadata=Changes(responder={"name": "Ann"}))
+        request = IssueInput(responder_id=first.responder_id, metadata=Changes(responder={"name": "Ann"}))
 
-        second = await world.issue(wish)
+        second = await world.issue(request)
 
         assert first.responder_id == second.responder_id
         assert {"name": "Ann"} == (await responder_of(world, second)).metadata
 
     async def test_reference_is_issued_once(self, world: World) -> None:
         """Ten at once: one instance, and no responder is left over from the others."""
-        wish = IssueInput(reference_id="order-1042")
+        request = IssueInput(reference_id="order-1042")
 
-        issued = await asyncio.gather(*(world.issue(wish) for _ in range(10)))
+        issued = await asyncio.gather(*(world.issue(request) for _ in range(10)))
 
         assert 1 == len({instance.instance_id for instance in issued})
         assert ["created"] == await world.news(issued[0].instance_id)
@@ -159,13 +159,13 @@ class TestIssue:
 
 
 class TestIssueByLink:
-    async def by_link(self, world: World, wish: IssueInput) -> tuple[Instance, bool]:
+    async def by_link(self, world: World, request: IssueInput) -> tuple[Instance, bool]:
         async with db.transaction(world.pool) as database:
             return await service.issue_by_link(
                 database,
                 organization_id=world.caller.organization_id,
                 questionnaire_id=world.questionnaire_id,
-                wish=wish,
+                request=request,
                 now=NOW,
                 secret=SECRET,
                 draw=lambda: 0.0,
@@ -199,21 +199,21 @@ class TestIssueByLink:
         assert first[0].instance_id == second[0].instance_id
 
     async def test_one_form_sent_ten_times(self, world: World) -> None:
-        wish = IssueInput(instance_id=ids.secret())
+        request = IssueInput(instance_id=ids.secret())
 
-        issued = await asyncio.gather(*(self.by_link(world, wish) for _ in range(10)))
+        issued = await asyncio.gather(*(self.by_link(world, request) for _ in range(10)))
 
-        assert {wish.instance_id} == {instance.instance_id for instance, _ in issued}
+        assert {request.instance_id} == {instance.instance_id for instance, _ in issued}
         assert 1 == sum(is_new for _, is_new in issued)
 
     async def test_form_of_a_deleted_instance(self, world: World) -> None:
-        wish = IssueInput(instance_id=ids.secret())
-        instance, _ = await self.by_link(world, wish)
+        request = IssueInput(instance_id=ids.secret())
+        instance, _ = await self.by_link(world, request)
         async with db.transaction(world.pool) as database:
             await service.delete(database, caller=world.caller, instance_id=instance.instance_id, now=LATER)
 
         with pytest.raises(errors.NotFound):
-            await self.by_link(world, wish)
+            await self.by_link(world, request)
 
 
 class TestIssueForItems:

@@ -133,11 +133,11 @@ async def reasons(queue: Queue) -> dict[str, str | None]:
 async def test_suppression_and_sending_agree(client: Client, tell: Tell) -> None:
     queue, sample = client.queue, pairs(PAIRS)
     async with db.transaction(queue.pool) as database:
-        wishes = [SuppressionInput(channel_id=EMAIL, identifier=pair.first) for pair in sample]
+        requests = [SuppressionInput(channel_id=EMAIL, identifier=pair.first) for pair in sample]
         written, wrong = await suppressions.add_many(
             database,
             organization_id=queue.house.organization_id,
-            wishes=wishes,
+            requests=requests,
             secret=queue.secret,
             now=database.clock.now(),
         )

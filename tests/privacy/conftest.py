@@ -83,9 +83,9 @@ class Desk:
         async with db.connection(self.pool) as database:
             return await database.fetch_value(statement, *values)
 
-    async def erase(self, responder_id: str, **wish: object) -> dict[str, Any]:
+    async def erase(self, responder_id: str, **request: object) -> dict[str, Any]:
         """Ask for it and let the worker's job do it."""
-        made = await self.ask("POST", f"/q/responder/{responder_id}/erasure", wish)
+        made = await self.ask("POST", f"/q/responder/{responder_id}/erasure", request)
         await self.work()
         return await self.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
 

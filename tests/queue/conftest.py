@@ -70,7 +70,7 @@ class Worker:
     async def begin(self, *dispatches: Dispatch) -> list[Dispatch]:
         async with db.transaction(self.queue.pool) as database:
             begun = await sending.begin(database, dispatches=dispatches, lease=self.lease)
-        return [dispatch for dispatch in dispatches if dispatch.item.hold in begun]
+        return [dispatch for dispatch in dispatches if dispatch.item.lease_key in begun]
 
     async def settle(self, outcome: Outcome, *dispatches: Dispatch, waits: Waits = Waits()) -> None:  # noqa: B008
         async with db.transaction(self.queue.pool) as database:
@@ -90,8 +90,8 @@ class Worker:
 
     async def renew(self, *dispatches: Dispatch) -> int:
         async with db.transaction(self.queue.pool) as database:
-            holds = [dispatch.item.hold for dispatch in dispatches]
-            return len(await sending.renew(database, holds=holds, lease_seconds=LEASE_SECONDS))
+            lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
+            return len(await sending.renew(database, lease_keys=lease_keys, lease_seconds=LEASE_SECONDS))
 
 
 @dataclass

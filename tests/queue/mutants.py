@@ -31,9 +31,9 @@ MUTANTS: Final[Mapping[str, tuple[str, str]]] = {
         "set status = 2, epoch = greatest(q.epoch, 1), attempts",
     ),
     "the claim counts no attempt": ("attempts = q.attempts + 1, owner", "attempts = q.attempts, owner"),
-    "late truth tells a second end": ("k.status < 4 as is_terminal", "true as is_terminal"),
+    "late acceptance tells a second end": ("k.status < 4 as is_terminal", "true as is_terminal"),
     "cancel while sending": ("and item_id = $2 and status in (1, 2)", "and item_id = $2 and status in (1, 2, 3)"),
-    "late truth forgotten": ("where a.outcome = 'accepted_late' or", "where false and"),
+    "late acceptance forgotten": ("where a.outcome = 'accepted_late' or", "where false and"),
     "a report of the open attempt forgotten": ("or (a.outcome is null and exists", "or (false and exists"),
     "renew is not fenced": (
         f"{_FENCED}q.status::int in (2, 3) and q.lease_until > now()",

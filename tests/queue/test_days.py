@@ -38,7 +38,8 @@ ITEMS, WORKERS = 12, 3
 EVENTS_MAX = 20_000  # of a day; beyond them it would never end
 OPEN = {Item.SCHEDULED, Item.CLAIMED, Item.SENDING}
 SETTLED = (
-    statuses.ACCEPTED, statuses.REFUSED, statuses.RETRY, statuses.THROTTLED, statuses.UNKNOWN, statuses.KNOWN,
+    statuses.ACCEPTED, statuses.REFUSED, statuses.RETRY, statuses.THROTTLED, statuses.UNKNOWN,
+    statuses.ALREADY_ACCEPTED,
 )  # fmt: skip
 MUTANTS = (
     "the reaper forgets",
@@ -46,7 +47,7 @@ MUTANTS = (
     "settle is not fenced",
     "cancel has no guard",
     "the claim keeps the epoch",
-    "late truth is forgotten",
+    "late acceptance is forgotten",
     "a report of the open attempt is forgotten",
 )
 
@@ -252,7 +253,7 @@ class Day:
             return
         item = Overdue("o", row.item_id, row.epoch, row.status, row.attempts, row.attempts_max, row.resend,
                        row.not_after, None, self.now)  # fmt: skip
-        settlement = outcomes.rescued(item, waits=self._waits())
+        settlement = outcomes.reaped(item, waits=self._waits())
         if row.status == Item.SENDING:
             if self._is_known(row):
                 settlement = outcomes.known(item, settlement, now=self.now)
@@ -273,10 +274,10 @@ class Day:
         corrects = row.status == Item.FAILED and row.reason == outcomes.REASON_UNKNOWN
         if row.status in {Item.SCHEDULED, Item.CLAIMED, Item.UNCERTAIN} or corrects:
             row.told += row.status in OPEN
-            self._move(row, statuses.LATE_TRUTH, Item.SENT)
+            self._move(row, statuses.LATE_ACCEPTANCE, Item.SENT)
             row.epoch, row.lease, row.reason = row.epoch + 1, None, None
         else:
-            self._move(row, statuses.LATE_NOTE, row.status)
+            self._move(row, statuses.LATE_ACCEPTANCE_NOTED, row.status)
         self._check(row)
 
     def cancel(self, row: Row) -> None:
@@ -320,7 +321,7 @@ class Day:
         return (row.lease or self.now) - self.now
 
     def _is_known(self, row: Row) -> bool:
-        is_known = "accepted_late" in row.outcomes.values() and self.mutant != "late truth is forgotten"
+        is_known = "accepted_late" in row.outcomes.values() and self.mutant != "late acceptance is forgotten"
         return is_known or (row.reported and self.mutant != "a report of the open attempt is forgotten")
 
     def _say(self, row: Row, what: str) -> None:

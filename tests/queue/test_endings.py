@@ -148,7 +148,7 @@ async def suppressed(queue: Queue) -> QueueItem:
         await suppressions.add(
             database,
             caller=queue.house.caller,
-            wish=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
+            request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
             secret=queue.secret,
             now=database.clock.now(),
         )

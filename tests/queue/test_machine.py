@@ -49,7 +49,7 @@ from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
 FULL = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 EXAMPLES, STEPS = (2_000, 60) if FULL else (60, 20)
 EXAMPLES_TEETH, STEPS_TEETH = 3_000, 20  # the first that notices ends it
-ALWAYS = {"settle ignores the epoch", "late truth forgotten"}  # the hardest to notice
+ALWAYS = {"settle ignores the epoch", "late acceptance forgotten"}  # the hardest to notice
 WORKERS, ITEMS_MAX = 2, 3
 ATTEMPTS_MAX = 3
 TURNS_MAX = 10
@@ -63,8 +63,9 @@ ANSWERS: dict[str, tuple[Outcome, int]] = {
     "throttled": (Retry("throttle", "454 slower", 454), 0),
 }
 SETTLES = (
-    statuses.ACCEPTED, statuses.REFUSED, statuses.RETRY, statuses.THROTTLED, statuses.UNKNOWN, statuses.KNOWN,
-    statuses.LATE_TRUTH, statuses.LATE_NOTE,
+    statuses.ACCEPTED, statuses.REFUSED, statuses.RETRY, statuses.THROTTLED, statuses.UNKNOWN,
+    statuses.ALREADY_ACCEPTED,
+    statuses.LATE_ACCEPTANCE, statuses.LATE_ACCEPTANCE_NOTED,
 )  # fmt: skip
 AWAY = (errors.Unavailable, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.InternalClientError,
         asyncpg.AdminShutdownError, OSError)  # fmt: skip
@@ -145,7 +146,7 @@ class Machine(RuleBasedStateMachine):
         self.workers = [Process(self.queue.worker()) for _ in range(WORKERS)]
         self.allowed: tuple[Move, ...] = ()
         self.is_patient = False
-        self.disconnects = self.wishes = 1  # that are left: more of either, and there would be little else
+        self.disconnects = self.requests = 1  # that are left: more of either, and there would be little else
         self.do(self._empty)
         for resends in (True, False):
             self._schedule(resends=resends, days=3)
@@ -187,15 +188,15 @@ class Machine(RuleBasedStateMachine):
         """Patient ones keep their wishes until something is being sent."""
         self.is_patient = is_patient
 
-    @precondition(lambda self: self.wishes and (not self.is_patient or self._any(Item.SENDING)))
-    @rule(data=st.data(), wish=st.sampled_from(["cancel", "edit", "delete"]))
-    def client(self, data: st.DataObject, wish: str) -> None:
-        self.wishes -= 1
+    @precondition(lambda self: self.requests and (not self.is_patient or self._any(Item.SENDING)))
+    @rule(data=st.data(), request=st.sampled_from(["cancel", "edit", "delete"]))
+    def client(self, data: st.DataObject, request: str) -> None:
+        self.requests -= 1
         being_sent = [name for name in sorted(self.known) if self.known[name].row["status"] == Item.SENDING]
         item_id = data.draw(st.sampled_from(being_sent or sorted(self.known)))
-        if wish == "cancel":
+        if request == "cancel":
             self._cancel(item_id)
-        elif wish == "delete":
+        elif request == "delete":
             self._delete(item_id)
         else:
             self._edit(item_id, data.draw(st.integers(-5, 300)))
@@ -269,15 +270,15 @@ class Machine(RuleBasedStateMachine):
         waiting = [held for held in process.held if _waits(held)]
         if not waiting:
             return
-        expected = {held.dispatch.item.hold for held in waiting if self._is_held(held, Item.CLAIMED)}
+        expected = {held.dispatch.item.lease_key for held in waiting if self._is_held(held, Item.CLAIMED)}
         begun = self.do(lambda: process.worker.begin(*(held.dispatch for held in waiting)), statuses.BEGIN)
-        found = {dispatch.item.hold for dispatch in begun}
+        found = {dispatch.item.lease_key for dispatch in begun}
         assert expected == found, "begin"
         rows = self._rows()
         for item_id in {held.dispatch.item.item_id for held in waiting} - {item_id for _, item_id, _ in expected}:
             assert _kept(self.known[item_id].row) == _kept(rows[item_id]), "a fenced worker began"
         for held in waiting:
-            held.begun = held.dispatch.item.hold in found
+            held.begun = held.dispatch.item.lease_key in found
         process.held = [held for held in process.held if held.begun]
 
     @precondition(lambda self: self._able(_is_on_the_wire))
@@ -360,7 +361,7 @@ class Machine(RuleBasedStateMachine):
         self._look()
         self.do(self.queue.reap, statuses.REAP_CLAIMED, statuses.REAP_SENDING)
         allowed = self.allowed
-        self.holds()
+        self.lease_keys()
         self.do(lambda: self.queue.shift(timedelta(seconds=700)))
         self.allowed = allowed
 
@@ -422,7 +423,7 @@ class Machine(RuleBasedStateMachine):
                     reports=[Report(kind=kind, item_id=item_id)], now=database.clock.now(),
                 )  # fmt: skip
 
-        told = self.do(act, statuses.LATE_TRUTH, statuses.LATE_NOTE)
+        told = self.do(act, statuses.LATE_ACCEPTANCE, statuses.LATE_ACCEPTANCE_NOTED)
         # Of what its host refused, though a report says that it left, further reports are not heard.
         may_have_left = any(outcome in {None, "accepted", "accepted_late", "unknown"} for outcome in outcomes)
         assert told == (kind not in known.said and may_have_left), "a report counts once"
@@ -462,7 +463,7 @@ class Machine(RuleBasedStateMachine):
     # what must hold -----------------------------------------------------------------------------------------------
 
     @invariant()
-    def holds(self) -> None:
+    def lease_keys(self) -> None:
         before = {item_id: known.row for item_id, known in self.known.items()}
         self._look()
         for item_id, known in self.known.items():
@@ -520,7 +521,7 @@ class Machine(RuleBasedStateMachine):
 
     def _step(self, act: Callable[[], None]) -> None:
         act()
-        self.holds()
+        self.lease_keys()
 
     def _any(self, *status: Item) -> bool:
         return any(known.row["status"] in status for known in self.known.values())

@@ -126,11 +126,11 @@ ACTS: dict[Move, Act] = {
     statuses.RETRY: lambda case: case.settle(Retry("recipient", "later")),
     statuses.THROTTLED: lambda case: case.settle(Retry("throttle", "slower")),
     statuses.UNKNOWN: lambda case: case.settle(Unknown("no answer")),
-    statuses.KNOWN: lambda case: case.settle(Retry("recipient", "later")),
+    statuses.ALREADY_ACCEPTED: lambda case: case.settle(Retry("recipient", "later")),
     statuses.REAP_CLAIMED: lambda case: case.reap(),
     statuses.REAP_SENDING: lambda case: case.reap(),
-    statuses.LATE_TRUTH: lambda case: case.learn(),
-    statuses.LATE_NOTE: lambda case: case.learn(),
+    statuses.LATE_ACCEPTANCE: lambda case: case.learn(),
+    statuses.LATE_ACCEPTANCE_NOTED: lambda case: case.learn(),
     statuses.CANCEL: lambda case: case.change(ItemChange(is_abort=True)),
     statuses.EDIT: lambda case: case.change(
         ItemChange(send_time=Moment(case.dispatch.item.database_now + MOMENT, 0))
@@ -143,11 +143,11 @@ VARIANTS: dict[Move, list[Variant]] = {
     statuses.GIVE_UP: [Variant(), Variant(used_up=True)],
     statuses.RETRY: [Variant(), Variant(used_up=True)],
     statuses.UNKNOWN: [Variant(), Variant(used_up=True), Variant(resends=False)],
-    statuses.KNOWN: [Variant(doubts="accepted_late")],
+    statuses.ALREADY_ACCEPTED: [Variant(doubts="accepted_late")],
     statuses.REAP_CLAIMED: [Variant(), Variant(used_up=True)],
     statuses.REAP_SENDING: [Variant(), Variant(used_up=True), Variant(resends=False), Variant(doubts="accepted_late")],
-    statuses.LATE_TRUTH: LATE,
-    statuses.LATE_NOTE: LATE,
+    statuses.LATE_ACCEPTANCE: LATE,
+    statuses.LATE_ACCEPTANCE_NOTED: LATE,
     statuses.RESOLVE: [Variant(), Variant(is_sent=False)],
 }
 # One service makes both, by the state that it finds; each is looked at alone.
@@ -174,7 +174,9 @@ async def test_arcs(queue: Queue, move: Move) -> None:
         except errors.Conflict:
             assert before == await _row(case), "a refusal changes nothing"
         after = await _row(case)
-        if before != after and (move not in (statuses.LATE_TRUTH, statuses.LATE_NOTE) or _is(move, before, after)):
+        if before != after and (
+            move not in (statuses.LATE_ACCEPTANCE, statuses.LATE_ACCEPTANCE_NOTED) or _is(move, before, after)
+        ):
             found.add((start, Item(after["status"])))
             assert after["epoch"] >= before["epoch"]
         await queue.execute("delete from event")
@@ -243,4 +245,4 @@ async def _row(case: Case) -> dict[str, Any]:
 
 def _is(move: Move, before: dict[str, Any], after: dict[str, Any]) -> bool:
     """One service makes both: the note marks the attempt, the truth moves the item too."""
-    return (before["status"] == after["status"]) == (move is statuses.LATE_NOTE)
+    return (before["status"] == after["status"]) == (move is statuses.LATE_ACCEPTANCE_NOTED)

@@ -217,9 +217,9 @@ class TestBegin:
         await worker.hand_back(gone)
 
         async with db.transaction(queue.pool) as database:
-            holds = await sending.begin_again(database, dispatches=dispatches, lease=worker.lease)
+            lease_keys = await sending.begin_again(database, dispatches=dispatches, lease=worker.lease)
 
-        assert {begun.item.hold, not_begun.item.hold} == holds
+        assert {begun.item.lease_key, not_begun.item.lease_key} == lease_keys
 
 
 class TestSettle:

@@ -14,7 +14,7 @@ from afterword import db
 from afterword.pipelines import store as pipelines_store
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.late_outcomes import store as truth_store
-from afterword.queue.late_outcomes.store import Truth
+from afterword.queue.late_outcomes.store import LateAcceptance
 from afterword.queue.restores import store as guard_store
 from afterword.queue.sending import store as sending_store
 from afterword.queue.sending.store import Settlement
@@ -145,7 +145,7 @@ async def test_begin_settle_and_reap(full: Queue) -> None:
     owner = uuid.uuid4()
     async with db.transaction(full.pool) as database:
         items = await sending_store.claim_items(database, shares={full.lane: 100}, owner=owner, lease_seconds=60)
-    begins = [(item.hold, "i" * 22, "r" * 22, 1) for item in items]
+    begins = [(item.lease_key, "i" * 22, "r" * 22, 1) for item in items]
     settlements = [
         Settlement(
             organization_id=item.organization_id, item_id=item.item_id, epoch=item.epoch, status=4, outcome="accepted",
@@ -156,13 +156,13 @@ async def test_begin_settle_and_reap(full: Queue) -> None:
 
     async with db.transaction(full.pool) as database:
         explained = Explained(database)
-        await sending_store.update_leases(explained, holds=[item.hold for item in items], lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        await sending_store.update_leases(explained, lease_keys=[item.lease_key for item in items], lease_seconds=60)  # pyright: ignore[reportArgumentType]
         check(explained.plan)
         await sending_store.update_items_to_sending(explained, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
         check(explained.plan)
         await sending_store.settle_items(explained, settlements=settlements)  # pyright: ignore[reportArgumentType]
         check(explained.plan)
-        await sending_store.rescue_items(explained, limit=500)  # pyright: ignore[reportArgumentType]
+        await sending_store.reap_items(explained, limit=500)  # pyright: ignore[reportArgumentType]
         check(explained.plan)
 
 
@@ -206,16 +206,16 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
         shares, owner = {queue.lane: 10}, uuid.uuid4()
         settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
         await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        await sending_store.update_leases(generic, holds=[settlement.hold], lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        begins = [(settlement.hold, "i", "r", 1)]
+        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyright: ignore[reportArgumentType]
+        begins = [(settlement.lease_key, "i", "r", 1)]
         await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
         for settle in (
             sending_store.settle_items,
             sending_store.settle_claimed_items,
-            sending_store.settle_rescued_items,
+            sending_store.settle_reaped_items,
         ):
             await settle(generic, settlements=[settlement])  # pyright: ignore[reportArgumentType]
-        late = Truth(
+        late = LateAcceptance(
             organization_id="o",
             item_id="i",
             epoch=1,
@@ -224,11 +224,11 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
             provider_reference=None,
             event_id="e",
         )
-        await truth_store.settle_late_items(generic, truths=[late])  # pyright: ignore[reportArgumentType]
+        await truth_store.settle_late_items(generic, acceptances=[late])  # pyright: ignore[reportArgumentType]
         await truth_store.list_locked_items(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
         await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
         await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyright: ignore[reportArgumentType]
-        await sending_store.list_begun(generic, holds=[settlement.hold], margin_seconds=5)  # pyright: ignore[reportArgumentType]
+        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyright: ignore[reportArgumentType]
         await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyright: ignore[reportArgumentType]
 
     assert 12 == len(generic.plans)

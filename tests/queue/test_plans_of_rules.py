@@ -8,7 +8,7 @@ import pytest
 
 from afterword import db
 from afterword.queue.deciding import store as deciding
-from afterword.queue.deciding.store import PlaceKey
+from afterword.queue.deciding.store import ContactKey
 from afterword.queue.reminders import store as reminders
 from afterword.receipts import store as reports
 from afterword.responders import store as responders
@@ -110,7 +110,7 @@ async def test_by_key(filled: Queue) -> None:
         WANTED,
     )
     keys = [(organization_id, row["address_key"]) for row in rows]
-    places: list[PlaceKey] = [(organization_id, 1, row["address_key"]) for row in rows]
+    places: list[ContactKey] = [(organization_id, 1, row["address_key"]) for row in rows]
     item_ids = [row["item_id"] for row in rows]
     items = [(organization_id, item_id) for item_id in item_ids]
     instances = [(organization_id, row["questionnaire_instance_id"]) for row in rows]

@@ -12,7 +12,7 @@ from tests.queue.conftest import Queue
 
 async def look(queue: Queue, mark: SendingMark | None = None, *, is_first: bool = True) -> View:
     async with db.transaction(queue.pool) as database:
-        return await guard.look(database, mark=mark, is_first=is_first)
+        return await guard.check_log(database, mark=mark, is_first=is_first)
 
 
 async def confirm(queue: Queue) -> bool:

@@ -9,7 +9,7 @@ from afterword.channels.base import Sent
 from afterword.core.scheduling.statuses import Item
 from afterword.queue.retention import service as retention
 from afterword.queue.retention import store
-from afterword.queue.retention.service import FAILED_DAYS_MIN, Mark
+from afterword.queue.retention.service import FAILED_DAYS_MIN, RetentionCursor
 from tests.bar import Tell
 from tests.conftest import House, settled
 from tests.queue.conftest import Queue
@@ -17,7 +17,7 @@ from tests.queue.test_endings import ENDS, End
 
 DAYS = 60
 HOUR = 1 / 24
-START = Mark()
+START = RetentionCursor()
 DEAD = [end for end, status in ENDS.items() if status in {Item.FAILED, Item.UNCERTAIN}]
 
 
@@ -29,8 +29,8 @@ async def read(queue: Queue) -> Queue:
 
 
 async def prune(
-    queue: Queue, *, days: int = DAYS, later: float = DAYS + 1, mark: Mark = START, limit: int = 100
-) -> Mark:
+    queue: Queue, *, days: int = DAYS, later: float = DAYS + 1, mark: RetentionCursor = START, limit: int = 100
+) -> RetentionCursor:
     """One step, so many days from now."""
     async with db.transaction(queue.pool) as database:
         now = database.clock.now() + timedelta(days=later)

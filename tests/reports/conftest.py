@@ -90,7 +90,7 @@ class House:
                 database,
                 caller=self.caller,
                 questionnaire_id=questionnaire_id or self.questionnaire_id,
-                wish=IssueInput(
+                request=IssueInput(
                     responder_id=responder_id,
                     locale=locale,
                     sent_time=now,

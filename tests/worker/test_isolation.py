@@ -85,14 +85,14 @@ class TestLocks:
             with lock:
                 return b"done"
 
-        def hold() -> None:
+        def lease_key() -> None:
             deadline = time.monotonic() + DEADLINE_SECONDS
             while not begun.exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
             lock.release()
 
         lock.acquire()
-        holding = asyncio.create_task(asyncio.to_thread(hold))
+        holding = asyncio.create_task(asyncio.to_thread(lease_key))
         assert b"done" == await isolation.run(work, seconds=DEADLINE_SECONDS)
         await holding
 

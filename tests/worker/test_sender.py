@@ -36,12 +36,12 @@ class TestPoison:
         await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")
 
     async def test_preparing(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        wish = sending._wish
+        request = sending._wish
 
         def poisoned(item: sending.Claimed, *values: Any) -> Any:
             if "poison" in item.responder_channel_identifier:
                 raise KeyError("name")
-            return wish(item, *values)
+            return request(item, *values)
 
         monkeypatch.setattr(sending, "_wish", poisoned)
         await self.check(bench, "Preparing failed: KeyError: 'name'")
@@ -155,12 +155,12 @@ class TestOutcomes:
         async def answer(message: Message, begin: Begin) -> Outcome:
             if not releases:
                 locked = asyncio.Event()
-                releases.append(asyncio.create_task(hold(message.item_id, locked)))
+                releases.append(asyncio.create_task(lease_key(message.item_id, locked)))
                 await locked.wait()
             await begin()
             return Sent()
 
-        async def hold(item_id: str, locked: asyncio.Event) -> None:
+        async def lease_key(item_id: str, locked: asyncio.Event) -> None:
             async with db.transaction(bench.queue.pool) as database:
                 await database._connection.execute("select from queue_item where item_id = $1 for update", item_id)
                 locked.set()

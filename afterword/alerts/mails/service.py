@@ -38,7 +38,7 @@ async def gather(db: Database, *, wanted: Iterable[MailKey], now: datetime) -> d
 
 async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
     """Take due mails for `LEASE_SECONDS`; those of workers that are gone come back first."""
-    await store.rescue_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
+    await store.reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
     return await store.claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
 
 

@@ -129,7 +129,7 @@ async def settle_mails(db: Database, *, settlements: Sequence[Settlement], now: 
     )
 
 
-async def rescue_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
+async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
     """Put back mails whose holder is gone; one that was tried often enough ends."""
     return await db.execute(
         """update notice_mail m

@@ -145,9 +145,9 @@ def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str
         return []  # on its way
     code = fields.get("ErrorCode", "")
     sid = fields.get("MessageSid") or fields.get("SmsSid") or ""
-    wishes = [Report(kind="unsubscribed", recipient=fields.get("To"))] if code == str(OPTED_OUT) else []
+    requests = [Report(kind="unsubscribed", recipient=fields.get("To"))] if code == str(OPTED_OUT) else []
     return [
-        *wishes,
+        *requests,
         Report(
             kind=kind,
             is_hard=kind == "failed" and code.isascii() and code.isdecimal() and int(code[:9]) in HARD,

@@ -63,7 +63,7 @@ class Rules:
     if_outside: str = "wait"
 
     @property
-    def keeps_places(self) -> bool:
+    def reserves_contacts(self) -> bool:
         """Whether what goes is written down, because something counts it."""
         return bool(self.cap) or self.policy is not None
 
@@ -138,7 +138,7 @@ class Facts:
     contacts: Sequence[Contact] = ()
     elsewhere: Sequence[Contact] = ()  # at other addresses of the person, where these count together
     responded_time: datetime | None = None  # the person's last response, if the policy asks for it
-    rivals: Sequence[str] = ()  # pipelines, by title, of due items of the same address that go first
+    competitors: Sequence[str] = ()  # pipelines, by title, of due items of the same address that go first
     titles: Mapping[str, str] = field(default_factory=dict[str, str])  # of the contacts' pipelines, by id
     previous: Previous | None = None
     block: Block | None = None
@@ -195,9 +195,9 @@ def decide(*, item: Item, facts: Facts, now: datetime) -> Decision:
     return Decision(first.verdict, first.reason, _short(first.text), first.until, checks)
 
 
-def with_opening(decision: Decision, *, item: Item, facts: Facts, wished: datetime) -> Decision:
+def with_opening(decision: Decision, *, item: Item, facts: Facts, requested_time: datetime) -> Decision:
     """A `go` at a later moment than was wished for, whose window says what it waits for until then."""
-    closed = _window(item, facts, wished)
+    closed = _window(item, facts, requested_time)
     if decision.verdict != "go" or closed.verdict != "hold":
         return decision
     checks = tuple(
@@ -347,9 +347,9 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
             f"{policy.days} {'day' if policy.days == 1 else 'days'}{f'; the last from “{title}”' if title else ''}"
         )
         return _exceeded(policy, text, first.time + timedelta(days=policy.days))
-    if len(counted) + len(facts.rivals) >= policy.invitations_max:
+    if len(counted) + len(facts.competitors) >= policy.invitations_max:
         # Nothing is lost yet: who goes first may still be refused, and then this one has the place.
-        text = f"Held: makes way for “{facts.rivals[0]}”, which is due for the same person and goes first"
+        text = f"Held: makes way for “{facts.competitors[0]}”, which is due for the same person and goes first"
         return Check(rule, "hold", rule, text, now + timedelta(minutes=WAY_WAIT_MINUTES))
     return _PASSED[rule]
 

@@ -129,8 +129,8 @@ UNKNOWN: Final = _move(
     "the epoch; it may have arrived",
     "attempt closed as unknown; due again where repeating is allowed, else the terminal event",
 )
-KNOWN: Final = _move(
-    "known already",
+ALREADY_ACCEPTED: Final = _move(
+    "already accepted",
     {_B},
     {Item.SENT},
     "the epoch; whatever this attempt came to, it or an earlier one turned out accepted meanwhile",
@@ -148,21 +148,21 @@ REAP_SENDING: Final = _move(
     {_B},
     {_S, Item.FAILED, Item.UNCERTAIN, Item.SENT},
     "the lease ran out",
-    "epoch + 1; as unknown, or as known already",
+    "epoch + 1; as unknown, or as already accepted",
 )
-LATE_TRUTH: Final = _move(
-    "late truth",
+LATE_ACCEPTANCE: Final = _move(
+    "late acceptance",
     {_S, _C, Item.FAILED, Item.UNCERTAIN},
     {Item.SENT},
     "an attempt of unknown outcome was accepted after all; if failed, because of such an outcome",
     "attempt accepted late; epoch + 1; event, terminal if there was none",
 )
-LATE_NOTE: Final = _move(
-    "late note",
+LATE_ACCEPTANCE_NOTED: Final = _move(
+    "late acceptance noted",
     {_B, Item.SENT, Item.FAILED, Item.ABORTED, Item.IGNORED},
     set(),
     "an attempt of unknown outcome, or the one under way, turned out accepted; the item is being sent or has its end",
-    "attempt accepted late, or its report kept; what is being sent ends as known already",
+    "attempt accepted late, or its report kept; what is being sent ends as already accepted",
 )
 CANCEL: Final = _move(
     "cancel", {_S, _C}, {Item.ABORTED}, "not begun", "epoch + 1; terminal event; a note if a copy may be out"
@@ -182,8 +182,8 @@ DELETE: Final = _move(
 )
 
 MOVES: Final[tuple[Move, ...]] = (
-    CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, KNOWN,
-    REAP_CLAIMED, REAP_SENDING, LATE_TRUTH, LATE_NOTE, CANCEL, EDIT, RESOLVE, DELETE,
+    CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, ALREADY_ACCEPTED,
+    REAP_CLAIMED, REAP_SENDING, LATE_ACCEPTANCE, LATE_ACCEPTANCE_NOTED, CANCEL, EDIT, RESOLVE, DELETE,
 )  # fmt: skip
 ITEM_MOVES: Final[dict[Item, frozenset[Item]]] = {
     item: frozenset(to for move in MOVES for current, to in move.arcs if current is item is not to) for item in Item

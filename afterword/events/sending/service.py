@@ -12,7 +12,7 @@ from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.sending import store
-from afterword.events.sending.store import Delivery, Hold, LaneKey, SubjectKey
+from afterword.events.sending.store import Delivery, DeliveryLease, LaneKey, SubjectKey
 from afterword.events.webhooks import service as webhooks
 
 READER: Final = "webhooks"
@@ -64,24 +64,24 @@ async def claim(
         organization_in_flight_max=ORGANIZATION_IN_FLIGHT_MAX,
         limit=limit,
     )
-    letters: list[Delivery] = []
+    deliveries: list[Delivery] = []
     if lanes:
-        letters = await store.claim_deliveries(
+        deliveries = await store.claim_deliveries(
             db, keys=lanes, in_flight_max=IN_FLIGHT_MAX, limit=limit, lease_seconds=lease_seconds
         )
-    if len(letters) >= limit:
-        return letters, max(letter.hold.lane for letter in letters)
-    return letters, seen[-1] if len(seen) == LANES_MAX else START
+    if len(deliveries) >= limit:
+        return deliveries, max(delivery.lease.lane for delivery in deliveries)
+    return deliveries, seen[-1] if len(seen) == LANES_MAX else START
 
 
-async def settle(db: Database, *, hold: Hold, reply: Reply, now: datetime, jitter: float) -> bool:
+async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datetime, jitter: float) -> bool:
     """Write down what became of an attempt, count it, and let the next of its subject go; False: not ours any more."""
-    await store.claim_webhooks(db, keys=[hold.lane])
-    again = None if reply.is_delivered else retry_time(reply, attempts=hold.attempts, now=now, jitter=jitter)
+    await store.claim_webhooks(db, keys=[lease.lane])
+    again = None if reply.is_delivered else retry_time(reply, attempts=lease.attempts, now=now, jitter=jitter)
     state = "delivered" if reply.is_delivered else "scheduled" if again else "dead"
     is_ours = await store.settle_delivery(
         db,
-        hold=hold,
+        lease=lease,
         state=state,
         due_time=again,
         response_status=reply.status,
@@ -94,24 +94,26 @@ async def settle(db: Database, *, hold: Hold, reply: Reply, now: datetime, jitte
         return False
     await store.update_total(db, outcome="failed" if state == "scheduled" else state)
     if state != "scheduled":
-        await store.update_first_deliveries(db, subjects=[(*hold.lane, hold.subject_id)])
+        await store.update_first_deliveries(db, subjects=[(*lease.lane, lease.subject_id)])
     if not reply.is_ours:
-        await webhooks.note(db, organization_id=hold.organization_id, webhook_id=hold.webhook_id, reply=reply, now=now)
+        await webhooks.note(
+            db, organization_id=lease.organization_id, webhook_id=lease.webhook_id, reply=reply, now=now
+        )
     return True
 
 
-async def release(db: Database, *, hold: Hold) -> None:
+async def release(db: Database, *, lease: DeliveryLease) -> None:
     """Hand back a delivery that was claimed and not sent."""
-    await store.claim_webhooks(db, keys=[hold.lane])
-    await store.update_delivery_to_waiting(db, hold=hold)
+    await store.claim_webhooks(db, keys=[lease.lane])
+    await store.update_delivery_to_waiting(db, lease=lease)
 
 
-async def rescue(db: Database, *, limit: int, now: datetime, jitter: float) -> int:
+async def reap(db: Database, *, limit: int, now: datetime, jitter: float) -> int:
     """Settle what lost workers had claimed as failed attempts; how many."""
     lost = await store.list_lost_holds(db, limit=limit)
     if lost:  # all of them before any total: whoever settles takes them in this order
-        await store.claim_webhooks(db, keys=sorted({hold.lane for hold in lost}))
-    for hold in lost:
+        await store.claim_webhooks(db, keys=sorted({lease.lane for lease in lost}))
+    for lease in lost:
         reply = Reply(duration_ms=0, error=LOST, is_ours=True)
-        await settle(db, hold=hold, reply=reply, now=now, jitter=jitter)
+        await settle(db, lease=lease, reply=reply, now=now, jitter=jitter)
     return len(lost)

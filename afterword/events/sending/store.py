@@ -13,7 +13,7 @@ SubjectKey = tuple[str, str, str]  # and the subject_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hold:
+class DeliveryLease:
     """A claimed delivery: `epoch` fences whoever had it before."""
 
     organization_id: str
@@ -33,7 +33,7 @@ class Hold:
 class Delivery:
     """What goes out: the event, where to, sealed under which secrets, shown in which zone; if it is wanted still."""
 
-    hold: Hold
+    lease: DeliveryLease
     event: Event
     target_url: str
     secrets: tuple[bytes, ...]
@@ -127,7 +127,7 @@ async def insert_next_deliveries(  # any tenant: one reader serves all
 
 
 async def claim_webhooks(db: Database, *, keys: Sequence[LaneKey]) -> None:  # any tenant: a batch serves many
-    """Hold these webhooks, in one order for everybody, so that nobody else moves their deliveries."""
+    """DeliveryLease these webhooks, in one order for everybody, so that nobody else moves their deliveries."""
     await db.execute(
         """select 1 from webhook w
            join unnest($1::text[], $2::text[]) as k (organization_id, webhook_id)
@@ -155,7 +155,7 @@ async def update_first_deliveries(db: Database, *, subjects: Sequence[SubjectKey
 
 
 async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> int:  # any tenant: as above
-    """Hold back what is due behind an earlier open delivery of its subject that was dealt out after it."""
+    """DeliveryLease back what is due behind an earlier open delivery of its subject that was dealt out after it."""
     return await db.execute(
         """update delivery d set due_time = null, version = d.version + 1
            from unnest($1::text[], $2::text[], $3::text[]) as s (organization_id, webhook_id, subject_id)
@@ -282,7 +282,7 @@ async def claim_deliveries(  # any tenant: workers serve all
 async def settle_delivery(
     db: Database,
     *,
-    hold: Hold,
+    lease: DeliveryLease,
     state: str,
     due_time: datetime | None,
     response_status: int | None,
@@ -297,10 +297,10 @@ async def settle_delivery(
              response_excerpt = $9, error = $10, version = version + 1,
              finished_time = case when $5 = 'scheduled' then null else $11::timestamptz end
            where organization_id = $1 and delivery_id = $2 and webhook_id = $3 and epoch = $4 and state = 'claimed'""",
-        hold.organization_id,
-        hold.delivery_id,
-        hold.webhook_id,
-        hold.epoch,
+        lease.organization_id,
+        lease.delivery_id,
+        lease.webhook_id,
+        lease.epoch,
         state,
         due_time,
         response_status,
@@ -312,26 +312,28 @@ async def settle_delivery(
     return touched > 0
 
 
-async def update_delivery_to_waiting(db: Database, *, hold: Hold) -> None:  # any tenant: the hold names its own
-    """Hand back what was claimed and never sent: no attempt."""
+async def update_delivery_to_waiting(  # any tenant: the lease names its own
+    db: Database, *, lease: DeliveryLease
+) -> None:
+    """Release a claimed delivery that was not sent; no attempt is counted."""
     await db.execute(
         """update delivery set state = 'scheduled', due_time = now(), lease_until = null, attempts = attempts - 1,
              version = version + 1
            where organization_id = $1 and delivery_id = $2 and epoch = $3 and state = 'claimed'""",
-        hold.organization_id,
-        hold.delivery_id,
-        hold.epoch,
+        lease.organization_id,
+        lease.delivery_id,
+        lease.epoch,
     )
 
 
-async def list_lost_holds(db: Database, *, limit: int) -> list[Hold]:  # any tenant: workers serve all
+async def list_lost_holds(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
     """Claimed deliveries whose worker did not come back in time."""
     rows = await db.fetch(
         """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
            where state = 'claimed' and lease_until < now() order by lease_until limit $1""",
         limit,
     )
-    return [Hold(**row) for row in rows]
+    return [DeliveryLease(**row) for row in rows]
 
 
 async def update_total(db: Database, *, outcome: str) -> None:  # any tenant: figures of the installation
@@ -349,7 +351,7 @@ def _columns(subjects: Sequence[SubjectKey]) -> tuple[list[str], list[str], list
 
 def _letter(row: Row) -> Delivery:
     columns: dict[str, Any] = dict(row)
-    hold = Hold(
+    lease = DeliveryLease(
         organization_id=columns["organization_id"],
         delivery_id=columns.pop("delivery_id"),
         webhook_id=columns.pop("webhook_id"),
@@ -360,7 +362,7 @@ def _letter(row: Row) -> Delivery:
     sealed = columns.pop("secret"), columns.pop("previous_secret")
     target_url, time_zone, is_wanted = (columns.pop(name) for name in ("target_url", "time_zone", "is_wanted"))
     return Delivery(
-        hold=hold,
+        lease=lease,
         event=Event(**columns),
         target_url=target_url,
         secrets=tuple(one for one in sealed if one is not None),

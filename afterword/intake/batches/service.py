@@ -42,7 +42,7 @@ class _Batch:
 
     db: Database
     caller: Caller
-    desk: Scheduler
+    scheduler: Scheduler
     rows: Sequence[ScheduleRequest | errors.Invalid]
     outcomes: list[Outcome | None]
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
@@ -76,8 +76,10 @@ async def schedule_batch(
     A reference that a live item has, also of an earlier row, is refused, changes that item or is left alone, by
     `on_conflict`. Raises NotFound, NotPublished; with `atomic` Invalid when any row is refused.
     """
-    desk = await open_desk(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret)
-    batch = _Batch(db, caller, desk, rows, [None] * len(rows))
+    scheduler = await open_desk(
+        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
+    )
+    batch = _Batch(db, caller, scheduler, rows, [None] * len(rows))
     if atomic and any(isinstance(row, errors.Invalid) for row in rows):
         await _check_all(batch)
     await _insert(batch)
@@ -96,13 +98,15 @@ async def schedule_batch(
 
 async def _check_all(batch: _Batch) -> None:
     """Refuse the whole with all that can be known to be wrong before anything is written."""
-    now = batch.desk.intake.now
+    now = batch.scheduler.intake.now
     outcomes: list[Outcome] = []
     for row in batch.rows:
         try:
             if isinstance(row, errors.Invalid):
                 raise row
-            batch.desk.slot(row.responder_channel_identifier, row.locale, row.send_time, item_id="", created_time=now)
+            batch.scheduler.schedule(
+                row.responder_channel_identifier, row.locale, row.send_time, item_id="", created_time=now
+            )
         except errors.Refusal as refusal:
             outcomes.append(Outcome(refusal.status, refusal=refusal))
         else:
@@ -140,7 +144,7 @@ def _reference_of(row: ScheduleRequest | errors.Invalid) -> str:
 
 async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tuple[list[int], NewItems]:
     """The columns of those rows that are good and the first with their reference."""
-    now, slot_of = batch.desk.intake.now, batch.desk.slot
+    now, slot_of = batch.scheduler.intake.now, batch.scheduler.schedule
     new_ids = ids.ordered_many(now, len(places))
     good: list[int] = []
     slots: list[Any] = []
@@ -157,7 +161,7 @@ async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tup
             continue
         identifier, locale = row.responder_channel_identifier, row.locale
         try:
-            slot = slot_of(identifier, locale, row.send_time, item_id=new_ids[turn], created_time=now)
+            schedule = slot_of(identifier, locale, row.send_time, item_id=new_ids[turn], created_time=now)
         except errors.Refusal as refusal:
             batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
             continue
@@ -165,8 +169,8 @@ async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tup
             seen.add(reference)
         good.append(place)
         slots.append((
-            new_ids[turn], identifier, slot.address_key, locale, row.metadata.as_stored, slot.send_time,
-            slot.send_offset_minutes, slot.due_time, slot.not_after, reference,
+            new_ids[turn], identifier, schedule.address_key, locale, row.metadata.as_stored, schedule.send_time,
+            schedule.send_offset_minutes, schedule.due_time, schedule.not_after, reference,
         ))  # fmt: skip
     columns: list[Any] = [list(column) for column in zip(*slots, strict=True)] or [[] for _ in range(10)]
     return good, NewItems(
@@ -187,15 +191,15 @@ async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tup
 async def _write(batch: _Batch, places: Sequence[int], items: NewItems) -> None:
     if not places:
         return
-    desk, caller = batch.desk, batch.caller
+    scheduler, caller = batch.scheduler, batch.caller
     inserted = await store.insert_items(
         batch.db,
         organization_id=caller.organization_id,
-        questionnaire_id=desk.intake.questionnaire_id,
-        pipeline_id=desk.intake.pipeline_id,
+        questionnaire_id=scheduler.intake.questionnaire_id,
+        pipeline_id=scheduler.intake.pipeline_id,
         test=caller.test,
-        attempts_max=desk.attempts_max,
-        resend_after_seconds=desk.resend_after_seconds,
+        attempts_max=scheduler.attempts_max,
+        resend_after_seconds=scheduler.resend_after_seconds,
         created_by=caller.actor_id or None,
         actor_kind=caller.actor_kind,
         items=items,
@@ -232,7 +236,7 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
             if edited.address_key != item.address_key:
                 moved.append((item.organization_id, item.item_id))
             found[_reference_of(row)] = edited
-    await deciding.release_places(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
+    await deciding.release_contacts(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
     await _update(batch, list(edits.values()))
 
 
@@ -240,8 +244,8 @@ async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
     key: dict[str, Any] = {
         "organization_id": batch.caller.organization_id,
-        "questionnaire_id": batch.desk.intake.questionnaire_id,
-        "pipeline_id": batch.desk.intake.pipeline_id,
+        "questionnaire_id": batch.scheduler.intake.questionnaire_id,
+        "pipeline_id": batch.scheduler.intake.pipeline_id,
         "test_only": batch.caller.test,
     }
     wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
@@ -262,13 +266,13 @@ def _edited(batch: _Batch, item: QueueItem, row: ScheduleRequest, edits: dict[st
     wanted = replaced(item, row)
     if wanted == editable(item):
         return item
-    document, key = changed(item, wanted, batch.desk)
+    document, key = changed(item, wanted, batch.scheduler)
     edits[item.item_id] = {**document, "item_id": item.item_id, "address_key": key.hex()}
     return msgspec.structs.replace(item, **document, address_key=key)
 
 
 async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None:
-    event_ids = ids.ordered_many(batch.desk.intake.now, len(documents))
+    event_ids = ids.ordered_many(batch.scheduler.intake.now, len(documents))
     for start in range(0, len(documents), ROWS_A_STATEMENT):
         part = [
             {**document, "event_id": event_id}

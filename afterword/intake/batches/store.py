@@ -8,10 +8,10 @@ import msgspec
 
 from afterword.db import Database
 from afterword.db.columns import as_document, qualified
-from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS, QueueItem
+from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, QueueItem
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_TOLD: Final = as_document(TOLD_COLUMNS, "i")
+_TOLD: Final = as_document(EVENT_COLUMNS, "i")
 
 
 class NewItems(msgspec.Struct, frozen=True, kw_only=True):

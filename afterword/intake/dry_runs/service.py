@@ -86,31 +86,31 @@ async def simulate(
     site: Site,
 ) -> list[Foreseen]:
     """What would become of each row if it were created now; raises NotFound, NotPublished."""
-    desk = await open_desk(
+    scheduler = await open_desk(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
     [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
     version = await questionnaires_store.get_version(
         db, organization_id=caller.organization_id, version_id=settings.stamp.published_version_id or ""
     )
-    taken = await _taken(db, caller, desk, rows)
-    thoughts = await _thoughts(desk, rows, taken, refuses=on_conflict == "error")
+    taken = await _taken(db, caller, scheduler, rows)
+    thoughts = await _thoughts(scheduler, rows, taken, refuses=on_conflict == "error")
     wanted = [(one, one.due_time) for one in thoughts if isinstance(one, Thought)]
     forecasts = await deciding.foresee_items(
         db,
         items=wanted,
         settings={settings.key: settings},
-        now=desk.intake.now,
-        wished={item.item_id: item.send_time for item, _ in wanted},
+        now=scheduler.intake.now,
+        requested_time={item.item_id: item.send_time for item, _ in wanted},
     )
     reached = await store.list_reached(
         db,
         organization_id=caller.organization_id,
-        channel_id=desk.intake.channel_id,
+        channel_id=scheduler.intake.channel_id,
         address_keys=sorted({one.address_key for one, _ in wanted}),
         with_metadata=VALUE_SCOPE in caller.scopes,
     )
-    writer = _Writer(settings, version, site, valid_days=desk.intake.valid_days)
+    writer = _Writer(settings, version, site, valid_days=scheduler.intake.valid_days)
     found: list[Foreseen] = []
     for place, one in enumerate(thoughts):
         if place % ROWS_A_TURN == 0:
@@ -126,7 +126,7 @@ async def simulate(
 
 
 async def _taken(
-    db: Database, caller: Caller, desk: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid]
+    db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid]
 ) -> dict[str, str | None]:
     """The rows' references that live items have, and which item waits under each."""
     wanted = {row.external_reference for row in rows if isinstance(row, ScheduleRequest) and row.external_reference}
@@ -135,8 +135,8 @@ async def _taken(
     found = await bulk_store.list_items_by_reference(
         db,
         organization_id=caller.organization_id,
-        questionnaire_id=desk.intake.questionnaire_id,
-        pipeline_id=desk.intake.pipeline_id,
+        questionnaire_id=scheduler.intake.questionnaire_id,
+        pipeline_id=scheduler.intake.pipeline_id,
         external_references=sorted(wanted),
         test_only=False,
     )
@@ -144,9 +144,13 @@ async def _taken(
 
 
 async def _thoughts(
-    desk: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid], taken: dict[str, str | None], *, refuses: bool
+    scheduler: Scheduler,
+    rows: Sequence[ScheduleRequest | errors.Invalid],
+    taken: dict[str, str | None],
+    *,
+    refuses: bool,
 ) -> list[Thought | errors.Refusal]:
-    now = desk.intake.now
+    now = scheduler.intake.now
     new_ids = ids.ordered_many(now, len(rows))
     found: list[Thought | errors.Refusal] = []
     for place, row in enumerate(rows):
@@ -156,7 +160,7 @@ async def _thoughts(
             found.append(row)
             continue
         try:
-            slot = desk.slot(
+            schedule = scheduler.schedule(
                 row.responder_channel_identifier, row.locale, row.send_time, item_id=new_ids[place], created_time=now
             )
         except errors.Refusal as refusal:
@@ -169,23 +173,23 @@ async def _thoughts(
                 continue
             taken[name] = None
         # Under the id of the item that the row would change: that one does not wait beside it.
-        found.append(_thought(desk, row, slot, taken.get(name or "") or new_ids[place]))
+        found.append(_thought(scheduler, row, schedule, taken.get(name or "") or new_ids[place]))
     return found
 
 
-def _thought(desk: Scheduler, row: ScheduleRequest, slot: Schedule, item_id: str) -> Thought:
+def _thought(scheduler: Scheduler, row: ScheduleRequest, schedule: Schedule, item_id: str) -> Thought:
     return Thought(
-        organization_id=desk.intake.organization_id,
+        organization_id=scheduler.intake.organization_id,
         item_id=item_id,
-        questionnaire_id=desk.intake.questionnaire_id,
-        pipeline_id=desk.intake.pipeline_id,
+        questionnaire_id=scheduler.intake.questionnaire_id,
+        pipeline_id=scheduler.intake.pipeline_id,
         responder_channel_identifier=row.responder_channel_identifier,
-        address_key=slot.address_key,
+        address_key=schedule.address_key,
         metadata=row.metadata.as_stored,
-        not_after=slot.not_after,
+        not_after=schedule.not_after,
         locale=row.locale,
-        due_time=slot.due_time,
-        send_time=slot.send_time,
+        due_time=schedule.due_time,
+        send_time=schedule.send_time,
         external_reference=row.external_reference,
     )
 

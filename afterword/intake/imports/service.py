@@ -27,7 +27,7 @@ from afterword.intake.imports import store
 from afterword.intake.imports.store import Counts, Import, ImportRow
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.queue.reading import wishes_of
+from afterword.queue.request_reader import schedule_requests_of
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import ScheduleRequest
 from afterword.queue.service import ReferenceTaken
@@ -93,7 +93,7 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
     job = await store.insert_import(
         db,
         organization_id=caller.organization_id,
-        wish={
+        request={
             **where,
             "import_id": ids.ordered(now),
             "test": caller.test,
@@ -122,21 +122,23 @@ def cut(content: bytes, *, separator: str, mapping: Mapping[str, str]) -> Cut:
 
 async def preview(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Preview:
     """The first piece of a file, its rows checked but for references. Raises NotFound, NotPublished, Invalid."""
-    desk = await bulk.open_desk(
+    scheduler = await bulk.open_desk(
         db, caller=caller, questionnaire_id=new.questionnaire_id, pipeline_id=new.pipeline_id, secret=secret
     )
     await _check(db, caller=caller, new=new)
     rows = core_imports.read_piece(new.cut.pieces[0].content)
     table = _Table(caller.organization_id, new.questionnaire_id, new.cut.sheet.columns, new.strict)
     context = Context(now, times.zone_of(caller.time_zone), lax=True, strict=new.strict)
-    wishes, references = await _wishes(db, table=table, rows=rows, context=context)
+    requests, references = await _wishes(db, table=table, rows=rows, context=context)
     pointers = core_imports.pointers_of(new.cut.sheet.columns, new.cut.sheet.places)
     wrong: list[ImportRow] = []
-    for place, wish in enumerate(wishes):
+    for place, request in enumerate(requests):
         try:
-            if isinstance(wish, errors.Invalid):
-                raise wish
-            desk.slot(wish.responder_channel_identifier, wish.locale, wish.send_time, item_id="", created_time=now)
+            if isinstance(request, errors.Invalid):
+                raise request
+            scheduler.schedule(
+                request.responder_channel_identifier, request.locale, request.send_time, item_id="", created_time=now
+            )
         except errors.Refusal as refusal:
             wrong.append(ImportRow(place + 1, "failed", None, references[place], _problem(refusal, pointers)))
     return Preview(
@@ -146,7 +148,7 @@ async def preview(db: Database, *, caller: Caller, new: NewImport, secret: bytes
             if not isinstance(cells, Fault)
         ],
         rows_total=new.cut.rows_total,
-        looked_at=len(wishes),
+        looked_at=len(requests),
         wrong=wrong,
     )
 
@@ -276,10 +278,10 @@ async def _rows(
     zone_name = organization.time_zone if organization else "UTC"
     context = Context(now, times.zone_of(zone_name), lax=True, strict=job.strict)
     table = _Table(job.organization_id, job.questionnaire_id, job.columns, job.strict)
-    wishes, references = await _wishes(db, table=table, rows=rows, context=context)
+    requests, references = await _wishes(db, table=table, rows=rows, context=context)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
-    places = [place for place in range(len(wishes)) if place not in known]
-    outcomes = await _scheduled(db, job=job, rows=[wishes[place] for place in places], secret=secret)
+    places = [place for place in range(len(requests)) if place not in known]
+    outcomes = await _scheduled(db, job=job, rows=[requests[place] for place in places], secret=secret)
     all_outcomes = known | dict(zip(places, outcomes, strict=True))
     pointers = core_imports.pointers_of(job.columns, job.places)
     return [
@@ -320,7 +322,7 @@ async def _wishes(
         context.wrong = []
         read_row = body.collect(QueueItemRequest, document, context)
         requests.append(errors.Invalid.of(*context.wrong) if read_row is None else read_row)
-    return wishes_of(requests, declared=declared, is_strict=table.strict), references
+    return schedule_requests_of(requests, declared=declared, is_strict=table.strict), references
 
 
 async def _known(

@@ -138,7 +138,7 @@ async def count_open_imports(db: Database, *, organization_id: str) -> int:
     )
 
 
-async def insert_import(db: Database, *, organization_id: str, wish: Mapping[str, Any]) -> Import:
+async def insert_import(db: Database, *, organization_id: str, request: Mapping[str, Any]) -> Import:
     """Queue an import; `wish` has the columns that were asked for, its pieces come with `insert_pieces`."""
     row = await db.fetch_row(
         f"""insert into queue_import (organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
@@ -146,7 +146,7 @@ async def insert_import(db: Database, *, organization_id: str, wish: Mapping[str
              actor_kind)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16) returning {_COLUMNS}""",
         organization_id,
-        *(wish[name] for name in (
+        *(request[name] for name in (
             "import_id", "questionnaire_id", "pipeline_id", "test", "file_name", "dry_run", "strict", "on_conflict",
             "columns", "places", "rows_total", "pieces", "created_time", "created_by", "actor_kind",
         )),

@@ -51,7 +51,7 @@ async def put(
     db: Database,
     *,
     reference: Reference,
-    wish: ScheduleRequest,
+    request: ScheduleRequest,
     check_version: Callable[[int], None],
     is_expected: bool,
     secret: bytes,
@@ -66,12 +66,12 @@ async def put(
         item = await store.get_item_by_reference_locked(db, **reference.key, test_only=reference.caller.test)
         if item is not None:
             check_version(item.version)
-            changed = await queue.replace(db, caller=reference.caller, item=item, wish=wish, secret=secret)
+            changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
             return changed, False
         if is_expected:
             raise errors.Stale("There is no item with this reference.")
         try:
-            return await queue.schedule(db, new=_new(reference, wish), secret=secret), True
+            return await queue.schedule(db, new=_new(reference, request), secret=secret), True
         except ReferenceTaken:  # somebody was faster; what they made is committed and to be found now
             continue
     raise ReferenceTaken
@@ -100,14 +100,14 @@ async def _require_pipeline(db: Database, reference: Reference) -> None:
         raise errors.NotFound("There is no such thing here.")
 
 
-def _new(reference: Reference, wish: ScheduleRequest) -> NewItem:
+def _new(reference: Reference, request: ScheduleRequest) -> NewItem:
     return NewItem(
         caller=reference.caller,
         questionnaire_id=reference.questionnaire_id,
         pipeline_id=reference.pipeline_id,
-        responder_channel_identifier=wish.responder_channel_identifier,
-        locale=wish.locale,
-        send_time=wish.send_time,
-        metadata=wish.metadata,
+        responder_channel_identifier=request.responder_channel_identifier,
+        locale=request.locale,
+        send_time=request.send_time,
+        metadata=request.metadata,
         external_reference=reference.external_reference,
     )

@@ -58,7 +58,7 @@ async def ask(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    wish: ScheduleRequest,
+    request: ScheduleRequest,
     site: Site,
     now: datetime,
 ) -> tuple[TestMessage, Finding | None]:
@@ -66,40 +66,42 @@ async def ask(
 
     Raises NotFound, NotPublished, Invalid for the address, TooMany.
     """
-    desk = await open_desk(
+    scheduler = await open_desk(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
-    organization_id, channel_id = caller.organization_id, desk.intake.channel_id
-    slot = desk.slot(wish.responder_channel_identifier, wish.locale, None, item_id=email.SAMPLE_ID, created_time=now)
+    organization_id, channel_id = caller.organization_id, scheduler.intake.channel_id
+    schedule = scheduler.schedule(
+        request.responder_channel_identifier, request.locale, None, item_id=email.SAMPLE_ID, created_time=now
+    )
     await _require_turn(db, organization_id=organization_id, now=now)
     reached = (
         await simulation_store.list_reached(
             db,
             organization_id=organization_id,
             channel_id=channel_id,
-            address_keys=[slot.address_key],
+            address_keys=[schedule.address_key],
             with_metadata=VALUE_SCOPE in caller.scopes,
         )
-    ).get(slot.address_key)
+    ).get(schedule.address_key)
     [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
     version = await questionnaires_store.get_version(
         db, organization_id=organization_id, version_id=settings.stamp.published_version_id or ""
     )
-    wanted = wish.locale or settings.pipeline.locale or (reached and reached.locale)
-    stored = wish.metadata.as_stored
+    wanted = request.locale or settings.pipeline.locale or (reached and reached.locale)
+    stored = request.metadata.as_stored
     trial = TestMessage(
         organization_id=organization_id,
         trial_id=ids.ordered(now),
         questionnaire_id=questionnaire_id,
         pipeline_id=pipeline_id,
         channel_id=channel_id,
-        recipient=slot.normal,
+        recipient=schedule.normal,
         locale=locales.match(wanted, version.definition.locales, version.definition.default_locale),
         metadata={**stored, "responder": {**(reached.metadata if reached else {}), **stored.get("responder", {})}},
-        external_reference=wish.external_reference,
+        external_reference=request.external_reference,
         created_time=now,
     )
-    address = (organization_id, channel_id, slot.address_key)
+    address = (organization_id, channel_id, schedule.address_key)
     suppressions = await responders_store.list_suppressions_for(db, addresses=[address], now=now)
     if suppressions:
         reply = f"Not sent: the address is suppressed ({suppressions[0].reason})."

@@ -9,37 +9,40 @@ from typing import Final
 from afterword.core.scheduling.decisions import Block, Decision
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database
-from afterword.queue.deciding import knowing, store
-from afterword.queue.deciding.knowing import (
+from afterword.queue.deciding import store
+from afterword.queue.deciding.context import (
     Candidate,
     DecisionContext,
     Forecast,
     Rank,
     address_of,
+    entry_of,
     gather,
+    key_of,
     lane_of,
+    others_of,
     rules_of,
 )
-from afterword.queue.deciding.store import PlaceKey, Waiting
+from afterword.queue.deciding.store import ContactKey, Waiting
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import Claimed
 from afterword.responders.store import Person
 
-__all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_places", "rules_of"]
+__all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_contacts", "rules_of"]
 
 ITEMS_A_TURN: Final = 500  # of a forecast; then others get the event loop
-RIVALS_MAX: Final = 2_000  # that wait for the addresses of a batch
-RIVAL_MINUTES_MAX: Final = 60  # who is due for so long has no way made for: perhaps nobody sends it
+COMPETITORS_MAX: Final = 2_000  # that wait for the addresses of a batch
+COMPETITOR_MINUTES_MAX: Final = 60  # who is due for so long has no way made for: perhaps nobody sends it
 WAITING_ITEMS_MAX: Final = 20_000  # that a forecast counts, the earliest due
-HOLDS_MAX: Final = 4  # that a forecast follows an item through
+POSTPONEMENTS_MAX: Final = 4  # that a forecast follows an item through
 
 ItemKey = tuple[str, str]
 
 
 async def decide_items(
     db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings], now: datetime
-) -> tuple[dict[ItemKey, Decision], Mapping[PlaceKey, Person | None]]:
+) -> tuple[dict[ItemKey, Decision], Mapping[ContactKey, Person | None]]:
     """The decision about each item, by the pipelines' priority and in due order where an address occurs twice.
 
     With them whose the addresses are, None where nobody has one.
@@ -47,20 +50,20 @@ async def decide_items(
     Where a cap or a policy counts, the address is locked until the transaction ends and those that go have their place
     reserved; a due item that nobody has claimed yet, but which goes first, is made way for.
     """
-    rivals = await _rivals(db, items, settings)
-    everywhere = await _with_lanes(db, rivals, settings)
-    known = await gather(db, [*items, *rivals], everywhere, now)
-    places = known.places_of(items)
-    known.keep_contacts(await store.claim_contacts(db, addresses=sorted(places)) if places else {})
-    await known.learn(db, items)
+    competitors = await _competitors(db, items, settings)
+    everywhere = await _with_lanes(db, competitors, settings)
+    context = await gather(db, [*items, *competitors], everywhere, now)
+    places = context.contact_keys_of(items)
+    context.keep_contacts(await store.claim_contacts(db, addresses=sorted(places)) if places else {})
+    await context.load_history(db, items)
     decisions: dict[ItemKey, Decision] = {}
-    for item in sorted([*items, *rivals], key=known.rank):
+    for item in sorted([*items, *competitors], key=context.rank):
         if isinstance(item, Waiting):
-            known.outrank(item, now)
+            context.note_competitor(item, now)
         else:
-            decisions[item.key] = known.decide(item, now).decision
-    await _reserve(db, known)
-    return decisions, known.people
+            decisions[item.key] = context.decide(item, now).decision
+    await _reserve(db, context)
+    return decisions, context.people
 
 
 async def foresee_items(
@@ -70,7 +73,7 @@ async def foresee_items(
     settings: Mapping[LaneKey, LaneSettings],
     now: datetime,
     blocks: Mapping[LaneKey, Block] | None = None,
-    wished: Mapping[str, datetime] | None = None,
+    requested_time: Mapping[str, datetime] | None = None,
 ) -> dict[str, Forecast]:
     """What would be decided about each item at its own moment, by item id; nothing is locked and nothing written.
 
@@ -87,12 +90,12 @@ async def foresee_items(
         if each.item_id not in asked and (each.is_open or lane_of(each) in settings)
     ]
     everywhere = await _with_lanes(db, others, settings)
-    known = await gather(db, [*asked.values(), *others], everywhere, now)
-    places = known.places_of(list(asked.values()))
-    known.keep_contacts(await store.list_contacts(db, addresses=sorted(places)) if places else {})
-    await known.learn(db, [*asked.values(), *others])
+    context = await gather(db, [*asked.values(), *others], everywhere, now)
+    places = context.contact_keys_of(list(asked.values()))
+    context.keep_contacts(await store.list_contacts(db, addresses=sorted(places)) if places else {})
+    await context.load_history(db, [*asked.values(), *others])
     line: list[tuple[datetime, Rank, int, Candidate]] = [
-        (moments.get(item.item_id) or max(item.due_time, now), known.rank(item), 0, item)
+        (moments.get(item.item_id) or max(item.due_time, now), context.rank(item), 0, item)
         for item in (*asked.values(), *others)
     ]
     heapq.heapify(line)
@@ -101,12 +104,19 @@ async def foresee_items(
     while line:
         moment, rank, holds, item = heapq.heappop(line)
         block = (blocks or {}).get(lane_of(item)) if item.item_id in asked else None
-        forecast = known.decide(item, moment, block)
+        forecast = context.decide(item, moment, block)
         if item.item_id in asked and item.item_id not in found:
-            wish = max((wished or {}).get(item.item_id, moment), now)
-            found[item.item_id] = forecast if wish >= moment else known.told(forecast, item, wished=wish)
+            request = max((requested_time or {}).get(item.item_id, moment), now)
+            found[item.item_id] = (
+                forecast if request >= moment else context.with_delay_reason(forecast, item, requested_time=request)
+            )
         until = forecast.decision.until
-        if until is not None and until > moment and holds < HOLDS_MAX and known.rules[lane_of(item)].keeps_places:
+        if (
+            until is not None
+            and until > moment
+            and holds < POSTPONEMENTS_MAX
+            and context.rules[lane_of(item)].reserves_contacts
+        ):
             heapq.heappush(line, (until, rank, holds + 1, item))
         turns += 1
         if turns % ITEMS_A_TURN == 0:
@@ -114,7 +124,7 @@ async def foresee_items(
     return found
 
 
-async def release_places(db: Database, *, items: Sequence[ItemKey]) -> None:
+async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
     """Give back the places that items held which ended without being sent; an unknown attempt keeps its place."""
     if items:
         await store.delete_contacts(db, items=items)
@@ -123,14 +133,16 @@ async def release_places(db: Database, *, items: Sequence[ItemKey]) -> None:
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-async def _rivals(db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings]) -> list[Waiting]:
+async def _competitors(
+    db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings]
+) -> list[Waiting]:
     """Due items in open lanes, for the same addresses as items that the policy counts."""
     counted = [item for item in items if settings[lane_of(item)].is_counted]
     if not counted:
         return []
     claimed, now = {item.item_id for item in items}, counted[0].database_now
-    found = await _of_the_same(db, counted, settings, until=now, limit=RIVALS_MAX)
-    oldest = now - timedelta(minutes=RIVAL_MINUTES_MAX)
+    found = await _waiting_for_same_address(db, counted, settings, until=now, limit=COMPETITORS_MAX)
+    oldest = now - timedelta(minutes=COMPETITOR_MINUTES_MAX)
     return [each for each in found if each.is_open and each.due_time > oldest and each.item_id not in claimed]
 
 
@@ -138,18 +150,18 @@ async def _waiting(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime
 ) -> list[Waiting]:
     """What waits for the same addresses as items that a cap or the policy counts."""
-    counted = [item for item in items if settings[lane_of(item)].keeps_places]
-    return await _of_the_same(db, counted, settings, until=until, limit=WAITING_ITEMS_MAX) if counted else []
+    counted = [item for item in items if settings[lane_of(item)].reserves_contacts]
+    return (
+        await _waiting_for_same_address(db, counted, settings, until=until, limit=WAITING_ITEMS_MAX) if counted else []
+    )
 
 
-async def _of_the_same(
+async def _waiting_for_same_address(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime, limit: int
 ) -> list[Waiting]:
     """What waits for these items' people, by every address that counts together with theirs."""
-    others = await knowing.others_of(db, items, settings)
-    keys = {address_of(item) for item in items} | {
-        knowing.key_of(place) for places in others.values() for place in places
-    }
+    others = await others_of(db, items, settings)
+    keys = {address_of(item) for item in items} | {key_of(place) for places in others.values() for place in places}
     return await store.list_waiting(db, addresses=sorted(keys), until=until, limit=limit)
 
 
@@ -162,7 +174,7 @@ async def _with_lanes(
     return {**settings, **{each.key: each for each in found}}
 
 
-async def _reserve(db: Database, known: DecisionContext) -> None:
-    if known.reserved:
-        recent = {key: [knowing.entry_of(each) for each in known.contacts[key]] for key in sorted(known.reserved)}
+async def _reserve(db: Database, context: DecisionContext) -> None:
+    if context.reserved:
+        recent = {key: [entry_of(each) for each in context.contacts[key]] for key in sorted(context.reserved)}
         await store.update_contacts(db, recent=recent)

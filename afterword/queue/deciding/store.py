@@ -8,7 +8,7 @@ from typing import Any
 from afterword.db import Database
 
 AddressKey = tuple[str, bytes]  # organization_id, address_key
-PlaceKey = tuple[str, int, bytes]  # organization_id, channel_id, address_key
+ContactKey = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
 
 
 async def list_other_addresses(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[PlaceKey]
-) -> dict[AddressKey, list[PlaceKey]]:
+    db: Database, *, places: Sequence[ContactKey]
+) -> dict[AddressKey, list[ContactKey]]:
     """The other addresses, of any channel, of the people behind these; people with one address lack."""
     rows = await db.fetch(
         """select b.organization_id, b.address_key, e.channel_id, e.address_key as other
@@ -97,7 +97,7 @@ async def list_other_addresses(  # any tenant: a claimed batch serves many organ
            order by 1, 2, 3, 4""",
         *_columns(places),
     )
-    found: dict[AddressKey, list[PlaceKey]] = {}
+    found: dict[AddressKey, list[ContactKey]] = {}
     for row in rows:
         key = row["organization_id"], row["address_key"]
         found.setdefault(key, []).append((row["organization_id"], row["channel_id"], row["other"]))
@@ -105,7 +105,7 @@ async def list_other_addresses(  # any tenant: a claimed batch serves many organ
 
 
 async def list_sent(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[PlaceKey], since: Sequence[datetime], until: Sequence[datetime], limit: int
+    db: Database, *, places: Sequence[ContactKey], since: Sequence[datetime], until: Sequence[datetime], limit: int
 ) -> dict[AddressKey, list[dict[str, Any]]]:
     """What was sent to these addresses between two moments each, from the instances: as entries of `contact`."""
     rows = await db.fetch(
@@ -132,7 +132,7 @@ async def list_sent(  # any tenant: a claimed batch serves many organizations
 
 
 async def list_responded(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[PlaceKey], since: Sequence[datetime]
+    db: Database, *, places: Sequence[ContactKey], since: Sequence[datetime]
 ) -> dict[AddressKey, datetime]:
     """When the people behind these addresses answered last, if that was since then; to whatever they were asked."""
     rows = await db.fetch(
@@ -233,5 +233,5 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
     )
 
 
-def _columns(places: Sequence[PlaceKey]) -> tuple[list[str], list[int], list[bytes]]:
+def _columns(places: Sequence[ContactKey]) -> tuple[list[str], list[int], list[bytes]]:
     return [each[0] for each in places], [each[1] for each in places], [each[2] for each in places]

@@ -29,7 +29,7 @@ async def settings_of(
     db: Database, *, lanes: Sequence[LaneKey], cache: SettingsCache
 ) -> Mapping[LaneKey, LaneSettings]:
     """The settings of these lanes as they are now; only those that changed are read whole."""
-    stamps = await store.list_stamps(db, lanes=lanes)
+    stamps = await store.list_fingerprints(db, lanes=lanes)
     changed = [key for key, stamp in stamps.items() if key not in cache.kept or cache.kept[key].stamp != stamp]
     if changed:
         cache.keep(await store.list_settings(db, lanes=changed))
@@ -38,7 +38,7 @@ async def settings_of(
 
 async def block_of(db: Database, *, lane: LaneKey) -> Block | None:  # noqa: PLR0911  one line for each answer
     """Why nobody claims from a lane at the moment, credits aside; None: its items go as they are due."""
-    gate = await store.get_gate(db, organization_id=lane[0], pipeline_id=lane[1])
+    gate = await store.get_lane_block(db, organization_id=lane[0], pipeline_id=lane[1])
     if gate is None:
         return None
     if gate.paused:

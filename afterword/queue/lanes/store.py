@@ -74,7 +74,7 @@ class LaneSettings:
         return self.policy.enabled and not self.pipeline.policy_exempt
 
     @property
-    def keeps_places(self) -> bool:
+    def reserves_contacts(self) -> bool:
         """Whether what is sent is written down, because a cap or the policy counts it."""
         pipeline = self.pipeline
         cap = pipeline.frequency_cap_days, pipeline.frequency_cap_hours, pipeline.frequency_cap_minutes
@@ -174,7 +174,7 @@ async def list_lanes(  # any tenant: the worker serves everyone
     return [Lane(**row) for row in rows]
 
 
-async def get_gate(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
+async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
     """Whether anything keeps workers from a lane, its items and credits aside; None: there is no such lane."""
     row = await db.fetch_row(
         """select p.paused, a.paused_time, a.paused_reason,
@@ -230,7 +230,7 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
     return bool(found)
 
 
-async def list_stamps(  # any tenant: a claimed batch serves many organizations
+async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> dict[LaneKey, Fingerprint]:
     """The versions of what each lane's settings are made of."""
@@ -248,7 +248,9 @@ async def list_stamps(  # any tenant: a claimed batch serves many organizations
            left join contact_policy cp on cp.organization_id = p.organization_id""",
         *_columns(lanes),
     )
-    return {(row["organization_id"], row["pipeline_id"]): _stamp(row, policy=row["policy_version"]) for row in rows}
+    return {
+        (row["organization_id"], row["pipeline_id"]): _fingerprint(row, policy=row["policy_version"]) for row in rows
+    }
 
 
 async def list_settings(  # any tenant: a claimed batch serves many organizations
@@ -329,7 +331,7 @@ def _columns(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [first for first, _ in keys], [second for _, second in keys]
 
 
-def _stamp(row: Any, *, policy: int) -> Fingerprint:
+def _fingerprint(row: Any, *, policy: int) -> Fingerprint:
     return Fingerprint(
         row["version"],
         row["questionnaire_version"],
@@ -343,7 +345,7 @@ def _stamp(row: Any, *, policy: int) -> Fingerprint:
 
 def _settings(row: Any, policy: ContactPolicy) -> LaneSettings:
     return LaneSettings(
-        stamp=_stamp(row, policy=policy.version),
+        stamp=_fingerprint(row, policy=policy.version),
         policy=policy,
         pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),
         is_active=row["is_active"] and row["published_version_id"] is not None,

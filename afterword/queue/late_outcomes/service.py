@@ -1,6 +1,6 @@
 """Learns, late, that an attempt of unknown outcome was accepted: a fenced worker's 250, a callback, a bounce.
 
-The moves are `late truth` and `late note` of `core.statuses`.
+The moves are `late acceptance` and `late acceptance noted` of `core.statuses`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,18 +10,18 @@ from afterword import ids
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.queue.late_outcomes import store
-from afterword.queue.late_outcomes.store import Corrected, ItemKey, Truth
+from afterword.queue.late_outcomes.store import Corrected, ItemKey, LateAcceptance
 from afterword.queue.reminders import service as reminders
 
 
-async def learn(db: Database, *, truths: Sequence[Truth], now: datetime) -> list[Corrected]:
+async def record_acceptances(db: Database, *, acceptances: Sequence[LateAcceptance], now: datetime) -> list[Corrected]:
     """Note these attempts as accepted; the items that are sent by that. Repeating it changes nothing.
 
     The items are locked first: whoever is settling one of them has written down by then how its attempt ended, or
     reads after us that it was reported.
     """
-    await store.list_locked_items(db, items=[(one.organization_id, one.item_id) for one in truths])
-    corrected = await store.settle_late_items(db, truths=truths)
+    await store.list_locked_items(db, items=[(one.organization_id, one.item_id) for one in acceptances])
+    corrected = await store.settle_late_items(db, acceptances=acceptances)
     sent = sorted(
         (one.organization_id, one.questionnaire_instance_id)
         for one in corrected
@@ -40,7 +40,7 @@ async def learn_from_outside(
 
     Of several attempts with an unknown outcome the latest is taken. Nothing happens where none is unknown.
     """
-    truth = Truth(
+    truth = LateAcceptance(
         organization_id=organization_id,
         item_id=item_id,
         epoch=None,
@@ -49,7 +49,7 @@ async def learn_from_outside(
         provider_reference=reference,
         event_id=ids.ordered(now),
     )
-    return bool(await learn(db, truths=[truth], now=now))
+    return bool(await record_acceptances(db, acceptances=[truth], now=now))
 
 
 async def list_known(db: Database, *, items: Sequence[ItemKey], is_locked: bool = False) -> Mapping[ItemKey, bool]:
@@ -67,8 +67,8 @@ async def list_known(db: Database, *, items: Sequence[ItemKey], is_locked: bool 
 
 async def note_reported(db: Database, *, items: Iterable[ItemKey], now: datetime) -> None:
     """These items were settled as sent, by what was reported of an attempt: note it, if its own outcome is unknown."""
-    truths = [
-        Truth(
+    acceptances = [
+        LateAcceptance(
             organization_id=organization_id,
             item_id=item_id,
             epoch=None,
@@ -79,5 +79,5 @@ async def note_reported(db: Database, *, items: Iterable[ItemKey], now: datetime
         )
         for organization_id, item_id in sorted(items)
     ]
-    if truths:
-        await learn(db, truths=truths, now=now)
+    if acceptances:
+        await record_acceptances(db, acceptances=acceptances, now=now)

@@ -1,4 +1,4 @@
-"""The SQL of late truth: unknown attempts that turn out accepted, and the items that are sent by them."""
+"""The SQL of late acceptance: unknown attempts that turn out accepted, and the items that are sent by them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.db.columns import as_document
-from afterword.queue.records import TOLD_COLUMNS
+from afterword.queue.records import EVENT_COLUMNS
 
 ItemKey = tuple[str, str]  # organization_id, item_id
 
-_TOLD: Final = as_document(TOLD_COLUMNS, "q")
+_TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class LateAcceptance:
     """An attempt was accepted after all: the one of `epoch`, or the latest of unknown outcome. `event_id` is new."""
 
     organization_id: str
@@ -28,7 +28,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An item that is sent by a late truth, and its instance."""
+    """An item that is sent by a late acceptance, and its instance."""
 
     organization_id: str
     item_id: str
@@ -43,7 +43,7 @@ class Corrected:
 async def list_locked_items(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[ItemKey]:
-    """Lock these items in the order of their keys, so that no late truth comes between reading and writing."""
+    """Lock these items in the order of their keys, so that no late acceptance comes between reading and writing."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id
            from queue_item q
@@ -76,7 +76,7 @@ async def list_accepted_late(  # any tenant: a worker's batch serves many
     return {(row["organization_id"], row["item_id"]): row["is_open"] for row in rows}
 
 
-async def settle_late_items(db: Database, *, truths: Sequence[Truth]) -> list[Corrected]:
+async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptance]) -> list[Corrected]:
     """Mark the unknown attempts as accepted late; the items that are sent by that, with their event.
 
     An item that waits, is claimed, is uncertain, or failed because of an unknown outcome becomes sent, and whoever
@@ -125,13 +125,13 @@ async def settle_late_items(db: Database, *, truths: Sequence[Truth]) -> list[Co
                'worker', test, data
              from moved)
            select organization_id, item_id, questionnaire_instance_id from moved""",
-        [one.organization_id for one in truths],
-        [one.item_id for one in truths],
-        [one.epoch for one in truths],
-        [one.reply_code for one in truths],
-        [one.reply for one in truths],
-        [one.provider_reference for one in truths],
-        [one.event_id for one in truths],
+        [one.organization_id for one in acceptances],
+        [one.item_id for one in acceptances],
+        [one.epoch for one in acceptances],
+        [one.reply_code for one in acceptances],
+        [one.reply for one in acceptances],
+        [one.provider_reference for one in acceptances],
+        [one.event_id for one in acceptances],
     )
     return [Corrected(**row) for row in rows]
 

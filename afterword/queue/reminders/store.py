@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from afterword.db import Database
 from afterword.db.columns import as_document
-from afterword.queue.records import ITEM_COLUMNS, TOLD_COLUMNS
+from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS
 
-_TOLD: Final = as_document(TOLD_COLUMNS, "i")
+_TOLD: Final = as_document(EVENT_COLUMNS, "i")
 
 ItemKey = tuple[str, str]  # organization_id, item_id
 

@@ -36,12 +36,12 @@ class View:
     is_new: bool = False
 
 
-async def look(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
+async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
     """Look once, and pause sending where this is an older database than the one of `mark`.
 
     `is_first`: this process has not looked before, so without a mark it must judge by what is late.
     """
-    standing = await store.get_standing(db)
+    standing = await store.get_log_position(db)
     if standing.paused_time is not None:
         return View(mark, standing.paused_reason)
     known = mark if mark is not None and mark.installation_id == standing.installation_id else None
@@ -65,7 +65,7 @@ async def look(db: Database, *, mark: SendingMark | None, is_first: bool) -> Vie
 
 async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:
     """Why this is an older database than the one of `mark`, or why sending is paused already; None: neither."""
-    standing = await store.get_standing(db)
+    standing = await store.get_log_position(db)
     if standing.paused_time is not None:
         return f"All sending is paused since {standing.paused_time:%Y-%m-%d %H:%M} UTC. {standing.paused_reason}"
     known = mark if mark is not None and mark.installation_id == standing.installation_id else None

@@ -20,7 +20,7 @@ class LogPosition:
     database_now: datetime
 
 
-async def get_standing(db: Database) -> LogPosition:  # any tenant: the guard of a whole installation
+async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guard of a whole installation
     """The row, the sequence of the event log and its newest committed event."""
     row = await db.fetch_row(
         """select g.installation_id, g.confirmed_time, g.watched_time, g.paused_time, g.paused_reason,

@@ -18,7 +18,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class RetentionCursor:
     """How far a walk has come: behind this item of this organization."""
 
     organization_id: str = ""
@@ -30,7 +30,9 @@ class Mark:
         return self.item_id != ""
 
 
-async def prune(db: Database, *, mark: Mark, days: int, now: datetime, limit: int) -> tuple[int, Mark]:
+async def prune(
+    db: Database, *, mark: RetentionCursor, days: int, now: datetime, limit: int
+) -> tuple[int, RetentionCursor]:
     """One step of the walk: how many items were passed, at most `limit`, and the new mark. 0 days keep everything.
 
     A walk that came to its end begins anew.
@@ -43,7 +45,7 @@ async def prune(db: Database, *, mark: Mark, days: int, now: datetime, limit: in
     if not mark.is_inside:
         found, last = await store.get_next_organization(db, after=mark.organization_id, before_id=before_id)
         if found is None:
-            return 0, Mark(last or "")
+            return 0, RetentionCursor(last or "")
         organization_id = found
     passed = await store.prune_items(
         db,
@@ -58,4 +60,4 @@ async def prune(db: Database, *, mark: Mark, days: int, now: datetime, limit: in
         names = {Item(status).name.lower(): count for status, count in passed.removed.items()}
         logger.info("old items removed", organization_id=organization_id, **names)
     is_finished = passed.count < limit or passed.last is None
-    return passed.count, Mark(organization_id, "" if is_finished else passed.last or "")
+    return passed.count, RetentionCursor(organization_id, "" if is_finished else passed.last or "")

@@ -1,1 +1,1 @@
-"""The moves of a queue item that workers make: claim, begin, settle, release, renew, reap, late truth."""
+"""The moves of a queue item that workers make: claim, begin, settle, release, renew, reap, late acceptance."""

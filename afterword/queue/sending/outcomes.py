@@ -107,7 +107,7 @@ def given_up(item: Claimed, cause: str, *, waits: Waits, now: datetime, is_deadl
 
 def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> Settlement:
     """The same end of an attempt when an earlier one turned out accepted meanwhile: nothing more is sent."""
-    move = statuses.KNOWN if isinstance(item, Claimed) else statuses.REAP_SENDING
+    move = statuses.ALREADY_ACCEPTED if isinstance(item, Claimed) else statuses.REAP_SENDING
     return msgspec.structs.replace(
         settlement,
         status=move.step(Item.SENDING, Item.SENT),
@@ -120,7 +120,7 @@ def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> 
     )
 
 
-def rescued(item: Overdue, *, waits: Waits) -> Settlement:
+def reaped(item: Overdue, *, waits: Waits) -> Settlement:
     """The reaper's verdict: what had begun has an unknown outcome, what had not is due again or used up."""
     now = item.database_now
     if item.status == Item.SENDING:

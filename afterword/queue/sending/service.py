@@ -1,4 +1,4 @@
-"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap, late truth, resolve.
+"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap, late acceptance, resolve.
 
 Services receive an open transaction and never end it. What a move decides is decided in `core`; every move is a
 compare-and-set on status and epoch, and every terminal move writes one terminal event in its transaction.
@@ -29,8 +29,8 @@ from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.late_outcomes import service as truth
-from afterword.queue.late_outcomes.store import Truth
-from afterword.queue.records import Claimed, HoldKey, ItemKey
+from afterword.queue.late_outcomes.store import LateAcceptance
+from afterword.queue.records import Claimed, ItemKey, LeaseKey
 from afterword.queue.reminders import service as reminders
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending.domains import within_rates
@@ -188,40 +188,42 @@ async def prepare(
     if stopped:
         moved = await store.settle_claimed_items(db, settlements=stopped)
         ended = {s.key for s in stopped if s.key in moved and s.status == Item.IGNORED}
-        capped = {item.key for item in items if settings[item.lane].keeps_places}  # they may have had a place before
-        await deciding.release_places(db, items=sorted(ended & capped))
+        capped = {
+            item.key for item in items if settings[item.lane].reserves_contacts
+        }  # they may have had a place before
+        await deciding.release_contacts(db, items=sorted(ended & capped))
     return dispatches
 
 
-async def begin(db: Database, *, dispatches: Sequence[Dispatch], lease: Lease) -> set[HoldKey]:
+async def begin(db: Database, *, dispatches: Sequence[Dispatch], lease: Lease) -> set[LeaseKey]:
     """Write down the intent to send, before the channel's point of no return; the holds that are still ours.
 
     Whose address was suppressed since the claim goes back instead, and the next claim says why nothing is sent.
     """
     begins = [
-        (d.item.hold, d.instance.instance_id, d.instance.responder_id, d.settings.pipeline.channel_id)
+        (d.item.lease_key, d.instance.instance_id, d.instance.responder_id, d.settings.pipeline.channel_id)
         for d in dispatches
     ]
     begun = await store.update_items_to_sending(
         db, begins=begins, lease_seconds=lease.seconds, margin_seconds=lease.margin_seconds
     )
     if len(begun) < len(begins):
-        await _leave_alone(db, [dispatch for dispatch in dispatches if dispatch.item.hold not in begun])
+        await _leave_alone(db, [dispatch for dispatch in dispatches if dispatch.item.lease_key not in begun])
     return begun
 
 
-async def begin_again(db: Database, *, dispatches: Sequence[Dispatch], lease: Lease) -> set[HoldKey]:
+async def begin_again(db: Database, *, dispatches: Sequence[Dispatch], lease: Lease) -> set[LeaseKey]:
     """As `begin`, when the answer to its commit was lost: what has begun counts, what has not begins now."""
-    holds = [dispatch.item.hold for dispatch in dispatches]
-    begun = await store.list_begun(db, holds=holds, margin_seconds=lease.margin_seconds)
-    rest = [dispatch for dispatch in dispatches if dispatch.item.hold not in begun]
+    lease_keys = [dispatch.item.lease_key for dispatch in dispatches]
+    begun = await store.list_begun(db, lease_keys=lease_keys, margin_seconds=lease.margin_seconds)
+    rest = [dispatch for dispatch in dispatches if dispatch.item.lease_key not in begun]
     return begun | await begin(db, dispatches=rest, lease=lease) if rest else begun
 
 
 async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> None:
     """Write down what became of items that had begun; repeating it changes nothing.
 
-    One that was fenced meanwhile keeps the verdict of whoever fenced it, unless the channel took it: late truth.
+    One that was fenced meanwhile keeps the verdict of whoever fenced it, unless the channel took it: late acceptance.
     """
     settlements, reported = await _settlements(db, results=results, now=now)
     moved = await store.settle_items(db, settlements=list(settlements.values()))
@@ -237,9 +239,9 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
             await reminders.schedule_next(db, sent=followed, now=now)
     fenced = [s for key, s in settlements.items() if key not in moved and s.outcome == "accepted"]
     if fenced:
-        await truth.learn(db, truths=[_truth(s, now) for s in fenced], now=now)
-    failed = [key for key in moved if settlements[key].status == Item.FAILED and by_key[key].settings.keeps_places]
-    await deciding.release_places(db, items=sorted(failed))
+        await truth.record_acceptances(db, acceptances=[_truth(s, now) for s in fenced], now=now)
+    failed = [key for key in moved if settlements[key].status == Item.FAILED and by_key[key].settings.reserves_contacts]
+    await deciding.release_contacts(db, items=sorted(failed))
     await _suppress(db, results=[result for result in results if result.dispatch.item.key in moved], now=now)
 
 
@@ -266,22 +268,22 @@ async def give_up(
     settlement = outcomes.given_up(item, cause, waits=waits, now=now, is_deadly=is_deadly)
     moved = await store.settle_claimed_items(db, settlements=[settlement])
     if moved and settlement.status == Item.FAILED:
-        await deciding.release_places(db, items=[item.key])
+        await deciding.release_contacts(db, items=[item.key])
 
 
-async def renew(db: Database, *, holds: Sequence[HoldKey], lease_seconds: float) -> set[HoldKey]:
+async def renew(db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float) -> set[LeaseKey]:
     """Prolong leases; a hold that is missing from the answer is lost."""
-    return await store.update_leases(db, holds=holds, lease_seconds=lease_seconds)
+    return await store.update_leases(db, lease_keys=lease_keys, lease_seconds=lease_seconds)
 
 
 async def reap(db: Database, *, limit: int, waits: Waits) -> int:
     """Take items from workers that are gone: back into the queue, or to their end; how many."""
-    overdue = await store.rescue_items(db, limit=limit)
+    overdue = await store.reap_items(db, limit=limit)
     if overdue:
         begun = [item.key for item in overdue if item.status == Item.SENDING]
         known = await truth.list_known(db, items=begun, is_locked=True)
-        settlements = [_rescued(item, is_known=item.key in known, waits=waits) for item in overdue]
-        moved = await store.settle_rescued_items(db, settlements=settlements)
+        settlements = [_reaped(item, is_known=item.key in known, waits=waits) for item in overdue]
+        moved = await store.settle_reaped_items(db, settlements=settlements)
         await truth.note_reported(db, items=[key for key in moved if known.get(key)], now=overdue[0].database_now)
         ended = moved & known.keys()
         sent = [item for item in overdue if item.key in ended and item.questionnaire_instance_id is not None]
@@ -290,7 +292,7 @@ async def reap(db: Database, *, limit: int, waits: Waits) -> int:
             await instances.mark_sent(db, sent=pairs, now=sent[0].database_now)
             await reminders.schedule_next(db, sent=[item.key for item in sent], now=sent[0].database_now)
         failed = [s.key for s in settlements if s.key in moved and s.status == Item.FAILED]
-        await deciding.release_places(db, items=sorted(failed))
+        await deciding.release_contacts(db, items=sorted(failed))
     return len(overdue)
 
 
@@ -320,13 +322,14 @@ async def _settlements(
 async def _leave_alone(db: Database, dispatches: Sequence[Dispatch]) -> None:
     """Hand back those of the items that may not be sent any more because of their address."""
     places = {
-        d.item.hold: (d.item.organization_id, d.settings.pipeline.channel_id, d.item.address_key) for d in dispatches
+        d.item.lease_key: (d.item.organization_id, d.settings.pipeline.channel_id, d.item.address_key)
+        for d in dispatches
     }
     found = await responders_store.list_suppressions_for(
         db, addresses=sorted(set(places.values())), now=dispatches[0].item.database_now
     )
     suppressed = {(one.organization_id, one.channel_id, one.address_key) for one in found}
-    await hand_back(db, items=[d.item for d in dispatches if places[d.item.hold] in suppressed])
+    await hand_back(db, items=[d.item for d in dispatches if places[d.item.lease_key] in suppressed])
 
 
 def _is_followed(dispatch: Dispatch) -> bool:
@@ -334,9 +337,9 @@ def _is_followed(dispatch: Dispatch) -> bool:
     return reminders.has_next(dispatch.settings.pipeline.reminders, dispatch.item.reminder_number)
 
 
-def _truth(settlement: Settlement, now: datetime) -> Truth:
+def _truth(settlement: Settlement, now: datetime) -> LateAcceptance:
     """The 250 of a worker that was fenced before it could write it down."""
-    return Truth(
+    return LateAcceptance(
         organization_id=settlement.organization_id,
         item_id=settlement.item_id,
         epoch=settlement.epoch,
@@ -347,8 +350,8 @@ def _truth(settlement: Settlement, now: datetime) -> Truth:
     )
 
 
-def _rescued(item: Overdue, *, is_known: bool, waits: Waits) -> Settlement:
-    settlement = outcomes.rescued(item, waits=waits)
+def _reaped(item: Overdue, *, is_known: bool, waits: Waits) -> Settlement:
+    settlement = outcomes.reaped(item, waits=waits)
     return outcomes.known(item, settlement, now=item.database_now) if is_known else settlement
 
 
@@ -369,13 +372,13 @@ async def _equip(
         db, wanted=[_wanted(item, settings[item.lane]) for item in items], now=now, secret=secret, known=people
     )
     issued = await _instances_before(db, items)
-    wishes = [
+    requests = [
         _wish(item, settings[item.lane], one)
         for item, one in zip(items, found, strict=True)
         if item.key not in issued and not _has_instance(item)
     ]
-    if wishes:
-        issued |= await instances.issue_for_items(db, wanted=wishes, now=now, draw=draw)
+    if requests:
+        issued |= await instances.issue_for_items(db, wanted=requests, now=now, draw=draw)
     dispatches: list[Dispatch] = []
     lost: list[Settlement] = []
     for item, responder in zip(items, found, strict=True):

@@ -17,9 +17,9 @@ import msgspec
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database, Row
 from afterword.db.columns import as_document
-from afterword.queue.records import TOLD_COLUMNS, Claimed, HoldKey, ItemKey
+from afterword.queue.records import EVENT_COLUMNS, Claimed, ItemKey, LeaseKey
 
-_TOLD: Final = as_document(TOLD_COLUMNS, "q")
+_TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
         return self.organization_id, self.item_id
 
     @property
-    def hold(self) -> HoldKey:
+    def lease_key(self) -> LeaseKey:
         """Names the item and the epoch that settles it."""
         return self.organization_id, self.item_id, self.epoch
 
@@ -188,7 +188,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
                data
              from moved where type is not null)
            select organization_id, item_id from moved""",
-        *_holds(settlements),
+        *_lease_keys(settlements),
         [s.status for s in settlements],
         [s.reason for s in settlements],
         [s.result for s in settlements],
@@ -202,8 +202,8 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
 
 
 async def update_leases(  # any tenant: a worker's items are of many organizations
-    db: Database, *, holds: Sequence[HoldKey], lease_seconds: float
-) -> set[HoldKey]:
+    db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float
+) -> set[LeaseKey]:
     """Prolong the leases that still hold; those that are lost are missing from the answer.
 
     A row that somebody else has locked is left for the next time: it must not keep the others from being prolonged.
@@ -224,9 +224,9 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
              update queue_item q set lease_until = now() + make_interval(secs => $4::float8)
              from free f where q.organization_id = f.organization_id and q.item_id = f.item_id and q.epoch = f.epoch)
            select organization_id, item_id, epoch from held""",
-        [organization_id for organization_id, _, _ in holds],
-        [item_id for _, item_id, _ in holds],
-        [epoch for _, _, epoch in holds],
+        [organization_id for organization_id, _, _ in lease_keys],
+        [item_id for _, item_id, _ in lease_keys],
+        [epoch for _, _, epoch in lease_keys],
         lease_seconds,
     )
     return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
@@ -235,10 +235,10 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
 async def update_items_to_sending(  # any tenant: a batch serves many
     db: Database,
     *,
-    begins: Sequence[tuple[HoldKey, str, str, int]],
+    begins: Sequence[tuple[LeaseKey, str, str, int]],
     lease_seconds: float,
     margin_seconds: float,
-) -> set[HoldKey]:
+) -> set[LeaseKey]:
     """Write down the intent to send (hold, instance, responder, channel); those still ours, with their attempt open.
 
     Not those whose address has been suppressed since they were claimed.
@@ -260,9 +260,9 @@ async def update_items_to_sending(  # any tenant: a batch serves many
              returning q.organization_id, q.item_id, q.epoch, q.owner)
            insert into attempt (organization_id, item_id, epoch, owner) select * from moved
            returning organization_id, item_id, epoch""",
-        [hold[0] for hold, _, _, _ in begins],
-        [hold[1] for hold, _, _, _ in begins],
-        [hold[2] for hold, _, _, _ in begins],
+        [lease_key[0] for lease_key, _, _, _ in begins],
+        [lease_key[1] for lease_key, _, _, _ in begins],
+        [lease_key[2] for lease_key, _, _, _ in begins],
         [instance_id for _, instance_id, _, _ in begins],
         [responder_id for _, _, responder_id, _ in begins],
         lease_seconds,
@@ -273,8 +273,8 @@ async def update_items_to_sending(  # any tenant: a batch serves many
 
 
 async def list_begun(  # any tenant: a batch serves many
-    db: Database, *, holds: Sequence[HoldKey], margin_seconds: float
-) -> set[HoldKey]:
+    db: Database, *, lease_keys: Sequence[LeaseKey], margin_seconds: float
+) -> set[LeaseKey]:
     """Which of these holds have begun and are still ours: the answer to a commit whose answer was lost."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.epoch
@@ -283,9 +283,9 @@ async def list_begun(  # any tenant: a batch serves many
            join attempt a on a.organization_id = q.organization_id and a.item_id = q.item_id and a.epoch = q.epoch
            where q.status::int = 3 and a.outcome is null
              and q.lease_until > now() + make_interval(secs => $4::float8)""",
-        [organization_id for organization_id, _, _ in holds],
-        [item_id for _, item_id, _ in holds],
-        [epoch for _, _, epoch in holds],
+        [organization_id for organization_id, _, _ in lease_keys],
+        [item_id for _, item_id, _ in lease_keys],
+        [epoch for _, _, epoch in lease_keys],
         margin_seconds,
     )
     return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
@@ -327,7 +327,7 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
                data
              from moved where type is not null)
            select organization_id, item_id from moved""",
-        *_holds(settlements),
+        *_lease_keys(settlements),
         [s.status for s in settlements],
         [s.reason for s in settlements],
         [s.result for s in settlements],
@@ -343,7 +343,7 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
     return _keys(rows)
 
 
-async def rescue_items(db: Database, *, limit: int) -> list[Overdue]:
+async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
     """Lock items whose lease ran out, the longest overdue first; another reaper's are left to it."""
     rows = await db.fetch(
         """select organization_id, item_id, epoch, status, attempts, attempts_max, resend_after_seconds, not_after,
@@ -355,7 +355,7 @@ async def rescue_items(db: Database, *, limit: int) -> list[Overdue]:
     return [Overdue(**row) for row in rows]
 
 
-async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
+async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Move items on whose holder is lost: fence it, close its open attempt as unknown, tell."""
     rows = await db.fetch(
         f"""with b as materialized (
@@ -387,7 +387,7 @@ async def settle_rescued_items(db: Database, *, settlements: Sequence[Settlement
                data
              from moved where type is not null)
            select organization_id, item_id from moved""",
-        *_holds(settlements),
+        *_lease_keys(settlements),
         [s.status for s in settlements],
         [s.reason for s in settlements],
         [s.result for s in settlements],
@@ -407,7 +407,7 @@ def _claimed(rows: Sequence[Row]) -> list[Claimed]:
     return sorted(items, key=lambda item: (item.due_time, item.item_id))
 
 
-def _holds(settlements: Sequence[Settlement]) -> tuple[list[str], list[str], list[int]]:
+def _lease_keys(settlements: Sequence[Settlement]) -> tuple[list[str], list[str], list[int]]:
     return (
         [s.organization_id for s in settlements],
         [s.item_id for s in settlements],

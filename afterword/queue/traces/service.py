@@ -72,7 +72,7 @@ async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime) 
         settings={lane: settings},
         now=now,
         blocks={lane: block} if block else None,
-        wished={item.item_id: item.send_time},
+        requested_time={item.item_id: item.send_time},
     )
     forecast = forecasts[item.item_id]
     decision, tree = forecast.decision, deciding.rules_of(settings).conditions

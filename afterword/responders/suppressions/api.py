@@ -43,7 +43,7 @@ async def list_suppressions(call: Call[None], db: Database) -> Answer:
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
     body = call.body
-    wish = SuppressionInput(
+    request = SuppressionInput(
         channel_id=body.channel_id,
         identifier=body.identifier,
         reason=body.reason,
@@ -51,7 +51,7 @@ async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answ
         note=body.note,
         locale=call.caller.default_locale,
     )
-    made = await service.add(db, caller=call.caller, wish=wish, secret=call.site.secret, now=call.now)
+    made = await service.add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
     return Answer(Suppression.of(made, call.zone), version=made.version, location=f"{PATH}/{made.suppression_id}")
 
 

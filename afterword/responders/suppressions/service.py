@@ -50,7 +50,7 @@ async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppressi
     return found
 
 
-async def add(db: Database, *, caller: Caller, wish: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
+async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
     """Leave the address alone from now on; the text stays as it was sent.
 
     An address that is suppressed already is so for longer or for a stronger reason from now on; when the wish says
@@ -58,10 +58,10 @@ async def add(db: Database, *, caller: Caller, wish: SuppressionInput, secret: b
     passed.
     """
     require_reach(caller)
-    if wish.expires_time is not None and wish.expires_time <= now:
+    if request.expires_time is not None and request.expires_time <= now:
         raise errors.Invalid.of(FieldError("out_of_range", "That time has passed.", pointer="/expires_time"))
     try:
-        new = _new(wish, organization_id=caller.organization_id, secret=secret)
+        new = _new(request, organization_id=caller.organization_id, secret=secret)
     except InvalidAddress as error:
         raise errors.Invalid.of(FieldError("invalid_address", str(error), pointer="/identifier")) from None
     written = await responders.suppress_addresses(db, suppressions=[new], now=now, actor=Actor.of(caller))
@@ -71,14 +71,14 @@ async def add(db: Database, *, caller: Caller, wish: SuppressionInput, secret: b
 
 
 async def add_many(
-    db: Database, *, organization_id: str, wishes: Sequence[SuppressionInput], secret: bytes, now: datetime
+    db: Database, *, organization_id: str, requests: Sequence[SuppressionInput], secret: bytes, now: datetime
 ) -> tuple[int, list[tuple[int, str]]]:
     """As `add` for the rows of a file: how many are new or changed; place and fault of those that are no address."""
     new: list[NewSuppression] = []
     wrong: list[tuple[int, str]] = []
-    for place, wish in enumerate(wishes):
+    for place, request in enumerate(requests):
         try:
-            new.append(_new(wish, organization_id=organization_id, secret=secret))
+            new.append(_new(request, organization_id=organization_id, secret=secret))
         except InvalidAddress as error:
             wrong.append((place, str(error)))
     written = await responders.suppress_addresses(db, suppressions=new, now=now)
@@ -117,15 +117,15 @@ def require_reach(caller: Caller) -> None:
     caller.require_real()
 
 
-def _new(wish: SuppressionInput, *, organization_id: str, secret: bytes) -> NewSuppression:
+def _new(request: SuppressionInput, *, organization_id: str, secret: bytes) -> NewSuppression:
     """Raises InvalidAddress."""
-    normal = normalise(wish.channel_id, wish.identifier, locale=wish.locale)
+    normal = normalise(request.channel_id, request.identifier, locale=request.locale)
     return NewSuppression(
         organization_id,
-        wish.channel_id,
-        address_key(secret, wish.channel_id, normal),
-        wish.identifier,
-        wish.reason,
-        expires_time=wish.expires_time,
-        note=wish.note,
+        request.channel_id,
+        address_key(secret, request.channel_id, normal),
+        request.identifier,
+        request.reason,
+        expires_time=request.expires_time,
+        note=request.note,
     )

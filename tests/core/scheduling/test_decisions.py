@@ -152,7 +152,7 @@ class TestDecide:
             (facts(rules=Rules(policy=replace(ONCE, response_days=7, if_exceeded="wait")),
                    responded_time=NOW - 6 * DAY), "contact_policy",
              "Held: answered on 2026-11-17 12:00, asked again from 2026-11-24 12:00 Europe/Athens", NOW + DAY),
-            (facts(rules=Rules(policy=ONCE), rivals=["Returns"]), "contact_policy",
+            (facts(rules=Rules(policy=ONCE), competitors=["Returns"]), "contact_policy",
              "Held: makes way for “Returns”, which is due for the same person and goes first",
              NOW + timedelta(minutes=5)),
             (facts(block=Block("paused", "the pipeline is paused")), "paused", "Held: the pipeline is paused", None),
@@ -181,9 +181,9 @@ class TestDecide:
             (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(30)])),
             (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(2, item_id=ITEM.item_id)])),  # its own place
             (ITEM, facts(rules=Rules(policy=ONCE), contacts=[asked(2, "reminder")])),
-            (ITEM, facts(rules=Rules(policy=ONCE, is_exempt=True), contacts=[asked(2)], rivals=["Returns"])),
+            (ITEM, facts(rules=Rules(policy=ONCE, is_exempt=True), contacts=[asked(2)], competitors=["Returns"])),
             (ITEM, facts(rules=Rules(policy=replace(ONCE, invitations_max=2)), contacts=[asked(2)])),
-            (ITEM, facts(rules=Rules(policy=replace(ONCE, invitations_max=2)), rivals=["Returns"])),
+            (ITEM, facts(rules=Rules(policy=replace(ONCE, invitations_max=2)), competitors=["Returns"])),
             (ITEM, facts(rules=Rules(policy=replace(ONCE, response_days=7)), responded_time=NOW - 7 * DAY)),
             (REMINDER, facts(rules=Rules(policy=ONCE), previous=SENT, contacts=[asked(2)])),
             (ITEM, facts(contacts=[asked(2)])),  # no policy

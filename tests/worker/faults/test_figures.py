@@ -115,7 +115,7 @@ async def respond_before(rig: Rig, house: House, question_id: str, count: int) -
                 database,
                 caller=house.caller,
                 questionnaire_id=house.questionnaire_id,
-                wish=IssueInput(sent_time=moment, valid_days=0, editable=True),
+                request=IssueInput(sent_time=moment, valid_days=0, editable=True),
                 now=moment,
                 secret=SECRET.encode(),
                 draw=lambda: 0.0,

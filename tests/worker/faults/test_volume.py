@@ -16,7 +16,7 @@ import pytest
 from afterword import db, ids
 from afterword.core.scheduling.statuses import Item
 from afterword.queue.retention import service as retention
-from afterword.queue.retention.service import Mark
+from afterword.queue.retention.service import RetentionCursor
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.service import Lease
 from afterword.worker.loop import PLANNER
@@ -161,14 +161,14 @@ async def test_retention(rig: Rig, record_property: Callable[[str, object], None
         await queued_for(rig, 5, rate=SENT_RATE)
         quiet = probe.p99()
         others = asyncio.create_task(_keep_queueing(rig))
-        began, mark, passed = time.perf_counter(), Mark(), 0
+        began, mark, passed = time.perf_counter(), RetentionCursor(), 0
         while True:
             async with db.transaction(rig.pool) as database:
                 count, mark = await retention.prune(
                     database, mark=mark, days=RETENTION_DAYS, now=database.clock.now(), limit=STEP_ITEMS
                 )
             passed += count
-            if mark == Mark():
+            if mark == RetentionCursor():
                 break
         seconds = time.perf_counter() - began
         others.cancel()

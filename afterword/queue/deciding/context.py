@@ -30,7 +30,7 @@ from afterword.db import Database
 from afterword.instances import store as instances_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.deciding import store
-from afterword.queue.deciding.store import AddressKey, PlaceKey, PreviousItem
+from afterword.queue.deciding.store import AddressKey, ContactKey, PreviousItem
 from afterword.queue.lanes.store import LaneSettings
 from afterword.responders import store as responders_store
 from afterword.responders.store import Person
@@ -90,11 +90,11 @@ class DecisionContext:
         *,
         settings: Mapping[LaneKey, LaneSettings],
         rules: Mapping[LaneKey, Rules],
-        people: Mapping[PlaceKey, Person | None],
+        people: Mapping[ContactKey, Person | None],
         suppressions: Mapping[AddressKey, Suppression],
         previous: Mapping[ItemKey, PreviousItem],
         declared: Mapping[LaneKey, Declared],
-        others: Mapping[AddressKey, Sequence[PlaceKey]],
+        others: Mapping[AddressKey, Sequence[ContactKey]],
     ) -> None:
         self.settings, self.rules = settings, rules
         self.people, self.suppressions, self.previous = people, suppressions, previous
@@ -103,13 +103,13 @@ class DecisionContext:
         self.responded: Mapping[AddressKey, datetime] = {}
         self.titles: Mapping[str, str] = {}
         self.reserved: set[AddressKey] = set()
-        self.rivals: dict[AddressKey, list[str]] = {}
+        self.competitors: dict[AddressKey, list[str]] = {}
 
-    def places_of(self, items: Collection[Candidate]) -> set[AddressKey]:
+    def contact_keys_of(self, items: Collection[Candidate]) -> set[AddressKey]:
         """The addresses whose contacts these items are measured by, or are written down in."""
         found: set[AddressKey] = set()
         for item in items:
-            if self.rules[lane_of(item)].keeps_places:
+            if self.rules[lane_of(item)].reserves_contacts:
                 found |= {address_of(item), *(key_of(other) for other in self.others.get(address_of(item), ()))}
         return found
 
@@ -117,13 +117,13 @@ class DecisionContext:
         """Remember who was asked lately, as it is written down."""
         self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
 
-    async def learn(self, db: Database, items: Sequence[Candidate]) -> None:
+    async def load_history(self, db: Database, items: Sequence[Candidate]) -> None:
         """What caps and policies ask for besides: what was sent before they were switched on, responses, titles."""
-        await self._learn_sent(db, items)
+        await self._load_sent(db, items)
         counted = [item for item in items if self.rules[lane_of(item)].is_counted]
         if not counted:
             return
-        await self._learn_responded(db, counted)
+        await self._load_responded(db, counted)
         pipelines = {(key[0], one.pipeline_id) for key, found in self.contacts.items() for one in found}
         known = {lane: settings.pipeline.title for lane, settings in self.settings.items()}
         if missing := sorted(pipelines - known.keys()):
@@ -139,27 +139,29 @@ class DecisionContext:
         lane, address = lane_of(item), address_of(item)
         facts = self._facts(item, now, block)
         decision = decisions.decide(item=_subject(item), facts=facts, now=now)
-        if decision.verdict == "go" and self.rules[lane].keeps_places:
+        if decision.verdict == "go" and self.rules[lane].reserves_contacts:
             kind = REMINDER if item.source == REMINDER else INVITATION
             contact = Contact(now, item.pipeline_id, item.item_id, kind)
             self.contacts[address] = _with(self.contacts.get(address, ()), contact, now)
             self.reserved.add(address)
         return Forecast(decision, facts.zone_name, facts.metadata)
 
-    def told(self, forecast: Forecast, item: Candidate, *, wished: datetime) -> Forecast:
+    def with_delay_reason(self, forecast: Forecast, item: Candidate, *, requested_time: datetime) -> Forecast:
         """The forecast of an item that goes later than wished, with what closes its window until then."""
-        facts = self._facts(item, wished, None)
-        decision = decisions.with_opening(forecast.decision, item=_subject(item), facts=facts, wished=wished)
+        facts = self._facts(item, requested_time, None)
+        decision = decisions.with_opening(
+            forecast.decision, item=_subject(item), facts=facts, requested_time=requested_time
+        )
         return Forecast(decision, forecast.zone_name, forecast.metadata)
 
-    def outrank(self, item: Candidate, now: datetime) -> None:
+    def note_competitor(self, item: Candidate, now: datetime) -> None:
         """Note an item that waits as well: if it may go now, the batch's items behind it make way."""
         address = address_of(item)
         if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
             return  # it has its place
         if decisions.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
             for place in (address, *(key_of(other) for other in self.others.get(address, ()))):
-                self.rivals.setdefault(place, []).append(self.settings[lane_of(item)].pipeline.title)
+                self.competitors.setdefault(place, []).append(self.settings[lane_of(item)].pipeline.title)
 
     def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
         lane, address = lane_of(item), address_of(item)
@@ -174,14 +176,14 @@ class DecisionContext:
                 contact for other in self.others.get(address, ()) for contact in self.contacts.get(key_of(other), ())
             ],
             responded_time=self.responded.get(address) if rules.is_counted else None,
-            rivals=self.rivals.get(address, ()),
+            competitors=self.competitors.get(address, ()),
             titles=self.titles,
             previous=_previous_of(item, self.previous, now),
             block=block,
         )
 
-    async def _learn_sent(self, db: Database, items: Sequence[Candidate]) -> None:
-        wanted: dict[PlaceKey, tuple[datetime, datetime]] = {}
+    async def _load_sent(self, db: Database, items: Sequence[Candidate]) -> None:
+        wanted: dict[ContactKey, tuple[datetime, datetime]] = {}
         for item in items:
             rules, settings = self.rules[lane_of(item)], self.settings[lane_of(item)]
             own = [self._place(item)]
@@ -208,8 +210,8 @@ class DecisionContext:
             new = [_contact(entry) for entry in entries if entry["item_id"] not in noted]
             self.contacts[key] = [*new, *self.contacts.get(key, ())]
 
-    async def _learn_responded(self, db: Database, items: Sequence[Candidate]) -> None:
-        wanted: dict[PlaceKey, datetime] = {}
+    async def _load_responded(self, db: Database, items: Sequence[Candidate]) -> None:
+        wanted: dict[ContactKey, datetime] = {}
         for item in items:
             days = self.settings[lane_of(item)].policy.response_window_days
             if days is not None:
@@ -219,7 +221,7 @@ class DecisionContext:
             places = sorted(wanted)
             self.responded = await store.list_responded(db, places=places, since=[wanted[p] for p in places])
 
-    def _place(self, item: Candidate) -> PlaceKey:
+    def _place(self, item: Candidate) -> ContactKey:
         return item.organization_id, self.settings[lane_of(item)].pipeline.channel_id, item.address_key
 
 
@@ -286,7 +288,7 @@ def address_of(item: Candidate) -> AddressKey:
     return item.organization_id, item.address_key
 
 
-def key_of(place: PlaceKey) -> AddressKey:
+def key_of(place: ContactKey) -> AddressKey:
     """The address of a place, without its channel."""
     return place[0], place[2]
 
@@ -326,9 +328,9 @@ async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, P
 
 async def others_of(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
-) -> dict[AddressKey, list[PlaceKey]]:
+) -> dict[AddressKey, list[ContactKey]]:
     """The other addresses of the people, where a policy counts them together."""
-    wanted: set[PlaceKey] = set()
+    wanted: set[ContactKey] = set()
     for item in items:
         each = settings[lane_of(item)]
         if each.policy.enabled and not each.policy.per_channel:

@@ -46,7 +46,9 @@ def changes_of(
     return changes
 
 
-def wish_of(body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_strict: bool) -> ScheduleRequest:
+def schedule_request_of(
+    body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_strict: bool
+) -> ScheduleRequest:
     """What a request wants sent; raises Invalid."""
     return ScheduleRequest(
         responder_channel_identifier=body.responder_channel_identifier,
@@ -57,7 +59,7 @@ def wish_of(body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_
     )
 
 
-def wishes_of(
+def schedule_requests_of(
     rows: Sequence[QueueItemRequest | errors.Invalid], *, declared: Declared = metadata.GLOBAL, is_strict: bool
 ) -> list[ScheduleRequest | errors.Invalid]:
     """Each row's wish, or what is wrong with it."""
@@ -65,7 +67,9 @@ def wishes_of(
     for row in rows:
         try:
             found.append(
-                row if isinstance(row, errors.Invalid) else wish_of(row, declared=declared, is_strict=is_strict)
+                row
+                if isinstance(row, errors.Invalid)
+                else schedule_request_of(row, declared=declared, is_strict=is_strict)
             )
         except errors.Invalid as refusal:
             found.append(refusal)
