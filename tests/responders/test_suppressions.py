@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx2
+import msgspec
 import pytest
 
 from afterword import db, errors
@@ -13,7 +14,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.times import zone_of
 from afterword.events import store as events
 from afterword.organizations.tokens import service as tokens
-from afterword.responders.suppressions.resources import of_event
+from afterword.responders.suppressions.resources import Suppression
 from afterword.settings import Settings
 from tests.conftest import SITE, TIME_ZONE, House
 from tests.dates import YEAR
@@ -102,7 +103,7 @@ class TestAdding:
         async with db.connection(pool) as database:
             rows = await events.list_events(database, organization_id=house.organization_id)
         [event] = [row for row in rows if row.type == "suppression.created"]
-        assert made == of_event(event.data, zone=zone_of(TIME_ZONE))
+        assert made == msgspec.to_builtins(Suppression.of_log(event.data, zone_of(TIME_ZONE)))
 
     async def test_it_is_there_already(self, client: httpx2.AsyncClient, house: House) -> None:
         made = (await add(client, house)).json()
