@@ -1396,6 +1396,9 @@ ALTER TABLE ONLY erasure
 ALTER TABLE ONLY erasure_subject
     ADD CONSTRAINT erasure_subject_pkey PRIMARY KEY (organization_id, erasure_id, kind, subject_id);
 
+ALTER TABLE ONLY event_cluster
+    ADD CONSTRAINT event_cluster_pkey PRIMARY KEY (system_identifier);
+
 ALTER TABLE ONLY event_cursor
     ADD CONSTRAINT event_cursor_pkey PRIMARY KEY (reader);
 

@@ -18,6 +18,7 @@ NO_TENANT = {
     "application_type": "a fixed list that belongs to the product",
     "attempt_total": "figures of the whole installation for its operator",
     "delivery_total": "figures of the whole installation for its operator",
+    "event_cluster": "one row: the cluster whose transactions the event log counts",
     "pruned_total": "figures of the whole installation for its operator",
     "alembic_version": "the schema's own revision",
     "sending_guard": "one row: the pause of all sending after a restored backup",

@@ -11,9 +11,8 @@ from afterword import db, ids
 from afterword.core.figures import periods
 from afterword.events import service, store
 from afterword.events.log import service as log
-from afterword.events.log.api import EXPIRED, LOG
+from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
-from afterword.events.log.store import EVENTS
 from afterword.events.service import NewEvent
 from afterword.reports.rollups import service as rollups
 from afterword.web import paging

@@ -229,8 +229,10 @@ async def update_to_native(db: Database) -> int:  # any tenant: the log of a who
 async def update_cluster(db: Database) -> None:  # any tenant: the log of a whole installation
     """From here on the log counts this cluster's transactions."""
     await db.execute(
-        """with known as (delete from event_cluster)
-           insert into event_cluster select system_identifier from pg_control_system()"""
+        """with current as (select system_identifier from pg_control_system()),
+           former as (
+             delete from event_cluster where system_identifier <> (select system_identifier from current))
+           insert into event_cluster select system_identifier from current on conflict do nothing"""
     )
 
 
