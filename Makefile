@@ -11,7 +11,7 @@ FAULTS := tests/events tests/journeys tests/worker # where they are; looking thr
 LOCK := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
+.PHONY: install setup demo serve test ordinary drawn-faults types check fix bench bench-long bench-rivals docs client faults nightly programs lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -38,12 +38,15 @@ programs: setup ## what tests run beside Python: Chromium, PHP
 	@$(BIN)/python tests/programs.py
 
 test: setup programs ## every test; the second half runs although the first one fails
-	@$(MAKE) --no-print-directory --keep-going ordinary faults
+	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults
 
 ordinary: setup programs ## the tests that may run side by side; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
 
-faults: setup ## the tests that kill processes and servers, alone; each prints its figure
+drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a quarter of the others
+	$(BIN)/pytest $(FAULTS) --drawn-faults -m "faults and not nightly"
+
+faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
 # Needs root, and pgbouncer, iproute2, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
@@ -58,7 +61,7 @@ check: setup programs ## format, lint, import contracts, house rules, types, tes
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory --keep-going --jobs=2 types ordinary; failed=$$?; \
-	  $(MAKE) --no-print-directory faults && exit $$failed
+	  $(MAKE) --no-print-directory drawn-faults && exit $$failed
 
 types: setup
 	$(BIN)/basedpyright

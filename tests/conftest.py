@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
 from tests.clusters import let_end_others
-from tests.sizes import FULL, SEED_VARIABLE, draw_by
+from tests.sizes import DRAW_VARIABLE, FULL, draw_by
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
@@ -37,6 +37,7 @@ POOL_SIZE = 4
 SETTLED_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.005
 PATIENCE_SECONDS = 30.0
+FILL_SECONDS_MAX = 600.0
 PATIENCE = {"statement_timeout": "30s", "lock_timeout": "10s"}
 SITE = Site("http://localhost:8080", b"k" * 32)
 TIME_ZONE = "Europe/Athens"
@@ -70,20 +71,30 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _server: embedded.Server | None = None
 _server_url = ""
+_filled: set[str] = set()  # templates of this process
 _house: "House | None" = None  # the one in this process's template
 
 
 def pytest_report_header() -> str:
     """Where the parts come from that tests draw for this commit."""
-    return f"routes of each kind: {'all' if FULL else f'drawn by {draw_by()} ({SEED_VARIABLE} gives them back)'}"
+    return f"drawn parts: {'none, all of it' if FULL else f'by {draw_by()} ({DRAW_VARIABLE} gives them back)'}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--drawn-faults", action="store_true", help="of the fault tests those that each change must pass")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Each test knows which numbers of the bar it proves; those that run alone stand where `make` looks for them."""
     bar.mark(items)
     alone = {item.path.relative_to(TESTS).parts[0] for item in items if item.get_closest_marker("faults")}
     if not alone <= FAULT_FOLDERS:
         raise pytest.UsageError(f"FAULTS in the Makefile lacks {', '.join(alone - FAULT_FOLDERS)}")
+    if config.getoption("--drawn-faults") and not FULL:
+        faults = {bar.test_of(item.nodeid) for item in items if item.get_closest_marker("faults")}
+        left_out = faults - bar.drawn(faults, draw_by())
+        config.hook.pytest_deselected(items=[item for item in items if bar.test_of(item.nodeid) in left_out])
+        items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 
 
 def pytest_collection_finish() -> None:
@@ -157,6 +168,30 @@ async def fresh_database(server_url: str, *, template: str = TEMPLATE) -> AsyncG
 async def database_url(request: pytest.FixtureRequest, server_url: str) -> AsyncGenerator[str]:
     """A migrated database of the test's own, empty but for the house that it asks for."""
     template = await _house_template(server_url) if "standing_house" in request.fixturenames else TEMPLATE
+    async with fresh_database(server_url, template=template) as url:
+        yield url
+
+
+@asynccontextmanager
+async def filled_database(
+    server_url: str, name: str, fill: Callable[[db.Pool, "House"], Awaitable[None]]
+) -> AsyncGenerator[str]:
+    """A clone of a database with a house and many rows, which `fill` writes once for each process and name."""
+    template = f"{TEMPLATE}_{name}_{os.getpid()}"
+    empty = await _house_template(server_url)
+    assert _house is not None
+    if template not in _filled:
+        admin: Any = await asyncpg.connect(server_url)
+        try:
+            await admin.execute(f"create database {template} template {empty} strategy file_copy")
+        finally:
+            await admin.close()
+        url = server_url.replace("/afterword?", f"/{template}?")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(db, "COMMAND_TIMEOUT_SECONDS", FILL_SECONDS_MAX)
+            async with await db.open_pool(url, size_max=1, server_settings={"statement_timeout": "0"}) as pool:
+                await fill(pool, _house)
+        _filled.add(template)
     async with fresh_database(server_url, template=template) as url:
         yield url
 

@@ -8,6 +8,7 @@ from typing import Final
 
 FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 SEED_VARIABLE: Final = "AFTERWORD_TEST_SEED"
+DRAW_VARIABLE: Final = "AFTERWORD_TEST_DRAW"
 
 
 def size(here: int, full: int) -> int:
@@ -18,7 +19,7 @@ def size(here: int, full: int) -> int:
 @cache
 def draw_by() -> str:
     """The text that picks a part of many: the same in all processes of a run, another one for each commit."""
-    return os.environ.get(SEED_VARIABLE) or _commit()
+    return os.environ.get(DRAW_VARIABLE) or _commit()
 
 
 def _commit() -> str:

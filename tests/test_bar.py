@@ -87,6 +87,21 @@ def report(nodeid: str, outcome: str = "passed", when: str = "call", **propertie
     return SimpleNamespace(nodeid=item.nodeid, user_properties=item.user_properties, outcome=outcome, when=when)
 
 
+ALWAYS = {"tests/worker/faults/test_crash.py::test_zombies", "tests/worker/faults/test_stop.py::test_second_signal"}
+OTHERS = {f"tests/worker/faults/test_clocks.py::test_{number}" for number in range(8)}
+
+
+class TestDrawn:
+    def test_always_and_a_part(self) -> None:
+        found = bar.drawn(ALWAYS | OTHERS, "a commit")
+        assert found > ALWAYS
+        assert 2 == len(found - ALWAYS)
+        assert found == bar.drawn(ALWAYS | OTHERS, "a commit")
+
+    def test_each_in_time(self) -> None:
+        assert OTHERS == set[str]().union(*(bar.drawn(OTHERS, str(number)) for number in range(100)))
+
+
 class TestLines:
     def test_a_number_is_told_by_its_tests(self) -> None:
         crash = "worker/faults/test_crash.py::test_killed_workers"

@@ -4,7 +4,6 @@ The engine's part is played by a loop over `first_due` and `decide`; what is all
 offsets of the zone alone. 2,500 examples in every run, AFTERWORD_TEST_FAULTS=full makes it 50,000.
 """
 
-import os
 import random
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -19,8 +18,9 @@ from afterword.core.scheduling.decisions import Facts, Item, Rules, decide, firs
 from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.scheduling.windows import WEEKDAYS_ALL, Hours, leaves_time
 from tests.bar import Tell
+from tests.sizes import size
 
-EXAMPLES: Final = 50_000 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 2_500
+EXAMPLES: Final = size(2_500, 50_000)
 ZONES: Final = (
     "Europe/Athens", "Europe/London", "Europe/Dublin", "Europe/Berlin", "Europe/Lisbon", "Europe/Chisinau",
     "Atlantic/Azores", "Australia/Lord_Howe", "Australia/Sydney", "Australia/Adelaide", "Pacific/Apia",

@@ -6,7 +6,6 @@ Small in every run; AFTERWORD_TEST_FAULTS=full gives the volumes of a nightly on
 import asyncio
 import contextlib
 import json
-import os
 import random
 import signal
 import sys
@@ -29,8 +28,8 @@ from tests.bar import Tell
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import House, settled
 from tests.events.conftest import OPEN_SITE, Desk, new_event, until
+from tests.sizes import FULL
 
-FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 WRITERS: Final = 8
 EVENTS: Final = 25_000 if FULL else 600  # of one writer
 KILLS: Final = 20

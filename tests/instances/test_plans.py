@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from afterword.instances.values import store as values_store
 from afterword.instances.values.api import QUESTIONNAIRE_VALUES, RESPONDER_VALUES
 from afterword.queue import store as queue_store
 from afterword.queue.resources import QUEUE_ITEMS
-from tests.conftest import House
+from tests.conftest import House, filled_database
 
 ROWS = int(os.environ.get("AFTERWORD_TEST_LIST_ROWS", "20000"))
 LIMIT = 50
@@ -64,16 +64,23 @@ class Lists:
 
 
 @pytest.fixture
-async def lists(house: House, pool: db.Pool) -> Lists:
+async def database_url(server_url: str) -> AsyncGenerator[str]:
+    async with filled_database(server_url, "lists", fill) as url:
+        yield url
+
+
+async def fill(pool: db.Pool, house: House) -> None:
     async with db.connection(pool) as database:
         raw = database._connection
-        await raw.execute("set statement_timeout = 0")
         for statement in FILL:
             await raw.execute(
                 statement, house.organization_id, house.questionnaire_id, house.version_id, house.pipeline_id, ROWS
             )
         await raw.execute("analyze")
-        await raw.execute("reset statement_timeout")
+
+
+@pytest.fixture
+async def lists(house: House, pool: db.Pool) -> Lists:
     return Lists(house, pool)
 
 

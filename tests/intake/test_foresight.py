@@ -3,7 +3,6 @@
 12 worlds in every run; AFTERWORD_TEST_FAULTS=full makes it 200.
 """
 
-import os
 import random
 from collections import Counter
 from datetime import datetime, timedelta
@@ -16,8 +15,9 @@ from afterword.channels.base import Sent
 from afterword.core.scheduling import windows
 from tests.queue.client import Client
 from tests.queue.conftest import Queue
+from tests.sizes import size
 
-WORLDS: Final = 200 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 12
+WORLDS: Final = size(12, 200)
 ADDRESSES: Final = [f"{name}@example.com" for name in ("ann", "bob", "cat", "dan")]
 CONDITION: Final = {"subject": "questionnaire_metadata:store_id", "operator": "in", "value": ["1", "2"]}
 STATUSES: Final = {"go": 2, "hold": 1, "skip": 8}

@@ -3,7 +3,6 @@
 1,000 pairs; AFTERWORD_TEST_FAULTS=full makes it 10,000.
 """
 
-import os
 import random
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -22,8 +21,9 @@ from afterword.responders.suppressions.service import SuppressionInput
 from tests.bar import Tell
 from tests.queue.client import Client
 from tests.queue.conftest import EMAIL, Queue
+from tests.sizes import size
 
-PAIRS: Final = 10_000 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 1_000
+PAIRS: Final = size(1_000, 10_000)
 CHUNK: Final = 500
 NAMES: Final = ("ann", "josé", "zoë.müller", "maría-pía", "δέσποινα", "o_neill", "nguyễn")
 DOMAINS: Final = ("example.com", "bücher.example", "παράδειγμα.example", "mail.example.org", "straße.example")

@@ -1,5 +1,7 @@
 """The plans of what a worker asks of accounts, lanes and recipient domains, where there are many of each."""
 
+from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,9 +11,12 @@ from afterword.providers.health import store as health
 from afterword.providers.rates import store as rates
 from afterword.queue.lanes import store as lanes
 from tests.bar import Tell
+from tests.conftest import House, filled_database
+from tests.queue import test_plans
 from tests.queue.conftest import Queue
 from tests.queue.test_plans import DUE_ROWS, Explained, nodes
 from tests.queue.test_plans import full as full  # noqa: PLC0414  a fixture
+from tests.queue.test_plans import shape as shape  # noqa: PLC0414  a fixture
 from tests.queue.test_plans import worker_pool as worker_pool  # noqa: PLC0414  a fixture
 
 ACCOUNTS = 200  # each with its lane
@@ -23,18 +28,29 @@ ITEMS = {"queue_item", "attempt", "event"}
 
 
 @pytest.fixture
-async def throttled(full: Queue, pool: db.Pool) -> Queue:
+async def database_url(shape: str, server_url: str) -> AsyncGenerator[str]:
+    name = f"rates_{shape.replace(' ', '_')}"
+    async with filled_database(server_url, name, partial(fill, shape=shape)) as url:
+        yield url
+
+
+@pytest.fixture
+def throttled(full: Queue) -> Queue:
     """Beside the items: accounts with a hundred slow domains each, and a long log."""
+    return full
+
+
+async def fill(pool: db.Pool, house: House, *, shape: str) -> None:
+    await test_plans.fill(pool, house, shape=shape)
     async with db.connection(pool) as database:
         raw = database._connection
-        await raw.execute("set statement_timeout = 0")
         await raw.execute(
             """insert into channel_account (organization_id, account_id, channel_id, title, has_domain_rates)
                select organization_id, lpad(n::text, 22, '0'), channel_id, 'Account ' || n, true
                from channel_account, generate_series(1, $1::int) n where account_id = (
                  select account_id from pipeline where pipeline_id = $2)""",
             ACCOUNTS,
-            full.pipeline_id,
+            house.pipeline_id,
         )
         await raw.execute(
             """insert into domain_rate (organization_id, account_id, domain, rate, rate_ceiling, throttled_time)
@@ -48,12 +64,10 @@ async def throttled(full: Queue, pool: db.Pool) -> Queue:
                select $1, lpad(n::text, 22, 'e'), 'queue_item.sent', lpad(n::text, 22, '0'), 'worker',
                  jsonb_build_object('pipeline_id', $2::text, 'responder_channel_identifier', 'a@mail1.example'), now()
                from generate_series(1, $3::int) n""",
-            full.house.organization_id,
-            full.pipeline_id,
+            house.organization_id,
+            house.pipeline_id,
             EVENTS,
         )
-        await raw.execute("reset statement_timeout")
-    return full
 
 
 def check(plan: dict[str, Any], *, rows_max: int = ROWS_MAX) -> int:

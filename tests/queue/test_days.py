@@ -2,7 +2,7 @@
 
 Nothing here waits and nothing here is random but by its seed: the same seed gives the same day, to the byte, in any
 process. The moves and their texts are the product's (`core.statuses`, `sending.outcomes`, `core.scheduling`); the rows
-and the guards of the statements are this file's, and each of those, broken, is noticed. 500 days in every run;
+and the guards of the statements are this file's, and each of those, broken, is noticed. 100 days in every run;
 AFTERWORD_TEST_FAULTS=full gives ten thousand.
 """
 
@@ -29,8 +29,9 @@ from afterword.queue.sending import outcomes
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.store import Overdue, Settlement
 from tests.bar import Tell
+from tests.sizes import size
 
-DAYS = 10_000 if os.environ.get("AFTERWORD_TEST_FAULTS") == "full" else 500
+DAYS = size(100, 10_000)
 BATCHES = 10
 START = datetime(2026, 3, 28, 6, tzinfo=UTC)  # the clocks change in the night
 LEASE, MARGIN, HEARTBEAT = timedelta(seconds=60), timedelta(seconds=5), timedelta(seconds=15)

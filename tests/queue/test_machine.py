@@ -9,7 +9,6 @@ here what a restart is to a client, the end of all its connections; servers that
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -45,9 +44,9 @@ from tests.bar import Tell
 from tests.conftest import build_house, fresh_database
 from tests.queue import mutants
 from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
+from tests.sizes import FULL, size
 
-FULL = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
-EXAMPLES, STEPS = (2_000, 60) if FULL else (60, 20)
+EXAMPLES, STEPS = size(20, 2_000), size(20, 60)
 EXAMPLES_TEETH, STEPS_TEETH = 3_000, 20  # the first that notices ends it
 ALWAYS = {"settle ignores the epoch", "late acceptance forgotten"}  # the hardest to notice
 WORKERS, ITEMS_MAX = 2, 3

@@ -6,6 +6,7 @@
 import os
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,20 +14,16 @@ import pytest
 from afterword import db
 from afterword.pipelines import store as pipelines_store
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.late_outcomes import store as truth_store
-from afterword.queue.late_outcomes.store import LateAcceptance
-from afterword.queue.restores import store as guard_store
 from afterword.queue.sending import store as sending_store
 from afterword.queue.sending.store import Settlement
 from afterword.worker.loop import PLANNER
-from tests.conftest import House
+from tests.conftest import House, filled_database
 from tests.queue.conftest import Queue
+from tests.sizes import size
 
-FULL = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
-DUE_ROWS = int(os.environ.get("AFTERWORD_TEST_DUE_ROWS", "100000" if FULL else "20000"))
+DUE_ROWS = int(os.environ.get("AFTERWORD_TEST_DUE_ROWS") or size(20_000, 100_000))
 PLAN_ROWS_MAX = 2_000  # looked at for a claim of 100
 BUFFERS_MAX = 12_000
-FILL_SECONDS_MAX = 600.0
 
 
 @pytest.fixture
@@ -37,13 +34,26 @@ async def worker_pool(database_url: str) -> AsyncGenerator[db.Pool]:
 
 
 @pytest.fixture(params=["one lane", "200 lanes", "never analysed"])
-async def full(request: pytest.FixtureRequest, house: House, pool: db.Pool, worker_pool: db.Pool) -> Queue:
+def shape(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+async def database_url(shape: str, server_url: str) -> AsyncGenerator[str]:
+    async with filled_database(server_url, shape.replace(" ", "_"), partial(fill, shape=shape)) as url:
+        yield url
+
+
+@pytest.fixture
+def full(house: House, worker_pool: db.Pool) -> Queue:
     """Many due rows, in one lane or in 200; among them as many that are not due and that are done."""
-    queue = Queue(worker_pool, house, house.pipeline_id)
-    count = 200 if request.param == "200 lanes" else 1
+    return Queue(worker_pool, house, house.pipeline_id)
+
+
+async def fill(pool: db.Pool, house: House, *, shape: str) -> None:
+    count = 200 if shape == "200 lanes" else 1
     async with db.connection(pool) as database:
         raw = database._connection
-        await raw.execute("set statement_timeout = 0")
         await raw.execute(
             """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, channel_id, title)
                select organization_id, lpad(n::text, 22, '0'), questionnaire_id, account_id, channel_id, 'Lane'
@@ -63,12 +73,9 @@ async def full(request: pytest.FixtureRequest, house: House, pool: db.Pool, work
                where p.place = n % $2 + 1""",
             DUE_ROWS,
             count,
-            timeout=FILL_SECONDS_MAX,
         )
-        if request.param != "never analysed":
+        if shape != "never analysed":
             await raw.execute("analyze queue_item, pipeline, channel_account, attempt, event")
-        await raw.execute("reset statement_timeout")
-    return queue
 
 
 class Explained:
@@ -195,64 +202,3 @@ async def test_whether_a_pipeline_has_open_items(full: Queue, pool: db.Pool) -> 
         )  # fmt: skip
 
     check(explained.plan)
-
-
-async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool: db.Pool) -> None:
-    """A plan may outlive the tables it was made for by some seconds: made on empty ones, it must do for full ones."""
-    async with db.transaction(worker_pool) as database:
-        if await database._connection.fetchval("show server_version_num") < "160000":
-            pytest.skip("explains no generic plans")
-        generic = Generic(database)
-        shares, owner = {queue.lane: 10}, uuid.uuid4()
-        settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
-        await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        begins = [(settlement.lease_key, "i", "r", 1)]
-        await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
-        for settle in (
-            sending_store.settle_items,
-            sending_store.settle_claimed_items,
-            sending_store.settle_reaped_items,
-        ):
-            await settle(generic, settlements=[settlement])  # pyright: ignore[reportArgumentType]
-        late = LateAcceptance(
-            organization_id="o",
-            item_id="i",
-            epoch=1,
-            reply_code=None,
-            reply=None,
-            provider_reference=None,
-            event_id="e",
-        )
-        await truth_store.settle_late_items(generic, acceptances=[late])  # pyright: ignore[reportArgumentType]
-        await truth_store.list_locked_items(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
-        await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
-        await sending_store.claim_expired_items(generic, lanes=[queue.lane], owner=owner, lease_seconds=60, limit=9)  # pyright: ignore[reportArgumentType]
-        await sending_store.list_begun(generic, lease_keys=[settlement.lease_key], margin_seconds=5)  # pyright: ignore[reportArgumentType]
-        await guard_store.count_late_items(generic, minutes=15, limit=101)  # pyright: ignore[reportArgumentType]
-
-    assert 12 == len(generic.plans)
-    for plan in generic.plans:
-        for node in nodes(plan):
-            if (
-                node.get("Relation Name") in {"queue_item", "attempt", "suppression", "delivery_report"}
-                and node["Node Type"] != "ModifyTable"
-            ):
-                assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, node
-                assert "Index Cond" in node, node
-
-
-class Generic:
-    """Catches the statement that a store function sends, and keeps the plan it would have for any values."""
-
-    def __init__(self, database: db.Database) -> None:
-        self.database = database
-        self.plans: list[dict[str, Any]] = []
-
-    async def fetch(self, query: str, *values: object) -> Sequence[Mapping[str, Any]]:
-        [document] = await self.database._connection.fetchval(f"explain (generic_plan, format json) {query}", *values)
-        self.plans.append(document["Plan"])
-        return []
-
-    async def fetch_value(self, query: str, *values: object) -> None:
-        await self.fetch(query, *values)

@@ -13,9 +13,9 @@ from afterword.queue.reminders import store as reminders
 from afterword.receipts import store as reports
 from afterword.responders import store as responders
 from afterword.worker.loop import PLANNER
-from tests.conftest import House
+from tests.conftest import House, filled_database
 from tests.queue.conftest import Queue
-from tests.queue.test_plans import DUE_ROWS, FILL_SECONDS_MAX, Explained, nodes
+from tests.queue.test_plans import DUE_ROWS, Explained, nodes
 
 WANTED = 100
 ROWS_MAX = 20 * WANTED
@@ -25,14 +25,23 @@ BIG = frozenset({
 })  # fmt: skip
 
 
+@pytest.fixture
+async def database_url(server_url: str) -> AsyncGenerator[str]:
+    async with filled_database(server_url, "rules", fill) as url:
+        yield url
+
+
 @pytest.fixture(params=["worker", "door"])
-async def filled(
-    request: pytest.FixtureRequest, house: House, pool: db.Pool, database_url: str
-) -> AsyncGenerator[Queue]:
+async def filled(request: pytest.FixtureRequest, house: House, database_url: str) -> AsyncGenerator[Queue]:
     """Many people, each with an address, a message that was sent, a reminder and another that wait, and a report."""
+    settings = PLANNER if request.param == "worker" else None
+    async with await db.open_pool(database_url, size_max=2, server_settings=settings) as like:
+        yield Queue(like, house, house.pipeline_id)
+
+
+async def fill(pool: db.Pool, house: House) -> None:
     async with db.connection(pool) as database:
         raw = database._connection
-        await raw.execute("set statement_timeout = 0")
         [organization_id, pipeline_id] = house.organization_id, house.pipeline_id
         for statement in (
             """insert into responder (organization_id, responder_id)
@@ -47,7 +56,7 @@ async def filled(
                  from generate_series(1, 400) entry) end
                from generate_series(1, $2::int) n""",
         ):
-            await raw.execute(statement, organization_id, DUE_ROWS, timeout=FILL_SECONDS_MAX)
+            await raw.execute(statement, organization_id, DUE_ROWS)
         await raw.execute(
             """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
                  responder_id, item_id, short_code, locale, valid_days, editable, question_ids, sent_time)
@@ -56,7 +65,7 @@ async def filled(
                  false, '{}', now()
                from generate_series(1, $2::int) n, questionnaire q
                where q.organization_id = $1 and q.questionnaire_id = $3""",
-            organization_id, DUE_ROWS, house.questionnaire_id, timeout=FILL_SECONDS_MAX,
+            organization_id, DUE_ROWS, house.questionnaire_id,
         )  # fmt: skip
         await raw.execute(
             """insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
@@ -69,7 +78,7 @@ async def filled(
                  case kind when 1 then 'reminder' else 'api' end,
                  case kind when 1 then 'Q' || lpad((n * 3)::text, 21, '0') end, case kind when 1 then 1 end
                from generate_series(1, $2::int) n, generate_series(0, 2) kind""",
-            organization_id, DUE_ROWS, house.questionnaire_id, pipeline_id, timeout=FILL_SECONDS_MAX,
+            organization_id, DUE_ROWS, house.questionnaire_id, pipeline_id,
         )  # fmt: skip
         for statement in (
             """insert into attempt (organization_id, item_id, epoch, owner, outcome, finish_time)
@@ -83,12 +92,8 @@ async def filled(
                from queue_item q join pipeline p using (organization_id, pipeline_id)
                where q.organization_id = $1 and q.status = 4""",
         ):
-            await raw.execute(statement, organization_id, timeout=FILL_SECONDS_MAX)
+            await raw.execute(statement, organization_id)
         await raw.execute("analyze")
-        await raw.execute("reset statement_timeout")
-    settings = PLANNER if request.param == "worker" else None
-    async with await db.open_pool(database_url, size_max=2, server_settings=settings) as like:
-        yield Queue(like, house, pipeline_id)
 
 
 def check(explained: Explained) -> None:

@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from afterword.core.scheduling.holidays import DaysOff, is_known
@@ -145,8 +145,8 @@ def test_an_opening_is_open_and_the_first(calendar: Calendar, now: datetime) -> 
 @given(calendars, moments, st.text("abc", min_size=1, max_size=3))
 def test_held_items_start_inside_and_near_the_start(calendar: Calendar, now: datetime, item_id: str) -> None:
     opening = next_opening(calendar, now)
-    if opening is None:
-        return
+    assume(opening is not None)
+    assert opening is not None
     start = spread_start(opening, item_id)
 
     assert opening.start <= start <= opening.start + timedelta(minutes=SPREAD_MINUTES_MAX)

@@ -14,10 +14,10 @@ import pytest
 
 from afterword import db, embedded, migrations
 from tests.clusters import let_end_others
+from tests.sizes import SEED_VARIABLE
 from tests.worker.faults.rig import Rig, start_cluster
 
 TEMPLATE = "faults_template"
-SEED_VARIABLE = "AFTERWORD_TEST_SEED"
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ random choice comes from one seed, printed, and given back with AFTERWORD_TEST_S
 
 import asyncio
 import contextlib
-import os
 import random
 import shutil
 import signal
@@ -28,6 +27,7 @@ from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, FIGURE, House, build_house
 from tests.journeys import processes
 from tests.journeys.processes import Child, until
+from tests.sizes import FULL, size
 from tests.worker.faults import mutants
 from tests.worker.faults.nursery import Nursery
 from tests.worker.faults.reconciler import Figures, reconcile
@@ -36,7 +36,6 @@ from tests.worker.faults.witness import Witness
 
 __all__ = ["FULL", "LEASE_SECONDS", "SLOTS", "Crew", "Lossy", "Rig", "Web", "lack", "needs", "size"]
 
-FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 WORKERS: Final = 4
 SECRET: Final = "k" * 32
 STOP_SECONDS_MAX: Final = 30.0
@@ -60,11 +59,6 @@ def lack(what: str) -> NoReturn:
 def needs(program: str) -> str:
     """Where a program is that the test cannot do without."""
     return shutil.which(program) or shutil.which(program, path=SYSTEM_FOLDERS) or lack(program)
-
-
-def size(here: int, full: int) -> int:
-    """A volume: in every change, and at full size."""
-    return full if FULL else here
 
 
 DRAIN_SECONDS_MAX: Final = size(180, 900)

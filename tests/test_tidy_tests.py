@@ -1,0 +1,103 @@
+"""Rules for the tests themselves: each asserts something, and none of them ends before it has."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+RAISING = {"raises", "warns", "fail"}  # of pytest
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BLOCKS = ast.If | ast.For | ast.While | ast.AsyncFor | ast.With | ast.AsyncWith | ast.Try
+
+
+def is_test(function: Function) -> bool:
+    return function.name.startswith("test_")
+
+
+def functions_of(tree: ast.Module) -> Iterator[Function]:
+    return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def asserts(node: ast.AST) -> bool:
+    """Whether this very statement or call can fail the test."""
+    match node:
+        case ast.Assert():
+            return True
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="AssertionError"))):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="pytest"), attr=name)):
+            return name in RAISING
+        case _:
+            return False
+
+
+def called(function: Function) -> set[str]:
+    """The last parts of the names that it calls."""
+    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls}
+
+
+def asserting(functions: dict[str, list[Function]]) -> set[str]:
+    """The names of the functions that assert, themselves or by what they call."""
+    found = {name for name, each in functions.items() if any(asserts(n) for one in each for n in ast.walk(one))}
+    calls = {name: set[str]().union(*map(called, each)) for name, each in functions.items()}
+    while more := {name for name in calls.keys() - found if calls[name] & found}:
+        found |= more
+    return found
+
+
+def early_returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
+    """Returns of nothing before anything was asserted; that one error alone is raised is an assertion."""
+    for statement in body:
+        if any(asserts(node) for node in ast.walk(statement)):
+            if isinstance(statement, BLOCKS):
+                yield from early_returns(statement.body)
+            if not isinstance(statement, ast.If | ast.Try):
+                return
+        elif isinstance(statement, ast.Return) and statement.value is None:
+            yield statement
+        elif isinstance(statement, BLOCKS):
+            yield from early_returns([*statement.body, *getattr(statement, "orelse", [])])
+
+
+def problems(sources: dict[str, str]) -> Iterator[str]:
+    """What is wrong with these files, by their names."""
+    named = {name: list(functions_of(ast.parse(text))) for name, text in sources.items()}
+    by_name: dict[str, list[Function]] = {}
+    for function in (one for each in named.values() for one in each):
+        by_name.setdefault(function.name, []).append(function)
+    known = asserting({name: each for name, each in by_name.items() if not name.startswith("test_")})
+    for name, functions in named.items():
+        for test in (one for one in functions if is_test(one) and Path(name).name.startswith("test_")):
+            if not any(asserts(node) for node in ast.walk(test)) and not called(test) & known:
+                yield f"{name}:{test.lineno}: {test.name}() asserts nothing"
+            for early in early_returns(test.body):
+                yield f"{name}:{early.lineno}: {test.name}() may end before it asserts; give it only what it is about"
+
+
+def test_each_test_asserts() -> None:
+    assert [] == list(problems({str(path.relative_to(TESTS)): path.read_text() for path in TESTS.rglob("*.py")}))
+
+
+@pytest.mark.parametrize(
+    ("body", "is_wrong"),
+    [
+        ("pass", True),
+        ("run()", True),
+        ("check()", False),
+        ("indirectly()", False),
+        ("assert run()", False),
+        ("with pytest.raises(ValueError): run()", False),
+        ("if run(): return\n    assert run()", True),
+        ("for _ in run():\n        if _: return\n    assert run()", True),
+        ("assert run()\n    if run(): return\n    run()", False),
+        ("try: run()\n    except ValueError: return\n    assert run()", False),
+    ],
+)
+def test_the_rule(body: str, is_wrong: bool) -> None:  # noqa: FBT001
+    source = (
+        f"def run(): pass\ndef check(): assert 1\ndef indirectly(): run(); check()\nasync def test_x():\n    {body}\n"
+    )
+    assert is_wrong is bool(list(problems({"test_x.py": source})))
