@@ -13,14 +13,14 @@ from afterword.db import columns
 
 SOURCE: Final = Path("afterword")
 SCHEMA: Final = SOURCE / "migrations" / "schema.sql"
-GATEWAY: Final = SOURCE / "db.py"
+GATEWAY: Final = SOURCE / "db" / "__init__.py"
 NO_QUERIES: Final = {
     GATEWAY: "composes lists from whitelisted columns; see below",
     SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
 }
 QUERIES: Final = frozenset({"fetch", "fetch_row", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"})
-OF_COLUMNS: Final = frozenset({"qualified", "as_document"})  # of core.columns: they make a literal of literals
+OF_COLUMNS: Final = frozenset({"qualified", "as_document"})  # of db.columns: they make a literal of literals
 EXCUSE: Final = "# any tenant:"
 TABLE: Final = re.compile(r"create table (?:public\.)?(\w+) \((.*?)\n\)", re.DOTALL)
 MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)", re.IGNORECASE)
@@ -240,7 +240,7 @@ class TestQueries:
         assert [] == [finding for path in paths for finding in put_together(path)]
 
     def test_the_gateway_composes_lists_alone(self) -> None:
-        """Whoever adds a second place where db.py puts a query together has to come by here."""
+        """Whoever adds a second place where db puts a query together has to come by here."""
         functions = [
             node for node in ast.walk(ast.parse(GATEWAY.read_text())) if isinstance(node, ast.AsyncFunctionDef)
         ]

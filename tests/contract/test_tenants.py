@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from afterword.app import page_routes
+from afterword.app import page_groups
 from afterword.core.answers.form_tokens import token_of
 from afterword.instances.pages import PAGE_PURPOSE, START_PURPOSE, VIEW_PURPOSE
 from afterword.messages.email import SAMPLE_ID
@@ -272,12 +272,7 @@ class TestLists:
         assert len(asked) >= 20, asked
 
 
-PAGES: Final = [
-    (method, path)
-    for page in page_routes()
-    for method in sorted(page.http_methods or ())
-    for path in sorted(page.paths)
-]
+PAGES: Final = [(page.method, page.path) for pages in page_groups() for page in pages.all]
 every_page = pytest.mark.parametrize(("method", "path"), PAGES)
 
 

@@ -62,7 +62,7 @@ async def own_item(shop: Shop, instance_id: str) -> None:
 
 class TestCreate:
     @pytest.mark.parametrize(
-        ("wish", "pointer", "code"),
+        ("request_body", "pointer", "code"),
         [
             ({"format": "parquet"}, "/format", "unknown_value"),
             ({"date_basis": "viewed"}, "/date_basis", "unknown_value"),
@@ -73,8 +73,8 @@ class TestCreate:
             ({"filter": {"all": 7}}, "/filter/all", "wrong_type"),
         ],
     )  # fmt: skip
-    async def test_wrong(self, shop: Shop, request: dict[str, Any], pointer: str, code: str) -> None:
-        problem = await shop.ask(422, **request)
+    async def test_wrong(self, shop: Shop, request_body: dict[str, Any], pointer: str, code: str) -> None:
+        problem = await shop.ask(422, **request_body)
         assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]]
 
     async def test_too_many_wait(self, shop: Shop) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, timedelta
 from typing import Any
 
 import httpx2
+import msgspec
 import pytest
 
 from afterword import db, errors
@@ -14,7 +15,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import imports as core_imports
 from afterword.events import store as events_store
 from afterword.intake.imports import service, store
-from afterword.intake.imports.resources import of_event
+from afterword.intake.imports.resources import Import
 from afterword.intake.imports.service import NotOurs
 from afterword.worker.imports import PIECES_A_TURN, Importer
 from tests.conftest import House
@@ -227,7 +228,7 @@ class TestImport:
             )
         assert ("import.finished", "worker") == (event.type, event.actor_kind)
         assert {**job, "created_time": 0, "finished_time": 0} == {
-            **of_event(event.data, UTC), "created_time": 0, "finished_time": 0,
+            **msgspec.to_builtins(Import.of_log(event.data, UTC)), "created_time": 0, "finished_time": 0,
         }  # fmt: skip
 
     async def test_bad_rows(self, importing: Importing) -> None:
