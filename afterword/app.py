@@ -52,7 +52,7 @@ from afterword.web.operations import Routes
 from afterword.web.pages import Pages
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
-from afterword.web.routing import router_of
+from afterword.web.routing import Families
 from afterword.web.runner import Ground, Operation
 
 FIGURES_SECONDS = 5.0
@@ -102,7 +102,7 @@ def create_app(
         Reference(table, site, show_outbox=show_outbox).pages,
         *([queue_pages.routes] if show_outbox else []),
     ]
-    router = router_of(
+    router = Families(
         [
             *((route.method, f"{API_PREFIX}{route.path}", Operation(route, ground)) for route in table),
             *((page.method, page.path, page.app(state)) for group in pages for page in group.all),

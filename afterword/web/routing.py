@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterword import errors
@@ -40,40 +40,42 @@ class Resource:
         await send({"type": "http.response.body", "body": b""})
 
 
-def router_of(apps: Iterable[tuple[str, str, ASGIApp]]) -> Router:
-    """The router over methods, path templates and their applications; a fixed segment wins over a parameter.
+class Families:
+    """The routers of each family of the API (`/v3.2/q/instance`) and of all other addresses, as one application.
 
-    The router tries one entry after the other, so each family of the API is an entry of its own, with few below it.
+    A router tries one route after the other: all in one list cost a tenth of a read.
     """
-    resources: dict[str, Resource] = {}
-    for method, path, app in apps:
-        resources.setdefault(path, Resource(path)).add(method, app)
-    shapes = {_PARAMETER.sub("{}", path) for path in resources}
-    assert len(shapes) == len(resources), "one address has one spelling of its parameters"  # noqa: S101
-    entries: list[BaseRoute] = []
-    families: dict[str, Router] = {}
-    for path in sorted(resources, key=_fixed_first):
-        family = _FAMILY.match(path)
-        if family is None or family[0] == path:
-            entries.append(Route(path, resources[path]))
-            continue
-        prefix = family[0]
-        if prefix not in families:
-            families[prefix] = _router([])
-            entries.append(Mount(prefix, app=families[prefix]))
-        families[prefix].routes.append(Route(path.removeprefix(prefix), resources[path]))
-    return _router(entries)
+
+    def __init__(self, apps: Iterable[tuple[str, str, ASGIApp]]) -> None:
+        """Take methods, path templates and their applications; a fixed segment wins over a parameter."""
+        resources: dict[str, Resource] = {}
+        for method, path, app in apps:
+            resources.setdefault(path, Resource(path)).add(method, app)
+        shapes = {_PARAMETER.sub("{}", path) for path in resources}
+        assert len(shapes) == len(resources), "one address has one spelling of its parameters"  # noqa: S101
+        self._routers: dict[str, Router] = {"": _router()}
+        for path in sorted(resources, key=_fixed_first):
+            router = self._routers.setdefault(_family_of(path), _router())
+            router.routes.append(Route(path, resources[path]))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request (ASGI). Raises NotFound, MethodNotAllowed."""
+        router = self._routers.get(_family_of(scope["path"])) or self._routers[""]
+        await router(scope, receive, send)
 
 
-def _router(routes: list[BaseRoute]) -> Router:
-    return Router(routes, redirect_slashes=False, default=_nowhere)
+def _family_of(path: str) -> str:
+    match = _FAMILY.match(path)
+    return match[0] if match else ""
+
+
+def _router() -> Router:
+    return Router(redirect_slashes=False, default=_nowhere)
 
 
 async def _nowhere(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise errors.NotFound("There is no operation at this address.", "unknown_route")
 
 
-def _fixed_first(path: str) -> tuple[bool, list[tuple[bool, str]]]:
-    """The API first, which is asked for most."""
-    segments = [(segment.startswith("{"), segment) for segment in path.split("/")]
-    return not path.startswith(API_PREFIX), segments
+def _fixed_first(path: str) -> list[tuple[bool, str]]:
+    return [(segment.startswith("{"), segment) for segment in path.split("/")]

@@ -4,15 +4,14 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
-from starlette.routing import Router
 
 from afterword import errors
-from afterword.web.routing import router_of
+from afterword.web.routing import Families
 
 Message = MutableMapping[str, Any]
 PATHS = (
     "/v3.2/alert", "/v3.2/alert/status", "/v3.2/alert/{alert_id}", "/v3.2/alert/{alert_id}/instance",
-    "/v3.2/alert/instance/{case_id}", "/v3.2/openapi.json", "/v3.2/q/{a}/x/{b}", "/v3.2/q/import", "/a/{id}",
+    "/v3.2/alert/instance/{case_id}", "/v3.2/openapi.json", "/v3.2/q/item/{a}/x/{b}", "/v3.2/q/import", "/a/{id}",
     "/a/sample", "/file/{path:path}",
 )  # fmt: skip
 
@@ -24,7 +23,7 @@ def asked() -> list[Any]:
 
 
 @pytest.fixture
-def router(asked: list[Any]) -> Router:
+def router(asked: list[Any]) -> Families:
     def reach(method: str, path: str) -> Any:
         async def app(scope: Message, _receive: Any, _send: Any) -> None:
             assert path == scope["path_template"]
@@ -33,10 +32,10 @@ def router(asked: list[Any]) -> Router:
         return app
 
     methods = [*(("GET", path) for path in PATHS), ("POST", "/v3.2/alert")]
-    return router_of([(method, path, reach(method, path)) for method, path in methods])
+    return Families([(method, path, reach(method, path)) for method, path in methods])
 
 
-async def ask(router: Router, path: str, method: str = "GET") -> list[Message]:
+async def ask(router: Families, path: str, method: str = "GET") -> list[Message]:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -56,7 +55,7 @@ async def ask(router: Router, path: str, method: str = "GET") -> list[Message]:
         "/v3.2/",
         "/v3.2/alert/7/8",
         "/v3.2/alert/",
-        "/v3.2/q/1/y/2",
+        "/v3.2/q/item/1/y/2",
         "/v3.2x/alert",
         "/v3x2/alert",
         "/alert",
@@ -64,7 +63,7 @@ async def ask(router: Router, path: str, method: str = "GET") -> list[Message]:
         "",
     ],
 )
-async def test_nowhere(router: Router, path: str) -> None:
+async def test_nowhere(router: Families, path: str) -> None:
     with pytest.raises(errors.NotFound) as refused:
         await ask(router, path)
     assert "unknown_route" == refused.value.code
@@ -80,8 +79,8 @@ async def test_nowhere(router: Router, path: str) -> None:
         ("/v3.2/alert/status/instance", ("GET /v3.2/alert/{alert_id}/instance", {"alert_id": "status"})),
         ("/v3.2/alert/instance/7", ("GET /v3.2/alert/instance/{case_id}", {"case_id": "7"})),
         ("/v3.2/alert/instance/instance", ("GET /v3.2/alert/instance/{case_id}", {"case_id": "instance"})),
-        ("/v3.2/q/1/x/2", ("GET /v3.2/q/{a}/x/{b}", {"a": "1", "b": "2"})),
-        ("/v3.2/q/{a}/x/é;1", ("GET /v3.2/q/{a}/x/{b}", {"a": "{a}", "b": "é;1"})),
+        ("/v3.2/q/item/1/x/2", ("GET /v3.2/q/item/{a}/x/{b}", {"a": "1", "b": "2"})),
+        ("/v3.2/q/item/{a}/x/é;1", ("GET /v3.2/q/item/{a}/x/{b}", {"a": "{a}", "b": "é;1"})),
         ("/v3.2/q/import", ("GET /v3.2/q/import", {})),
         ("/v3.2/openapi.json", ("GET /v3.2/openapi.json", {})),
         ("/a/7", ("GET /a/{id}", {"id": "7"})),
@@ -89,18 +88,18 @@ async def test_nowhere(router: Router, path: str) -> None:
         ("/file/a/../b", ("GET /file/{path:path}", {"path": "a/../b"})),
     ],
 )
-async def test_find(router: Router, asked: list[Any], path: str, expected: object) -> None:
+async def test_find(router: Families, asked: list[Any], path: str, expected: object) -> None:
     await ask(router, path)
     assert [expected] == asked
 
 
-async def test_other_method(router: Router) -> None:
+async def test_other_method(router: Families) -> None:
     with pytest.raises(errors.MethodNotAllowed) as refused:
         await ask(router, "/v3.2/alert", "DELETE")
     assert {"Allow": "GET, POST"} == refused.value.headers
 
 
-async def test_options(router: Router, asked: list[Any]) -> None:
+async def test_options(router: Families, asked: list[Any]) -> None:
     start, end = await ask(router, "/v3.2/alert", "OPTIONS")
     assert (204, [(b"allow", b"GET, POST")], b"") == (start["status"], start["headers"], end["body"])
     assert [] == asked
@@ -109,10 +108,10 @@ async def test_options(router: Router, asked: list[Any]) -> None:
 def test_two_spellings_of_one_address() -> None:
     app: Any = None
     with pytest.raises(AssertionError, match="one spelling"):
-        router_of([("GET", "/a/{id}", app), ("POST", "/a/{other_id}", app)])
+        Families([("GET", "/a/{id}", app), ("POST", "/a/{other_id}", app)])
 
 
 def test_one_method_twice() -> None:
     app: Any = None
     with pytest.raises(AssertionError, match="declared twice"):
-        router_of([("GET", "/a/{id}", app), ("GET", "/a/{id}", app)])
+        Families([("GET", "/a/{id}", app), ("GET", "/a/{id}", app)])
