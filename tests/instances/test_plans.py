@@ -186,6 +186,7 @@ async def test_values_of_responders(lists: Lists) -> None:
                 database,
                 organization_id=lists.house.organization_id,
                 questionnaire_id=lists.house.questionnaire_id,
+                application_ids=(),
                 test_only=False,
                 page=page(RESPONDER_VALUES, after),
             )
