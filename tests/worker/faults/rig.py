@@ -409,7 +409,7 @@ class Crew:
             child = self.one()
             owner = await self.owner_of(child)
             child.send(signal.SIGSTOP)
-            if await self.held(owner):
+            if await self.is_sending(owner):  # what is only claimed has no attempt, and leaves no note of one
                 self.rig.hits += 1
                 child.is_paused = True
                 return child
@@ -423,6 +423,12 @@ class Crew:
     async def held(self, owner: str) -> int:
         """How many items this run holds, as the database sees it."""
         return await self.rig.connection.fetchval("select count(*) from queue_item where owner = $1::text::uuid", owner)
+
+    async def is_sending(self, owner: str) -> bool:
+        """Whether this run has begun to send an item, as the database sees it."""
+        return await self.rig.connection.fetchval(
+            "select exists(select from queue_item where owner = $1::text::uuid and status = 3)", owner
+        )
 
     def is_bereft(self, child: Child) -> Callable[[], Awaitable[bool]]:
         """A condition: the reaper has taken everything that it held."""
