@@ -32,7 +32,7 @@ ZONE: Final = "Europe/Athens"
 QUESTION_IDS: Final = tuple(f"QREPORT{number:015d}" for number in range(QUESTIONS))
 QUESTIONNAIRE_ID: Final = f"{'REPORT':0<22}"
 VERSION_ID: Final = f"{'VERSION':0<22}"
-RESPONDER_ID: Final = f"{'RESPONDER':0<22}"
+PEOPLE_OF_TEN: Final = 7  # responses; the other three are of people who come again
 DOCUMENT: Final[dict[str, Any]] = {
     "default_locale": "en",
     "locales": ["en"],
@@ -162,12 +162,14 @@ async def _fill(stage: Stage, raw: Any, period: Period, *, answers: int) -> None
     await raw.execute(f'alter table answer drop constraint "{foreign}"; drop index answer_list')
     await raw.execute("set synchronous_commit to off")
     instances = answers // QUESTIONS
+    people = instances * PEOPLE_OF_TEN // 10
+    await raw.execute(_PEOPLE, organization_id, people)
     step = timedelta(days=DAYS) / instances
     for first in range(0, instances, INSTANCES_A_STATEMENT):
         last = min(first + INSTANCES_A_STATEMENT, instances) - 1
         row = (organization_id, QUESTIONNAIRE_ID, VERSION_ID)
         values = (first, last, period.from_time, step, list(QUESTION_IDS))
-        await raw.execute(_INSTANCES, *row, RESPONDER_ID, *values)
+        await raw.execute(_INSTANCES, *row, people, *values)
         await raw.execute(_ANSWERS, *row, *values)
     await raw.execute(listed)
     await raw.execute(
@@ -221,18 +223,19 @@ async def _prepare(stage: Stage, period: Period) -> None:
             *(VERSION_ID, organization_id, QUESTIONNAIRE_ID),
         )
         await database.execute(
-            "insert into responder (organization_id, responder_id) values ($1, $2)", organization_id, RESPONDER_ID
-        )
-        await database.execute(
             "update organization set time_zone = $1 where organization_id = $2", ZONE, organization_id
         )
 
 
+_PEOPLE: Final = """
+insert into responder (organization_id, responder_id)
+select $1, 'P' || lpad(n::text, 21, '0') from generate_series(0, $2::integer - 1) n"""
 _INSTANCES: Final = f"""
 insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
   short_code, locale, valid_days, editable, finalized, question_ids, metadata,
   created_time, updated_time, sent_time, viewed_time, submitted_time, completed_time)
-select $1, 'R' || lpad(n::text, 21, '0'), $2, $3, $4, lpad(n::text, 12, '0'), 'en', 0, false, true, $9::text[],
+select $1, 'R' || lpad(n::text, 21, '0'), $2, $3, 'P' || lpad((n % $4::integer)::text, 21, '0'),
+  lpad(n::text, 12, '0'), 'en', 0, false, true, $9::text[],
   jsonb_build_object('store_id', (n % {STORES})::text), t, t, t, t, t, t
 from (select n, $7::timestamptz + n * $8::interval as t from generate_series($5::integer, $6::integer) n) numbers"""
 _ANSWERS: Final = """

@@ -150,7 +150,7 @@ class TestFigures:
     """What is compared stands in tests/reports/test_comparison.py."""
 
     async def test_a_difference(self, tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC))
+        spans = [Span("o", f"q{number:02}", "", 1, "UTC", date(2026, 1, 9), datetime(2026, 1, 9, tzinfo=UTC), 5)
                  for number in range(12)]  # fmt: skip
 
         async def compare(_: db.Database, *, now: datetime) -> Comparison:

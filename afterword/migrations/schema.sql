@@ -30,6 +30,15 @@ CREATE FUNCTION is_wanted(event_types text[], type text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN (('*'::text = ANY (event_types)) OR (type = ANY (event_types)) OR ((split_part(type, '.'::text, 1) || '.*'::text) = ANY (event_types)));
 
+CREATE FUNCTION mark_day_without_people() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time)
+  values (new.organization_id, new.questionnaire_id, new.dimension, new.day, now()) on conflict do nothing;
+  return new;
+end $$;
+
 CREATE TABLE access_token (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     access_token_id text NOT NULL COLLATE pg_catalog."C",
@@ -1136,6 +1145,7 @@ CREATE TABLE rollup_count (
     dimension_value text NOT NULL COLLATE pg_catalog."C",
     given text[] NOT NULL,
     counts bigint[] NOT NULL,
+    people bigint[],
     CONSTRAINT rollup_count_check CHECK ((cardinality(given) = cardinality(counts)))
 );
 
@@ -1170,6 +1180,7 @@ CREATE TABLE rollup_span (
     time_zone text NOT NULL,
     kept_until date DEFAULT '1970-01-01'::date NOT NULL,
     due_time timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    people_max integer DEFAULT 0 NOT NULL,
     CONSTRAINT rollup_span_dimension_check CHECK ((length(dimension) <= 300))
 )
 WITH (fillfactor='70');
@@ -1765,6 +1776,8 @@ CREATE INDEX webhook_live ON webhook USING btree (organization_id) WHERE active;
 CREATE TRIGGER organization_alert_statuses AFTER INSERT ON organization FOR EACH ROW EXECUTE FUNCTION give_system_alert_statuses();
 
 CREATE TRIGGER questionnaire_instance_channel BEFORE INSERT ON questionnaire_instance FOR EACH ROW WHEN (((new.item_id IS NOT NULL) AND (new.pipeline_id IS NULL))) EXECUTE FUNCTION give_channel();
+
+CREATE TRIGGER rollup_count_people BEFORE INSERT ON rollup_count FOR EACH ROW WHEN ((new.people IS NULL)) EXECUTE FUNCTION mark_day_without_people();
 
 ALTER TABLE ONLY access_token
     ADD CONSTRAINT access_token_organization_id_token_id_fkey FOREIGN KEY (organization_id, token_id) REFERENCES token(organization_id, token_id) ON DELETE CASCADE;

@@ -74,6 +74,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
             has_item=True,
         ),
         "scope": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
+        "whole": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
         "questions": {question_id: question_id},
         "outcome_question_id": question_id,
         "edges": [EARLY],
@@ -83,6 +84,6 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "from_time": EARLY,
         "offset": 0,
         "types": ["csat"],
-        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY),
+        "span": rollups_store.Span(theirs["organization_id"], questionnaire_id, "", 1, "UTC", day, EARLY, 5),
         "days": periods.days(day, date(2026, 11, 21), zone_of("UTC")),
     }

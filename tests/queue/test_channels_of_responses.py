@@ -75,12 +75,13 @@ async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:
 
         async def answers() -> Counter[tuple[object, ...]]:
             found: Counter[tuple[object, ...]] = Counter()
-            for cell in await counts.answers(database, asked=asked(dimensions=(("channel", ""),))):
+            cells, _ = await counts.answers(database, asked=asked(dimensions=(("channel", ""),)))
+            for cell in cells:
                 found[cell.dimensions, cell.value] += cell.count
             return found
 
         async def created(**more: object) -> int:
-            cells = await counts.cases(database, asked=asked(basis="sent", **more))
+            cells, _ = await counts.cases(database, asked=asked(basis="sent", **more))
             return sum(cell.count for cell in cells if cell.value == "created")
 
         kept = await answers()

@@ -84,7 +84,7 @@ class House:
         responder_id: str | None = None,
         locale: str = "en",
     ) -> Instance:
-        """Issue an instance and answer it, as a person would."""
+        """Issue an instance and answer it, as a person would; without `responder_id` a new one."""
         async with db.transaction(self.pool) as database:
             instance, _ = await instances.issue(
                 database,

@@ -1,7 +1,7 @@
 """Kept counts equal the answers themselves, whatever happens to these, and however late the reader of the log is."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from afterword import db
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
-from afterword.core.figures.reports import COUNTED, Cell
+from afterword.core.figures.reports import COUNTED, Cell, People
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
 from afterword.instances.service import Change
@@ -24,6 +24,7 @@ from tests.reports.conftest import CES, CHOICE, CONSENT, CSAT, MANY, NPS, ZONE, 
 
 NOW = datetime(2026, 6, 20, 9, 30, tzinfo=UTC)
 DAYS = 40
+PEOPLE = 5  # the minimum base
 DIMENSIONS: tuple[tuple[tuple[str, str], ...], ...] = (
     (), (("version", ""),), (("locale", ""),), (("channel", ""),), (("questionnaire_metadata", "store_id"),),
     (("questionnaire_metadata", "transaction_date"),),
@@ -77,14 +78,23 @@ def summed(cells: list[Cell]) -> Counter[tuple[object, ...]]:
 
 
 async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: CountQuery) -> Counter[tuple[object, ...]]:
-    """The same, counted both ways."""
+    """The same, counted both ways, and the same people."""
     async with db.connection(house.pool) as database:
-        mixed = summed(await counts.answers(database, asked=what))
+        mixed, mixed_people = await counts.answers(database, asked=what, people_max=PEOPLE)
         with monkeypatch.context() as patch:
             patch.setattr(counts, "_is_kept", lambda _: False)
-            raw = summed(await counts.answers(database, asked=what))
-    assert raw == mixed
-    return raw
+            raw, raw_people = await counts.answers(database, asked=what, people_max=PEOPLE)
+    assert summed(raw) == summed(mixed)
+    assert known(raw_people) == known(mixed_people)
+    return summed(raw)
+
+
+def known(people: People) -> dict[tuple[object, ...], set[int] | int]:
+    """Who stands behind each group; of as many as are kept, or more, that it is so."""
+    found: defaultdict[tuple[object, ...], set[int]] = defaultdict(set)
+    for each in people.groups:
+        found[each.bucket, each.questionnaire_id, each.dimensions, each.question_id] |= each.people
+    return {key: who if len(who) < PEOPLE else PEOPLE for key, who in found.items()}
 
 
 async def kept_days(house: House, what: CountQuery) -> int:

@@ -20,6 +20,7 @@ A group of several counts, such as the stages of a funnel, is small where any of
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, TypeVar
 
 ATTRIBUTES_MAX: Final = 2
@@ -115,19 +116,22 @@ def _is_small(sizes: Iterable[Size], minimum: int) -> bool:
 # Readers of single answers -------------------------------------------------------------------------------------------
 
 
-def hidden(bases: Mapping[Key, int], *, minimum: int) -> set[Key]:
+def hidden(bases: Mapping[Key, int], *, minimum: int, people: Mapping[Key, AbstractSet[int]] | None = None) -> set[Key]:
     """The keys of the groups that are hidden, from the number of answers in each; a group of none hides nothing.
 
-    All keys have the same length. Grows until every line holds; of the candidates the smallest is hidden first.
+    `people`: who gave the answers of a group; as many as the minimum stand for more. Without it each answer is another
+    person's. All keys have the same length. Grows until every line holds; of the candidates the smallest is hidden
+    first.
     """
-    small = {key for key, n in bases.items() if 0 < n < minimum}
+    people = {} if people is None else people
+    small = {key for key, n in bases.items() if n > 0 and _together([key], bases, people) < minimum}
     if not small:
         return small
     lines = _lines(bases)
     while True:
         before = len(small)
         for line in lines:
-            _complete(line, bases, small, minimum)
+            _complete(line, bases, people, small, minimum)
         if len(small) == before:
             return small
 
@@ -143,15 +147,29 @@ def _lines(bases: Mapping[Key, int]) -> list[list[Key]]:
     return list(found.values())
 
 
-def _complete(line: Sequence[Key], bases: Mapping[Key, int], small: set[Key], minimum: int) -> None:
+def _together(keys: Iterable[Key], bases: Mapping[Key, int], people: Mapping[Key, AbstractSet[int]]) -> int:
+    """How many people groups are of, each person once."""
+    found: set[int] = set()
+    unknown = 0
+    for key in keys:
+        found |= people.get(key, frozenset())
+        unknown += 0 if key in people else bases[key]
+    return len(found) + unknown
+
+
+def _complete(
+    line: Sequence[Key],
+    bases: Mapping[Key, int],
+    people: Mapping[Key, AbstractSet[int]],
+    small: set[Key],
+    minimum: int,
+) -> None:
     """Hide more of a line until what is hidden there cannot be computed."""
     inside = [key for key in line if key in small]
-    if not inside or sum(bases[key] for key in line) < minimum:
+    if not inside or _together(line, bases, people) < minimum:
         return
-    count, together = len(inside), sum(bases[key] for key in inside)
-    others = sorted((key for key in line if key not in small), key=lambda key: (bases[key], str(key)))
-    for key in others:
-        if count > 1 and together >= minimum:
+    for key in sorted((key for key in line if key not in small), key=lambda key: (bases[key], str(key))):
+        if len(inside) > 1 and _together(inside, bases, people) >= minimum:
             return
         small.add(key)
-        count, together = count + 1, together + bases[key]
+        inside.append(key)

@@ -4,7 +4,8 @@ Counts arrive as cells (`Cell`): of answers with the question and the value, of 
 with a stage as the value. What is counted how is the business of `reports/counts`.
 """
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -65,6 +66,46 @@ class Cell:
     question_id: str  # empty: cases
     value: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Who answered a question in one bucket, questionnaire and combination of dimensions, or came to a stage of a case.
+
+    `people`: the hashes of their ids. As many as the minimum base stand for more.
+    """
+
+    bucket: int
+    questionnaire_id: str
+    dimensions: tuple[str | None, ...]
+    question_id: str  # empty: cases
+    stage: str  # of cases
+    people: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How many answers a person gave there. `weight`: the part of the person's responses that were sampled."""
+
+    bucket: int
+    questionnaire_id: str
+    dimensions: tuple[str | None, ...]
+    question_id: str  # empty: cases
+    person: int
+    answers: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who stands behind cells; `is_sample`: the repeats are of some people alone."""
+
+    groups: Sequence[Group] = ()
+    repeats: Sequence[Repeat] = ()
+    is_sample: bool = False
+
+    def __add__(self, other: "People") -> "People":
+        return People([*self.groups, *other.groups], [*self.repeats, *other.repeats], self.is_sample or other.is_sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +171,7 @@ def dimensions(group_by: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(group for group in found if group is not None and group[0] not in {"bucket", "questionnaire"})
 
 
-def key_of(cell: Cell, group_by: Sequence[str]) -> Key:
+def key_of(cell: Cell | Group | Repeat, group_by: Sequence[str]) -> Key:
     """Where a cell belongs in a table that is grouped like that."""
     values = iter(cell.dimensions)
     found: list[object] = []
@@ -153,12 +194,21 @@ Histogram = Mapping[str, int]
 TOTAL: Final[Key] = ()
 
 
+class Tally(defaultdict[str, int]):
+    """How often each value was counted. `people`: who gave them, if that is known; `effect`: as of a measure."""
+
+    def __init__(self) -> None:
+        super().__init__(int)
+        self.people: set[int] | None = None
+        self.effect = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """Cells by key, as histograms of each wanted metric."""
 
-    rows: Mapping[Key, Sequence[Histogram]]
-    total: Sequence[Histogram]
+    rows: Mapping[Key, Sequence[Tally]]
+    total: Sequence[Tally]
     hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden whatever their size, and `TOTAL`
 
 
@@ -173,20 +223,68 @@ def pools(wanted: Sequence[RequestedMetric], *, apart: bool) -> dict[str, str]:
 
 
 def gather(
-    wanted: Sequence[RequestedMetric], cells: Iterable[Cell], group_by: Sequence[str], keys: Collection[Key]
+    wanted: Sequence[RequestedMetric],
+    cells: Iterable[Cell],
+    group_by: Sequence[str],
+    keys: Collection[Key],
+    people: People | None = None,
 ) -> Counted:
     """Sort cells into rows; `keys` are rows that stand even when nothing was counted there."""
-    rows: dict[Key, list[defaultdict[str, int]]] = {key: [defaultdict(int) for _ in wanted] for key in keys}
-    total: list[defaultdict[str, int]] = [defaultdict(int) for _ in wanted]
+    rows = {key: [Tally() for _ in wanted] for key in keys}
+    total = [Tally() for _ in wanted]
     for cell in cells:
         places = [index for index, want in enumerate(wanted) if _belongs(cell, want)]
         if not places:
             continue
-        row = rows.setdefault(key_of(cell, group_by), [defaultdict(int) for _ in wanted])
+        row = rows.setdefault(key_of(cell, group_by), [Tally() for _ in wanted])
         for place in places:
             row[place][cell.value] += cell.count
             total[place][cell.value] += cell.count
-    return Counted(rows, total)
+    counted = Counted(rows, total)
+    if people is not None:
+        for index, want in enumerate(wanted):
+            _add_people(want, index, counted, people, group_by)
+    return counted
+
+
+def _add_people(want: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]) -> None:
+    """Who gave the answers of each tally of a metric, and how many answers each of them gave."""
+    tallies = {key: row[index] for key, row in counted.rows.items()}
+    for tally in (counted.total[index], *tallies.values()):
+        tally.people = set()
+    stage = _stage_of(want)
+    for group in people.groups:
+        if _belongs(group, want) and group.stage == stage:
+            for tally in (counted.total[index], tallies.get(key_of(group, group_by))):
+                if tally is not None and tally.people is not None:
+                    tally.people |= group.people
+    weights: dict[int, float] = {}
+    given: defaultdict[Key, Counter[int]] = defaultdict(Counter)
+    for repeat in people.repeats:
+        if _belongs(repeat, want):
+            weights[repeat.person] = repeat.weight
+            given[key_of(repeat, group_by)][repeat.person] += repeat.answers
+    everybody: Counter[int] = Counter()
+    for answers in given.values():
+        everybody.update(answers)
+    counted.total[index].effect = _effect(everybody.items(), weights)
+    pooled = _effect((pair for answers in given.values() for pair in answers.items()), weights)
+    for key, tally in tallies.items():
+        tally.effect = pooled if people.is_sample else _effect(given[key].items(), weights)
+
+
+def _effect(answers: Iterable[tuple[int, int]], weights: Mapping[int, float]) -> float:
+    """Kish's design effect: how many answers the giver of an answer gave, on average."""
+    found = [(weights[person], count) for person, count in answers]
+    number = math.fsum(weight * count for weight, count in found)
+    return math.fsum(weight * count * count for weight, count in found) / number if number else 1.0
+
+
+def _stage_of(want: RequestedMetric) -> str:
+    """The stage that the cases of a metric's base have come to."""
+    if not want.is_of_cases:
+        return ""
+    return RATES[want.metric][1] if want.metric in RATES else "created"
 
 
 def tabulate(
@@ -196,8 +294,10 @@ def tabulate(
     measured = _measured(wanted, now, level)
     earlier = None if before is None else _measured(wanted, before, level)
     given = now.hidden or [()] * len(wanted)
-    secret = [{*one, *other} for one, other in zip(_secrets(measured, len(wanted), minimum_base), given, strict=True)]
-    secret_before = _secrets(earlier or {}, len(wanted), minimum_base)
+    secret = [
+        {*one, *other} for one, other in zip(_secrets(measured, now, len(wanted), minimum_base), given, strict=True)
+    ]
+    secret_before = _secrets(earlier or {}, before or now, len(wanted), minimum_base)
     lines: list[Line] = []
     for key, measures in measured.items():
         figures: list[Figure] = []
@@ -212,43 +312,51 @@ def tabulate(
     return Table(tuple(lines), total)
 
 
-def measure_of(want: RequestedMetric, counts: Histogram, *, level: float) -> Measure:
+def measure_of(want: RequestedMetric, counts: Tally, *, level: float) -> Measure:
     """The metric of how often each value, or each stage, was counted."""
     if want.metric in RATES:
         return _rate(want.metric, counts, level)
     if want.metric in STAGES:
         return metrics.count(counts.get(want.metric, 0), metric=want.metric, of=counts.get("created", 0))
+    effect = min(counts.effect, max(1, sum(counts.values())))
     match want.metric:
         case "nps":
-            return metrics.nps_of(_integers(counts), level=level)
+            return metrics.nps_of(_integers(counts), level=level, effect=effect)
         case "csat":
-            return metrics.csat(_integers(counts), level=level)
+            return metrics.csat(_integers(counts), level=level, effect=effect)
         case "ces":
-            return metrics.ces(_integers(counts), level=level)
+            return metrics.ces(_integers(counts), level=level, effect=effect)
         case _:
-            return metrics.mean(_numbers(counts), metric=want.metric, level=level, scale=want.scale)
+            return metrics.mean(_numbers(counts), metric=want.metric, level=level, scale=want.scale, effect=effect)
 
 
-def _rate(metric: str, counts: Histogram, level: float) -> Measure:
+def _rate(metric: str, counts: Tally, level: float) -> Measure:
     hits, of, base = RATES[metric]
     # A relay takes mail and says no more of it: where no delivery was reported, its rate is not 0 % but unknown.
     if metric == "delivery" and not counts.get("delivered", 0):
         return Measure(metric=metric, unit="percent", n=counts.get(of, 0), base=base)
-    return metrics.share(counts.get(hits, 0), counts.get(of, 0), metric=metric, level=level, base=base)
+    n = counts.get(of, 0)
+    effect = min(counts.effect, max(1, n))
+    return metrics.share(counts.get(hits, 0), n, metric=metric, level=level, base=base, effect=effect)
 
 
 def distribution(
-    counts: Histogram, *, values: Sequence[str], level: float, minimum_base: int, scale: Scale | None = None
+    counts: Histogram,
+    *,
+    people: Tally,
+    values: Sequence[str],
+    level: float,
+    minimum_base: int,
+    scale: Scale | None = None,
 ) -> list[Figure]:
-    """The share of each value among the answers; hidden, all of them, where the answers are few."""
+    """The share of each value among the answers; hidden, all of them, where the answers, or the people, are few."""
     n = answers_in(counts)
-    return [
-        Figure(
-            metrics.share(counts.get(value, 0), n, metric="share", level=level, scale=scale),
-            suppressed=0 < n < minimum_base,
-        )
+    effect = min(people.effect, max(1, n))
+    measures = [
+        metrics.share(counts.get(value, 0), n, metric="share", level=level, scale=scale, effect=effect)
         for value in values
     ]
+    return [Figure(measure, suppressed=is_small(measure, people, minimum_base)) for measure in measures]
 
 
 def answers_in(counts: Histogram) -> int:
@@ -257,18 +365,18 @@ def answers_in(counts: Histogram) -> int:
 
 
 def driver(
-    pairs: Mapping[tuple[str, str], int], counts: Histogram, *, scale: Scale | None, level: float, minimum_base: int
+    pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float, minimum_base: int
 ) -> tuple[Figure, Figure]:
-    """An attribute's correlation with the outcome and its own mean."""
+    """An attribute's correlation with the outcome, of `people`, and its own mean."""
     numeric: dict[tuple[float, float], int] = {}
     for (outcome, value), count in pairs.items():
         x, y = _number(value), _number(outcome)
         if x is not None and y is not None:
             numeric[x, y] = numeric.get((x, y), 0) + count
-    correlation = metrics.correlation(numeric, level=level)
-    mean = metrics.mean(_numbers(counts), level=level, scale=scale)
-    least = max(minimum_base, metrics.PAIRS_MIN)
-    return Figure(correlation, suppressed=0 < correlation.n < least), Figure(mean, suppressed=0 < mean.n < minimum_base)
+    effect = max(mean.measure.effect, sum(numeric.values()) / max(1, people))
+    correlation = metrics.correlation(numeric, level=level, effect=min(effect, max(1, sum(numeric.values()))))
+    is_small = correlation.n > 0 and (correlation.n < metrics.PAIRS_MIN or people < minimum_base)
+    return Figure(correlation, suppressed=is_small), mean
 
 
 def scale_of(question: Question | None) -> Scale | None:
@@ -277,7 +385,7 @@ def scale_of(question: Question | None) -> Scale | None:
     return (keys[0], keys[-1]) if keys else None
 
 
-def _belongs(cell: Cell, want: RequestedMetric) -> bool:
+def _belongs(cell: Cell | Group | Repeat, want: RequestedMetric) -> bool:
     return not cell.question_id if want.is_of_cases else cell.question_id in want.question_ids
 
 
@@ -288,12 +396,23 @@ def _measured(wanted: Sequence[RequestedMetric], counted: Counted, level: float)
     }
 
 
-def _secrets(measured: Mapping[Key, Sequence[Measure]], columns: int, minimum_base: int) -> list[set[Key]]:
+def _secrets(
+    measured: Mapping[Key, Sequence[Measure]], counted: Counted, columns: int, minimum_base: int
+) -> list[set[Key]]:
     """The hidden rows of each figure."""
-    return [
-        disclosure.hidden({key: measures[index].n for key, measures in measured.items()}, minimum=minimum_base)
-        for index in range(columns)
-    ]
+    found: list[set[Key]] = []
+    for index in range(columns):
+        bases = {key: measures[index].n for key, measures in measured.items()}
+        tallies = {key: counted.rows[key][index] for key in bases}
+        people = {key: tally.people for key, tally in tallies.items() if tally.people is not None}
+        found.append(disclosure.hidden(bases, minimum=minimum_base, people=people))
+    return found
+
+
+def is_small(measure: Measure, tally: Tally, minimum_base: int) -> bool:
+    """Whether a measure is of fewer answers, or of fewer people, than may be shown."""
+    people = measure.n if tally.people is None else min(measure.n, len(tally.people))
+    return measure.n > 0 and people < minimum_base
 
 
 def _figure(measure: Measure, suppressed: bool, before: Measure | None) -> Figure:  # noqa: FBT001
@@ -314,9 +433,9 @@ def _total_figure(
 ) -> Figure:
     measure = measure_of(want, now.total[index], level=level)
     was = None if before is None else measure_of(want, before.total[index], level=level)
-    if was is not None and 0 < was.n < minimum_base:
+    if was is not None and before is not None and is_small(was, before.total[index], minimum_base):
         was = None
-    return _figure(measure, is_hidden or 0 < measure.n < minimum_base, was)
+    return _figure(measure, is_hidden or is_small(measure, now.total[index], minimum_base), was)
 
 
 def _integers(counts: Histogram) -> dict[int, int]:

@@ -78,7 +78,8 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
         dimensions=((kind, name),) if kind else (),
     )
     found: Counter[tuple[object, ...]] = Counter()
-    for sign, cells in ((1, await service.answers(db, asked=asked)), (-1, await service.raw_answers(db, asked=asked))):
+    kept, _ = await service.answers(db, asked=asked)
+    for sign, cells in ((1, kept), (-1, await service.raw_answers(db, asked=asked))):
         for cell in cells:
             found[cell.bucket, cell.dimensions, cell.question_id, cell.value] += sign * cell.count
     return {asked.buckets[int(str(bucket))] for (bucket, *_), count in found.items() if count}

@@ -6,12 +6,13 @@ Bounded: a count that would read more than the limits below is refused with what
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Final, TypeVar
+from itertools import pairwise
+from typing import Any, Final, TypeVar
 
 from afterword import errors
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Days, Period
-from afterword.core.figures.reports import COUNTED, Basis, Cell
+from afterword.core.figures.reports import COUNTED, Basis, Cell, People
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.wire import times
@@ -29,6 +30,10 @@ CASES_MAX: Final = 2_000_000  # instances alone
 FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
 FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
+SAMPLED_MAX: Final = 1_000  # responses; of more, how often people answer is estimated from some
+SAMPLED_SPANS: Final = 50  # equal parts of the period, each giving some
+SAMPLED_OF_SPAN: Final = 5
+PERSON_MAX: Final = 500  # responses of one person
 KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
 
 
@@ -65,28 +70,46 @@ class CountQuery:
         return [Span(each, period.from_time, period.to_time) for each in self.questionnaire_ids]
 
 
-async def answers(db: Database, *, asked: CountQuery) -> list[Cell]:
-    """How often each value was given. Raises Invalid where that would read too much."""
+async def answers(db: Database, *, asked: CountQuery, people_max: int = 0) -> tuple[list[Cell], People]:
+    """How often each value was given, and who gave them: as many people of a group as `people_max`; none for 0.
+
+    Raises Invalid where that would read too much.
+    """
     if not asked.questions:
-        return []
-    kept = await _kept(db, asked)
+        return [], People()
+    kept = await _kept(db, asked, people_max)
     spans = asked.spans if kept is None else _gaps(asked, kept)
-    return [*(_bounded(kept.cells) if kept else ()), *await _raw_answers(db, asked, spans)]
+    cells, people = ([*_bounded(kept.cells)], People(_bounded(kept.groups))) if kept else ([], People())
+    scope = Scope(spans=[], basis=asked.basis, test=asked.test)
+    if spans:
+        scope = await _scope(db, asked, spans, is_of_cases=False)
+        cells += await _raw_answers(db, asked, scope)
+    return cells, people + await _people(db, asked, scope, people_max) if people_max else people
 
 
 async def raw_answers(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """The same without kept counts."""
-    return await _raw_answers(db, asked, asked.spans) if asked.questions else []
+    """The values without kept counts."""
+    if not asked.questions:
+        return []
+    return await _raw_answers(db, asked, await _scope(db, asked, asked.spans, is_of_cases=False))
 
 
 async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
     """How many people gave the answers, by part of a question. Raises Invalid where that would read too much."""
-    return await _raw_answers(db, asked, asked.spans, once=True) if asked.questions else []
+    if not asked.questions:
+        return []
+    return await _raw_answers(db, asked, await _scope(db, asked, asked.spans, is_of_cases=False), once=True)
 
 
-async def cases(db: Database, *, asked: CountQuery, once: bool = False) -> Sequence[Cell]:
-    """How many instances came how far; `once`: one of each person. Raises Invalid where that would read too much."""
+async def cases(
+    db: Database, *, asked: CountQuery, once: bool = False, people_max: int = 0
+) -> tuple[Sequence[Cell], People]:
+    """How many instances came how far, and of whom; `once`: one of each person.
+
+    Raises Invalid where that would read too much.
+    """
     scope = await _scope(db, asked, asked.spans, is_of_cases=True)
+    people = await _people(db, asked, scope, people_max) if people_max else People()
     found = await store.list_case_counts(
         db,
         organization_id=asked.organization_id,
@@ -98,11 +121,13 @@ async def cases(db: Database, *, asked: CountQuery, once: bool = False) -> Seque
         once=once,
         limit=CELLS_MAX,
     )
-    return _bounded(found)
+    return _bounded(found), people
 
 
-async def pairs(db: Database, *, asked: CountQuery, outcome_question_id: str) -> dict[str, dict[tuple[str, str], int]]:
-    """How often an outcome met each value of each question: by question, by outcome and value.
+async def pairs(
+    db: Database, *, asked: CountQuery, outcome_question_id: str
+) -> tuple[dict[str, dict[tuple[str, str], int]], Mapping[str, int]]:
+    """How often an outcome met each value of each question: by question, by outcome and value; and of how many people.
 
     Raises Invalid where that would read too much.
     """
@@ -118,7 +143,14 @@ async def pairs(db: Database, *, asked: CountQuery, outcome_question_id: str) ->
     found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
     for question_id, outcome, value, count in _bounded(rows):
         found[question_id][outcome, value] = count
-    return found
+    people = await store.count_pair_people(
+        db,
+        organization_id=asked.organization_id,
+        scope=scope,
+        outcome_question_id=outcome_question_id,
+        question_ids=list(asked.questions),
+    )
+    return found, people
 
 
 # Kept counts ---------------------------------------------------------------------------------------------------------
@@ -138,7 +170,7 @@ def _is_kept(asked: CountQuery) -> bool:
     )
 
 
-async def _kept(db: Database, asked: CountQuery) -> Kept | None:
+async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | None:
     days = _whole_days(asked)
     if not _is_kept(asked) or not days.starts:
         return None
@@ -151,6 +183,7 @@ async def _kept(db: Database, asked: CountQuery) -> Kept | None:
         days=days,
         buckets=asked.buckets if len(asked.buckets) > 1 else (days.first,),
         cells_max=CELLS_MAX,
+        people_max=people_max,
     )
 
 
@@ -191,10 +224,7 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
 # The answers themselves ----------------------------------------------------------------------------------------------
 
 
-async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span], *, once: bool = False) -> Sequence[Cell]:
-    if not spans:
-        return []
-    scope = await _scope(db, asked, spans, is_of_cases=False)
+async def _raw_answers(db: Database, asked: CountQuery, scope: Scope, *, once: bool = False) -> Sequence[Cell]:
     if scope.instance_ids == []:
         return []
     found = await store.list_answer_counts(
@@ -209,6 +239,57 @@ async def _raw_answers(db: Database, asked: CountQuery, spans: Sequence[Span], *
         limit=CELLS_MAX,
     )
     return _bounded(found)
+
+
+async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int) -> People:
+    """Who stands behind the counts of this scope, and how often people answer in the whole period."""
+    given: dict[str, Any] = {
+        "organization_id": asked.organization_id,
+        "questions": asked.questions,
+        "edges": asked.edges,
+        "dimensions": asked.dimensions,
+        "channel_id": asked.channel_id,
+        "pipeline_id": asked.pipeline_id,
+    }
+    if scope.instance_ids == []:
+        return People()
+    groups = (
+        await store.list_groups(db, **given, scope=scope, people_max=people_max, limit=CELLS_MAX) if scope.spans else []
+    )
+    whole = replace(scope, spans=asked.spans)
+    sample = await _sample(db, asked, whole)
+    repeats = await store.list_repeats(
+        db,
+        **given,
+        scope=sample or whole,
+        whole=whole,
+        span_max=SAMPLED_OF_SPAN if sample and whole.instance_ids is None else None,
+        person_max=PERSON_MAX,
+    )
+    return People(_bounded(groups), repeats, is_sample=sample is not None)
+
+
+async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None:
+    """Some responses, spread over the period; None where all are few enough. Always the same, so that figures stay."""
+    if whole.instance_ids is not None:
+        step = len(whole.instance_ids) // SAMPLED_MAX + 1
+        return replace(whole, instance_ids=sorted(whole.instance_ids)[::step]) if step > 1 else None
+    number = await store.count_responses(
+        db,
+        organization_id=asked.organization_id,
+        scope=whole,
+        is_of_cases=not asked.questions,
+        limit=SAMPLED_MAX + 1,
+    )
+    if number <= SAMPLED_MAX:
+        return None
+    parts = max(2, SAMPLED_SPANS // len(whole.spans))
+    spans: list[Span] = []
+    for span in whole.spans:
+        length = (span.to_time - span.from_time) / parts
+        edges = [*(span.from_time + part * length for part in range(parts)), span.to_time]
+        spans += [Span(span.questionnaire_id, low, high) for low, high in pairwise(edges)]
+    return replace(whole, spans=spans)
 
 
 async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span], *, is_of_cases: bool) -> Scope:

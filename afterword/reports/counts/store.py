@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
 
-from afterword.core.figures.reports import Basis, Cell
+from afterword.core.figures.reports import Basis, Cell, Group, Repeat
 from afterword.db import Database
 
 # The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
@@ -14,7 +14,7 @@ from afterword.db import Database
 _USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
         i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time,
         i.submitted_time, i.completed_time"""
-_RESPONSES: Final[LiteralString] = f"""
+_READ: Final[LiteralString] = f"""
     unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (questionnaire_id, from_time, to_time)
     cross join lateral (
       select {_USED}, i.submitted_time as at from questionnaire_instance i
@@ -39,7 +39,23 @@ _RESPONSES: Final[LiteralString] = f"""
         where $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id and i.deleted_time is null
           and i.test and ($7 or i.submitted_time is not null)) t
       where t.at >= s.from_time and t.at < s.to_time
-      offset 0) i"""
+"""
+_RESPONSES: Final[LiteralString] = f"{_READ} offset 0) i"
+_SOME: Final[LiteralString] = f"{_READ} limit $18) i"
+
+# The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
+_GIVEN: Final[LiteralString] = """
+    select q.counted_as as question_id, '' as stage from answer a
+    join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+    where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($12)
+      and not a.provisional and a.value not in ('null', '[]', '{}')
+    union all
+    select '', w.stage from (values ('created', true), ('sent', i.sent_time is not null),
+      ('delivered', i.delivered_time is not null),
+      ('started', coalesce(i.submitted_time, i.completed_time) is not null)) w (stage, is_there)
+    where $7 and w.is_there"""
+_THEIR: Final[LiteralString] = """($14::smallint is null or i.channel_id = $14)
+    and ($15::text is null or i.pipeline_id = $15)"""
 
 # The values that one answer gives: itself, each choice of several and the answer as such (*), each row of a matrix, or
 # each rank of a ranking ($15).
@@ -184,6 +200,110 @@ async def list_answer_counts(
     ]
 
 
+async def list_groups(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    questions: Mapping[str, str],
+    edges: Sequence[datetime],
+    dimensions: Sequence[tuple[str, str]],
+    channel_id: int | None,
+    pipeline_id: str | None,
+    people_max: int,
+    limit: int,
+) -> list[Group]:
+    """Who answered, as many as `people_max` of each group; without questions who came to each stage of cases."""
+    rows = await db.fetch(
+        f"""select bucket, questionnaire_id, dimensions, question_id, stage, (array_agg(person))[1:$16] as people from (
+             select distinct width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
+               {_DIMENSIONS} as dimensions, g.question_id, g.stage, hashtextextended(i.responder_id, 0) as person
+             from {_RESPONSES} cross join lateral ({_GIVEN}) g
+             where ($11::text[] is null or i.instance_id = any($11)) and {_THEIR}) p
+           group by 1, 2, 3, 4, 5 limit $17""",
+        *_responses(organization_id, scope, is_of_cases=not questions),
+        *_named(dimensions),
+        list(edges),
+        _instances(scope),
+        list(questions),
+        list(questions.values()),
+        *(channel_id, pipeline_id, people_max, limit),
+    )
+    return [
+        Group(
+            row["bucket"],
+            row["questionnaire_id"],
+            tuple(row["dimensions"]),
+            row["question_id"],
+            row["stage"],
+            frozenset(row["people"]),
+        )
+        for row in rows
+    ]
+
+
+async def list_repeats(
+    db: Database,
+    *,
+    organization_id: str,
+    scope: Scope,
+    whole: Scope,
+    questions: Mapping[str, str],
+    edges: Sequence[datetime],
+    dimensions: Sequence[tuple[str, str]],
+    channel_id: int | None,
+    pipeline_id: str | None,
+    span_max: int | None,
+    person_max: int,
+) -> list[Repeat]:
+    """How many answers, or cases, the people of some responses gave in all of them.
+
+    Of each span of `scope` as many responses as `span_max` are read, and `person_max` of each person in `whole`.
+    """
+    rows = await db.fetch(
+        f"""with taken as (
+             select i.responder_id, count(*) as taken from {_SOME}
+             where ($11::text[] is null or i.instance_id = any($11)) and {_THEIR} group by 1),
+           i as (
+             select i.*, t.taken::double precision / count(*) over (partition by i.responder_id) as weight
+             from taken t cross join lateral (
+               select i.* from (
+                 select {_USED}, case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
+                   else coalesce(i.sent_time, i.created_time) end as at
+                 from questionnaire_instance i
+                 where i.organization_id = $1 and i.responder_id = t.responder_id and i.questionnaire_id = any($19)
+                   and i.deleted_time is null and i.test = $6 and ($7 or i.submitted_time is not null)) i
+               where i.at >= $20 and i.at < $21 and ($16::text[] is null or i.instance_id = any($16)) and {_THEIR}
+               limit $17) i)
+           select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id, {_DIMENSIONS} as dimensions,
+             g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
+             max(least(i.weight, 1)) as weight
+           from i cross join lateral ({_GIVEN}) g where g.stage in ('', 'created') group by 1, 2, 3, 4, 5""",
+        *_responses(organization_id, scope, is_of_cases=not questions),
+        *_named(dimensions),
+        list(edges),
+        _instances(scope),
+        list(questions),
+        list(questions.values()),
+        *(channel_id, pipeline_id, _instances(whole), person_max, span_max),
+        [span.questionnaire_id for span in whole.spans],
+        min(span.from_time for span in whole.spans),
+        max(span.to_time for span in whole.spans),
+    )
+    return [
+        Repeat(
+            row["bucket"],
+            row["questionnaire_id"],
+            tuple(row["dimensions"]),
+            row["question_id"],
+            row["person"],
+            row["answers"],
+            row["weight"],
+        )
+        for row in rows
+    ]
+
+
 async def list_case_counts(
     db: Database,
     *,
@@ -249,6 +369,28 @@ async def list_pairs(
         limit,
     )
     return [(row["question_id"], row["outcome"], row["value"], row["count"]) for row in rows]
+
+
+async def count_pair_people(
+    db: Database, *, organization_id: str, scope: Scope, outcome_question_id: str, question_ids: Sequence[str]
+) -> dict[str, int]:
+    """How many people answered both the outcome and each of these questions."""
+    rows = await db.fetch(
+        f"""select a.question_id, count(distinct i.responder_id) as people
+           from {_RESPONSES}
+           join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
+             and x.question_id = $9 and not x.provisional
+           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+             and a.question_id = any($10) and not a.provisional
+           where ($8::text[] is null or i.instance_id = any($8))
+             and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number'
+           group by 1""",
+        *_responses(organization_id, scope),
+        _instances(scope),
+        outcome_question_id,
+        list(question_ids),
+    )
+    return {row["question_id"]: row["people"] for row in rows}
 
 
 async def count_responses(db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int) -> int:

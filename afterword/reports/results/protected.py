@@ -45,9 +45,11 @@ async def read(db: Database, *, asked: CountQuery, known: ReportContext, is_of_c
     months = periods.buckets(asked.period, "month")
     monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
     if is_of_cases:
-        cells, people = await counts.cases(db, asked=monthly), await counts.cases(db, asked=monthly, once=True)
+        cells, _ = await counts.cases(db, asked=monthly)
+        people, _ = await counts.cases(db, asked=monthly, once=True)
     else:
-        cells, people = await counts.answers(db, asked=monthly), await counts.people(db, asked=monthly)
+        cells, _ = await counts.answers(db, asked=monthly)
+        people = await counts.people(db, asked=monthly)
     shown = _shown(cells, people, minimum=known.ground.minimum_base)
     found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)
     for cell in cells:

@@ -9,7 +9,17 @@ from afterword.core.figures import periods
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Period
-from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, RequestedMetric, Table, Template
+from afterword.core.figures.reports import (
+    ANSWERED,
+    Cell,
+    Counted,
+    Figure,
+    People,
+    RequestedMetric,
+    Table,
+    Tally,
+    Template,
+)
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database
@@ -192,7 +202,8 @@ async def _value(
         return None
     period = Period(now - timedelta(days=days), now, known.ground.time_zone)
     run = _Run(organization_id=organization_id, ask=ask, known=known, period=period, condition=None)
-    counted = core_reports.gather(wanted, await _cells(db, run, wanted, period), (), ())
+    cells, people = await _cells(db, run, wanted, period)
+    counted = core_reports.gather(wanted, cells, (), (), people)
     table = core_reports.tabulate(wanted, counted, None, level=ask.level, minimum_base=known.ground.minimum_base)
     figure = table.total[0]
     return None if figure.suppressed else figure.measure.value
@@ -213,7 +224,8 @@ async def _counted(db: Database, run: _Run, wanted: Sequence[RequestedMetric], p
     group_by, standing = run.ask.group_by, _standing(run, wanted, period)
     if run.known.protected:
         return protected.counted(wanted, await _visible(db, run, wanted, period), group_by, standing)
-    return core_reports.gather(wanted, await _cells(db, run, wanted, period), group_by, standing)
+    cells, people = await _cells(db, run, wanted, period)
+    return core_reports.gather(wanted, cells, group_by, standing, people)
 
 
 async def _visible(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Visible:
@@ -224,9 +236,12 @@ async def _visible(db: Database, run: _Run, wanted: Sequence[RequestedMetric], p
     return found + await protected.read(db, asked=asked, known=run.known, is_of_cases=True)
 
 
-async def _cells(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> list[Cell]:
+async def _cells(
+    db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period
+) -> tuple[list[Cell], People]:
     questions = core_reports.pools(wanted, apart=core_reports.EACH_QUESTION in run.ask.group_by)
-    found = await counts.answers(db, asked=run.pooled(period, questions))
+    most = run.known.ground.minimum_base
+    found, people = await counts.answers(db, asked=run.pooled(period, questions), people_max=most)
     if any(want.is_of_cases for want in wanted):
         asked = run.asked(
             period,
@@ -234,8 +249,9 @@ async def _cells(db: Database, run: _Run, wanted: Sequence[RequestedMetric], per
             channel_id=run.parameters.channel_id,
             pipeline_id=run.parameters.pipeline_id,
         )
-        found += await counts.cases(db, asked=asked)
-    return found
+        cells, behind = await counts.cases(db, asked=asked, people_max=most)
+        return [*found, *cells], people + behind
+    return found, people
 
 
 def _standing(run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> list[Key]:
@@ -274,52 +290,55 @@ async def _run_distribution(db: Database, run: _Run) -> Result:
     question_id = run.parameters.question_id or ""
     question = run.known.questions[question_id]
     minimum, level = run.known.ground.minimum_base, run.ask.level
-    cells = await _answers(db, run, run.period, question_id)
+    cells, people = await _answers(db, run, run.period, question_id)
     before = None if run.earlier is None else await _answers(db, run, run.earlier, question_id)
     rows: list[Row] = []
     total: list[Figure] = []
     for part in shapes.parts_of(question):
         counted = shapes.histogram(cells, part)
-        was = None if before is None else shapes.histogram(before, part)
-        found = shapes.distribution(question, part, counted, was, level=level, minimum_base=minimum)
+        was = None if before is None else (shapes.histogram(before[0], part), before[1])
+        found = shapes.distribution(question, part, (counted, people), was, level=level, minimum_base=minimum)
         rows += [Row(key=key, figures=[figure]) for key, figure in found]
-        total.append(shapes.answers(core_reports.answers_in(counted), minimum_base=minimum))
+        total.append(shapes.answers(core_reports.answers_in(counted), people, minimum_base=minimum))
     hidden = sum(figure.suppressed for row in rows for figure in row.figures)
     return _result(
         run, rows[: core_reports.ROWS_MAX], len(rows) > core_reports.ROWS_MAX, total=total, suppressed=hidden
     )
 
 
-async def _answers(db: Database, run: _Run, period: Period, question_id: str) -> Sequence[Cell]:
-    """The answers to a question; of each hidden part a single cell, which is below every minimum."""
+async def _answers(db: Database, run: _Run, period: Period, question_id: str) -> tuple[Sequence[Cell], Tally]:
+    """The answers to a question and who gave them; of each hidden part a single cell, which is below every minimum."""
     asked = run.of_questions(period, [question_id])
     if not run.known.protected:
-        return await counts.answers(db, asked=asked)
+        cells, people = await counts.answers(db, asked=asked, people_max=run.known.ground.minimum_base)
+        wanted = (RequestedMetric("mean", frozenset({question_id})),)
+        return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
     found = await protected.read(db, asked=asked, known=run.known)
     parts = map(protected.part_of, found.hidden) if found.named else shapes.parts_of(run.known.questions[question_id])
     hidden = set(parts) - set(map(protected.part_of, found.total))
-    return [*found.total, *(Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden)]
+    secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
+    return [*found.total, *secret], Tally()
 
 
 async def _run_drivers(db: Database, run: _Run) -> Result:
     outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
     asked = run.of_questions(run.period, question_ids)
-    found = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
-    cells = await counts.answers(db, asked=run.of_questions(run.period, [*question_ids, outcome_id]))
+    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
     minimum, level = run.known.ground.minimum_base, run.ask.level
+    each = run.of_questions(run.period, [*question_ids, outcome_id])
+    cells, people = await counts.answers(db, asked=each, people_max=minimum)
+    scales = {each: core_reports.scale_of(run.known.questions[each]) for each in (*question_ids, outcome_id)}
+    wanted = [RequestedMetric("mean", frozenset({each}), scale) for each, scale in scales.items()]
+    counted = core_reports.gather(wanted, cells, (), (), people)
+    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level, minimum_base=minimum).total
     rows: list[Row] = []
-    for question_id in question_ids:
-        question = run.known.questions[question_id]
-        counted = core_reports.gather((RequestedMetric("mean", frozenset({question_id})),), cells, (), ()).total[0]
-        scale = core_reports.scale_of(question)
-        figures = core_reports.driver(found[question_id], counted, scale=scale, level=level, minimum_base=minimum)
+    for question_id, mean in zip(question_ids, means, strict=True):
+        behind = pair_people.get(question_id, 0)
+        figures = core_reports.driver(found[question_id], behind, mean, level=level, minimum_base=minimum)
         rows.append(Row(key={"question_id": question_id}, figures=figures))
     rows.sort(key=lambda row: abs(shapes.shown_value(row.figures[0]) or 0.0), reverse=True)
-    outcome = RequestedMetric("mean", frozenset({outcome_id}), core_reports.scale_of(run.known.questions[outcome_id]))
-    counted = core_reports.gather((outcome,), cells, (), ())
-    total = core_reports.tabulate((outcome,), counted, None, level=level, minimum_base=minimum).total
     hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
-    return _result(run, rows, False, total=total, suppressed=hidden)
+    return _result(run, rows, False, total=[outcome], suppressed=hidden)
 
 
 def _own(template: Template, parameters: Parameters) -> Parameters:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from afterword.core.figures import metrics
 from afterword.core.figures import reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
-from afterword.core.figures.reports import ANSWERED, Cell, Figure, Line
+from afterword.core.figures.reports import ANSWERED, Cell, Figure, Line, Tally
 from afterword.core.questionnaires.question_types import Question
 from afterword.reports.results.asking import ReportContext, ReportQuery
 
@@ -75,19 +75,24 @@ def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
 def distribution(
     question: Question,
     part: str,
-    counts: dict[str, int],
-    before: dict[str, int] | None,
+    counted: tuple[dict[str, int], Tally],
+    before: tuple[dict[str, int], Tally] | None,
     *,
     level: float,
     minimum_base: int,
 ) -> list[tuple[RowKey, Figure]]:
-    """A row for each value that can be given, and for those that older versions had."""
+    """A row for each value that can be given, and for those that older versions had.
+
+    Counts of the part come with who answered the question.
+    """
+    counts, people = counted
     values = _values(question)
     values += sorted(each for each in counts if each not in {*values, ANSWERED})
     scale = core_reports.scale_of(question)
-    now = core_reports.distribution(counts, values=values, level=level, minimum_base=minimum_base, scale=scale)
+    given: dict[str, Any] = {"values": values, "level": level, "minimum_base": minimum_base, "scale": scale}
+    now = core_reports.distribution(counts, people=people, **given)
     if before is not None:
-        was = core_reports.distribution(before, values=values, level=level, minimum_base=minimum_base)
+        was = core_reports.distribution(before[0], people=before[1], **given)
         now = [_changed(figure, earlier) for figure, earlier in zip(now, was, strict=True)]
     keys: list[RowKey] = [{"value": _number(value), "label": _label(question, value)} for value in values]
     if question.type == "ranking":
@@ -98,10 +103,10 @@ def distribution(
     return list(zip(keys, now, strict=True))
 
 
-def answers(number: int, *, minimum_base: int) -> Figure:
+def answers(number: int, people: Tally, *, minimum_base: int) -> Figure:
     """How many answers there are."""
     measure = Measure(metric="answers", unit="count", n=number, value=float(number))
-    return Figure(measure, suppressed=0 < number < minimum_base)
+    return Figure(measure, suppressed=core_reports.is_small(measure, people, minimum_base))
 
 
 def shown_value(figure: Figure) -> float | None:

@@ -51,6 +51,7 @@ async def read(
     days: Days,
     buckets: Sequence[date],
     cells_max: int,
+    people_max: int = 0,
 ) -> Kept | None:
     """What is kept of these whole days of the organization's zone; None while the reader is too far behind.
 
@@ -66,6 +67,7 @@ async def read(
         buckets=buckets,
         events_max=UNREAD_MAX,
         cells_max=cells_max,
+        people_max=people_max,
     )
     return None if kept.unread >= UNREAD_MAX else kept
 
@@ -140,14 +142,14 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
     wanted = dimensions_of(declared)
     missing = [(questionnaire_id, each, questionnaire.time_zone) for each in wanted if each not in spans]
     if missing:
-        await store.insert_spans(db, organization_id=organization_id, spans=missing)
+        await store.insert_spans(
+            db, organization_id=organization_id, spans=missing, people_max=questionnaire.minimum_base
+        )
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
-        elif span.time_zone != questionnaire.time_zone:
-            await store.update_span_zone(
-                db, organization_id=organization_id, span=span, time_zone=questionnaire.time_zone, now=now
-            )
+        elif span.time_zone != questionnaire.time_zone or span.people_max < questionnaire.minimum_base:
+            await store.begin_anew(db, organization_id=organization_id, span=span, questionnaire=questionnaire, now=now)
 
 
 async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:

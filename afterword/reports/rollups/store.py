@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Final, LiteralString
 
 from afterword.core.figures.periods import Days
-from afterword.core.figures.reports import Cell
+from afterword.core.figures.reports import Cell, Group
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.events.store import IS_NATIVE
@@ -34,7 +34,10 @@ _ASKED: Final[LiteralString] = """asked as materialized (
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`."""
+    """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
+
+    Of each group as many people as `people_max` are kept, to know whether there are fewer.
+    """
 
     organization_id: str
     questionnaire_id: str
@@ -43,16 +46,17 @@ class Span:
     time_zone: str
     kept_until: date
     due_time: datetime
+    people_max: int
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
-  due_time"""
+  due_time, people_max"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was found: counts by bucket, how far each questionnaire's days are kept, those that must be counted anew.
+    """What was found: counts and people by bucket, how far days are kept, those that must be counted anew.
 
     `unread`: how many events the reader of the log is behind; at the limit of the query nothing of it may be used.
     """
@@ -61,15 +65,17 @@ class Kept:
     until: dict[str, date]
     live: dict[str, list[date]]
     unread: int
+    groups: Sequence[Group] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """One whose answers may be kept, with the zone that its organization has now."""
+    """One whose answers may be kept, with what its organization has now."""
 
     organization_id: str
     questionnaire_id: str
     time_zone: str
+    minimum_base: int
 
 
 async def get_kept(
@@ -83,6 +89,7 @@ async def get_kept(
     buckets: Sequence[date],
     events_max: int,
     cells_max: int,
+    people_max: int,
 ) -> Kept:
     """The kept counts of these whole days of the organization's zone, all as of one moment.
 
@@ -92,6 +99,7 @@ async def get_kept(
         f"""with span as (
              select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
              join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
+               and o.minimum_base <= s.people_max
              where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
            unread as materialized (
              select unread.* from event_cursor c
@@ -109,26 +117,38 @@ async def get_kept(
              select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
                select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
                where organization_id = $1 and questionnaire_id = any($2)) u
-             where u.at >= ($6::timestamptz[])[1] and u.at < $7)
-           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
-             sum(v.count)::bigint as count, null::date as day
-           from (
+             where u.at >= ($6::timestamptz[])[1] and u.at < $7),
+           c as materialized (
              select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
-               q.counted_as as question_id, c.given, c.counts
+               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
              from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
              join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
                and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
                and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
-             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)
-             offset 0) c
-           cross join lateral unnest(c.given, c.counts) as v (value, count)
+             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
+           enough as (
+             select questionnaire_id, bucket, dimension_value, question_id,
+               max(people) filter (where cardinality(people) >= $12) as people
+             from c where $12 > 0 group by 1, 2, 3, 4)
+           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
+             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
+           from c cross join lateral unnest(c.given, c.counts) as v (value, count)
            group by 2, 3, 4, 5, 6 limit $11)
            union all
-           select 'until', questionnaire_id, null, null, null, null, null, kept_until from span
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
+           from enough where people is not null limit $11)
            union all
-           select 'live', questionnaire_id, null, null, null, null, null, day from live
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
+             (array_agg(distinct p.person))[1:$12]
+           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
+           cross join lateral unnest(c.people) as p (person)
+           where e.people is null group by 2, 3, 4, 5 limit $11)
            union all
-           select 'unread', null, null, null, null, null, count(*), null from unread""",
+           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
+           union all
+           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
+           union all
+           select 'unread', null, null, null, null, null, count(*), null, null from unread""",
         organization_id,
         list(questionnaire_ids),
         dimension,
@@ -140,6 +160,7 @@ async def get_kept(
         events_max,
         list(questions.values()),
         cells_max,
+        people_max,
     )
     return _kept(rows, has_dimension=bool(dimension))
 
@@ -162,7 +183,7 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
 ) -> list[Questionnaire]:
     """Published questionnaires behind this id, in its order."""
     rows = await db.fetch(
-        """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
+        """select q.organization_id, q.questionnaire_id, o.time_zone, o.minimum_base from questionnaire q
            join organization o on o.organization_id = q.organization_id
            where q.questionnaire_id > $1 and q.published_version_id is not null
            order by q.questionnaire_id limit $2""",
@@ -172,29 +193,37 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
     return [Questionnaire(**row) for row in rows]
 
 
-async def insert_spans(db: Database, *, organization_id: str, spans: Sequence[tuple[str, str, str]]) -> None:
+async def insert_spans(
+    db: Database, *, organization_id: str, spans: Sequence[tuple[str, str, str]], people_max: int
+) -> None:
     """Begin to keep: triples of questionnaire, dimension and time zone; what there is stays."""
     await db.execute(
-        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone)
-           select $1, b.* from unnest($2::text[], $3::text[], $4::text[]) as b (questionnaire_id, dimension, time_zone)
+        """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max)
+           select $1, b.*, $5
+           from unnest($2::text[], $3::text[], $4::text[]) as b (questionnaire_id, dimension, time_zone)
            on conflict do nothing""",
         organization_id,
         [questionnaire_id for questionnaire_id, _, _ in spans],
         [dimension for _, dimension, _ in spans],
         [time_zone for _, _, time_zone in spans],
+        people_max,
     )
 
 
-async def update_span_zone(db: Database, *, organization_id: str, span: Span, time_zone: str, now: datetime) -> None:
-    """Begin anew with the days of another zone."""
+async def begin_anew(
+    db: Database, *, organization_id: str, span: Span, questionnaire: Questionnaire, now: datetime
+) -> None:
+    """Count again from the beginning, with the days of another zone or more people."""
     await db.execute(
         """with begun as (
-             update rollup_span set generation = default, time_zone = $5, kept_until = default, due_time = default
+             update rollup_span set generation = default, time_zone = $5, people_max = $7, kept_until = default,
+               due_time = default
              where organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4
              returning organization_id, questionnaire_id, dimension)
            insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
            select organization_id, questionnaire_id, dimension, $4, $6 from begun on conflict do nothing""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, time_zone, now),
+        *(organization_id, span.questionnaire_id, span.dimension, span.generation, questionnaire.time_zone, now),
+        questionnaire.minimum_base,
     )
 
 
@@ -311,10 +340,10 @@ async def insert_counts(
     kind, _, name = span.dimension.partition(":")
     await db.execute(
         f"""with {_ASKED},
-           counted as materialized (
-             select i.day, i.dimension_value, a.question_id, v.value, count(*) as count
+           answered as materialized (
+             select i.day, i.dimension_value, a.question_id, i.person, a.value
              from (
-               select i.organization_id, i.instance_id,
+               select i.organization_id, i.instance_id, hashtextextended(i.responder_id, 0) as person,
                  ($9::date[])[width_bucket(i.submitted_time, $10::timestamptz[])] as day,
                  {_DIMENSION} as dimension_value
                from questionnaire_instance i
@@ -322,9 +351,14 @@ async def insert_counts(
                  and i.submitted_time >= ($10::timestamptz[])[1] and i.submitted_time < $11
                  and i.submitted_time is not null and i.deleted_time is null and not i.test offset 0) i
              join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-             cross join lateral {_VALUES} as v (value)
              where not a.provisional and a.question_id in (select question_id from asked)
-             group by 1, 2, 3, 4),
+               and a.value not in ('null', '[]', '{{}}')),
+           counted as materialized (
+             select a.day, a.dimension_value, a.question_id, v.value, count(*) as count
+             from answered a cross join lateral {_VALUES} as v (value) group by 1, 2, 3, 4),
+           people as (
+             select day, dimension_value, question_id, (array_agg(person))[1:$12] as people
+             from (select distinct day, dimension_value, question_id, person from answered) a group by 1, 2, 3),
            wide as (
              select day from counted group by day
              having count(distinct dimension_value) > $8 or max(length(dimension_value)) > 200),
@@ -332,9 +366,10 @@ async def insert_counts(
              insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
              select $1, $2, $3, $4, day from wide)
            insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
-             dimension_value, given, counts)
-           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count) from counted
-           where day not in (select day from wide) group by question_id, day, dimension_value""",
+             dimension_value, given, counts, people)
+           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), people
+           from counted join people using (question_id, day, dimension_value)
+           where day not in (select day from wide) group by question_id, day, dimension_value, people""",
         organization_id,
         span.questionnaire_id,
         span.dimension,
@@ -346,6 +381,7 @@ async def insert_counts(
         days.days,
         list(days.starts),
         days.end,
+        span.people_max,
     )
 
 
@@ -396,6 +432,7 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
 def _kept(rows: Sequence[Row], *, has_dimension: bool) -> Kept:
     found = Kept([], {}, {}, 0)
     cells: list[Cell] = []
+    groups: list[Group] = []
     unread = 0
     for row in rows:
         match row["kind"]:
@@ -405,12 +442,14 @@ def _kept(rows: Sequence[Row], *, has_dimension: bool) -> Kept:
                 found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
             case "unread":
                 unread = row["count"]
-            case _:
+            case kind:
                 value = (row["dimension_value"] or None,) if has_dimension else ()
-                cells.append(
-                    Cell(row["bucket"], row["questionnaire_id"], value, row["question_id"], row["value"], row["count"])
-                )
-    return Kept(cells, found.until, found.live, unread)
+                place = row["bucket"], row["questionnaire_id"], value, row["question_id"]
+                if kind == "people":
+                    groups.append(Group(*place, "", frozenset(row["people"])))
+                else:
+                    cells.append(Cell(*place, row["value"], row["count"]))
+    return Kept(cells, found.until, found.live, unread, groups)
 
 
 def _span(row: Row) -> Span:
