@@ -7,7 +7,8 @@ from msgspec import UNSET, Meta, Struct
 
 from afterword import errors
 from afterword.core.figures.periods import Bucket, Compare
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX, TEMPLATES, Basis, Metric
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis, Metric
+from afterword.core.figures.templates import TEMPLATES
 from afterword.db import Database
 from afterword.reports import service, store
 from afterword.reports.resources import (

@@ -9,8 +9,9 @@ from msgspec import UNSET, Meta, UnsetType
 from afterword.core.figures.metrics import Change as Difference
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
-from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric, Template
+from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
 from afterword.core.figures.reports import Figure as CoreFigure
+from afterword.core.figures.templates import Template
 from afterword.core.wire import times
 from afterword.reports.results.service import Result
 from afterword.reports.store import CustomReport as StoredReport

@@ -265,9 +265,9 @@ async def list_repeats(
              select i.responder_id, count(*) as taken from {_SOME}
              where ($11::text[] is null or i.instance_id = any($11)) and {_THEIR} group by 1),
            i as (
-             select i.*, t.taken::double precision / count(*) over (partition by i.responder_id) as weight
+             select {_USED}, i.at, t.taken::double precision / count(*) over (partition by i.responder_id) as weight
              from taken t cross join lateral (
-               select i.* from (
+               select {_USED}, i.at from (
                  select {_USED}, case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
                    else coalesce(i.sent_time, i.created_time) end as at
                  from questionnaire_instance i

@@ -18,8 +18,8 @@ from afterword.core.figures.reports import (
     RequestedMetric,
     Table,
     Tally,
-    Template,
 )
+from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database

@@ -149,7 +149,14 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
         elif span.time_zone != questionnaire.time_zone or span.people_max < questionnaire.minimum_base:
-            await store.begin_anew(db, organization_id=organization_id, span=span, questionnaire=questionnaire, now=now)
+            await store.update_span(
+                db,
+                organization_id=organization_id,
+                span=span,
+                time_zone=questionnaire.time_zone,
+                people_max=questionnaire.minimum_base,
+                now=now,
+            )
 
 
 async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:

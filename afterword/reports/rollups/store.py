@@ -78,25 +78,7 @@ class Questionnaire:
     minimum_base: int
 
 
-async def get_kept(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_ids: Sequence[str],
-    questions: Mapping[str, str],
-    dimension: str,
-    days: Days,
-    buckets: Sequence[date],
-    events_max: int,
-    cells_max: int,
-    people_max: int,
-) -> Kept:
-    """The kept counts of these whole days of the organization's zone, all as of one moment.
-
-    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit.
-    """
-    rows = await db.fetch(
-        f"""with span as (
+_KEPT: Final[LiteralString] = f"""with span as (
              select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
              join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
                and o.minimum_base <= s.people_max
@@ -148,7 +130,28 @@ async def get_kept(
            union all
            select 'live', questionnaire_id, null, null, null, null, null, day, null from live
            union all
-           select 'unread', null, null, null, null, null, count(*), null, null from unread""",
+           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
+
+
+async def get_kept(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_ids: Sequence[str],
+    questions: Mapping[str, str],
+    dimension: str,
+    days: Days,
+    buckets: Sequence[date],
+    events_max: int,
+    cells_max: int,
+    people_max: int,
+) -> Kept:
+    """The kept counts of these whole days of the organization's zone, all as of one moment.
+
+    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit.
+    """
+    rows = await db.fetch(
+        _KEPT,
         organization_id,
         list(questionnaire_ids),
         dimension,
@@ -210,8 +213,8 @@ async def insert_spans(
     )
 
 
-async def begin_anew(
-    db: Database, *, organization_id: str, span: Span, questionnaire: Questionnaire, now: datetime
+async def update_span(
+    db: Database, *, organization_id: str, span: Span, time_zone: str, people_max: int, now: datetime
 ) -> None:
     """Count again from the beginning, with the days of another zone or more people."""
     await db.execute(
@@ -222,8 +225,8 @@ async def begin_anew(
              returning organization_id, questionnaire_id, dimension)
            insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
            select organization_id, questionnaire_id, dimension, $4, $6 from begun on conflict do nothing""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, questionnaire.time_zone, now),
-        questionnaire.minimum_base,
+        *(organization_id, span.questionnaire_id, span.dimension, span.generation, time_zone, now),
+        people_max,
     )
 
 

@@ -1,0 +1,116 @@
+"""Ready reports: what each shows, and its query parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from afterword.core.figures import metrics
+from afterword.core.figures.reports import RATES, STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter of a template; `type` as in the reference: id, time, text, number."""
+
+    name: str
+    type: str
+    required: bool = False
+    default: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A ready report."""
+
+    template_id: str
+    title: str
+    description: str
+    own: tuple[Parameter, ...] = ()
+    metrics: tuple[str, ...] = ()
+    basis: str = "submitted"
+    parameters: tuple[Parameter, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", (*self.own, *_common(self.basis)))
+
+
+def _common(basis: str) -> tuple[Parameter, ...]:
+    return (
+        Parameter("questionnaire_id", "[id]", required=True),
+        Parameter("from_time", "time", default="30 days before to_time"),
+        Parameter("to_time", "time", default="now"),
+        Parameter("time_zone", "zone", default="the organization's"),
+        Parameter("date_basis", "submitted, completed or sent", default=basis),
+        Parameter("filter", "Condition as JSON"),
+        Parameter("level", "number 0.5-0.999", default=metrics.LEVEL_DEFAULT),
+        Parameter("compare", "none, previous_period or previous_year", default="none"),
+    )
+
+
+_BY_METRIC: Final = "submitted; of response and completion sent"
+_QUESTION: Final = Parameter("question_id", "id")
+_METRIC: Final = Parameter("metric", "nps, csat, ces, mean, response or completion", required=True)
+TEMPLATES: Final[Mapping[str, Template]] = {
+    each.template_id: each
+    for each in (
+        Template(
+            "nps",
+            "Net Promoter Score",
+            "Promoters (9, 10) less detractors (0 to 6) of all answers on 0-10, in points; a row for each question.",
+            (_QUESTION,),
+            ("nps",),
+        ),
+        Template(
+            "csat",
+            "Customer satisfaction",
+            "The share of 4 and 5 on 1-5, in percent, and the mean; a row for each question.",
+            (_QUESTION,),
+            ("csat", "csat_mean"),
+        ),
+        Template(
+            "ces",
+            "Customer effort",
+            "The share of 5 to 7 on 1-7, in percent, and the mean; high is easy. A row for each question.",
+            (_QUESTION,),
+            ("ces", "ces_mean"),
+        ),
+        Template(
+            "distribution",
+            "Distribution",
+            "How often each value was given to one question, in percent of its answers.",
+            (Parameter("question_id", "id", required=True),),
+        ),
+        Template(
+            "funnel",
+            "Funnel",
+            "What became of the invitations that went out in the period, in counts and rates.",
+            (Parameter("channel_id", "integer"), Parameter("pipeline_id", "id")),
+            (*STAGES, *RATES),
+            basis="sent",
+        ),
+        Template(
+            "trend",
+            "Trend",
+            "A metric by day, week, month or quarter.",
+            (_METRIC, _QUESTION, Parameter("bucket", "day, week, month or quarter", default="month")),
+            basis=_BY_METRIC,
+        ),
+        Template(
+            "by_metadata",
+            "By metadata",
+            "A metric for each value of a name of metadata, such as each store.",
+            (
+                _METRIC,
+                _QUESTION,
+                Parameter("metadata", "questionnaire_metadata:{name} or responder_metadata:{name}", required=True),
+            ),
+            basis=_BY_METRIC,
+        ),
+        Template(
+            "drivers",
+            "Drivers",
+            "How strongly the ratings of other questions go together with an outcome; hidden below 30 pairs.",
+            (Parameter("outcome_question_id", "id", required=True), Parameter("question_ids", "[id]")),
+        ),
+    )
+}
