@@ -36,8 +36,8 @@ from afterword.questionnaires.metadata import api as metadata_api
 from afterword.questionnaires.versions import api as versions_api
 from afterword.questionnaires.visuals import api as visuals_api
 from afterword.queue import api as queue_api
+from afterword.queue import metrics as queue_metrics
 from afterword.queue import pages as queue_pages
-from afterword.queue import store as queue_store
 from afterword.queue.traces import api as traces_api
 from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
@@ -217,7 +217,7 @@ def _queue_figures(pool: db.Pool) -> Collect:
         if time.monotonic() - read_at >= FIGURES_SECONDS:
             async with db.connection(pool) as database:
                 last = [
-                    *await queue_store.list_figures(database),
+                    *await queue_metrics.samples(database),
                     *await deliveries_store.list_figures(database),
                 ]
             read_at = time.monotonic()

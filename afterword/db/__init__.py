@@ -74,7 +74,6 @@ class Clock:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the database should be asked again."""
         return self._database is None or time.monotonic() - self._monotonic > CLOCK_AGE_SECONDS_MAX
 
     def now(self) -> datetime:
@@ -166,7 +165,7 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a connection."""
+        """Requests that wait for a connection."""
         return self.turns.waiting
 
     async def close(self) -> None:
@@ -287,7 +286,7 @@ def _at_once(pool: Pool) -> Any:
 
 
 def _is_gone(raw: Any) -> bool:
-    """Whether it is closed; of one that broke while it lay here the driver's pool has taken back even its name."""
+    """True if closed; the driver's pool has taken back a connection that broke while idle."""
     try:
         return bool(raw.is_closed())
     except asyncpg.InterfaceError:

@@ -96,7 +96,7 @@ def _time_test(operator: str, column: Column, value: Any, parameters: list[objec
 
 
 def window(page: Page, after: tuple[object, ...] | None, chosen: str, parameters: list[object]) -> str:
-    """Where, order and limit (one row more than wanted, to know whether there are more) of the page.
+    """The `where`, `order by` and `limit` of a page; one row more than the page, to know whether there are more.
 
     `chosen` is the where clause of its criteria.
     """

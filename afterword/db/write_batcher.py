@@ -39,7 +39,7 @@ class WriteBatcher(Generic[Want, Outcome]):
         self._flights: set[asyncio.Task[None]] = set()
 
     async def submit(self, want: Want) -> Outcome:
-        """What `flush` gave for this one; what it raised is raised. Unavailable where too many wait, or too long."""
+        """Submit to the next flush; raises the error of `flush`, or Unavailable when overloaded."""
         loop = asyncio.get_running_loop()
         if self._is_full(loop.time()):
             raise errors.Unavailable("Too many requests wait for the database.", headers={"Retry-After": RETRY_AFTER})

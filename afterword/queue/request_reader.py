@@ -1,4 +1,4 @@
-"""What all doors of the queue read from a request: the wish of a row, its metadata by the names that are declared."""
+"""Reads schedule requests and their metadata, for all handlers that take queue items."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,7 +49,7 @@ def changes_of(
 def schedule_request_of(
     body: QueueItemRequest, *, declared: Declared = metadata.GLOBAL, is_strict: bool
 ) -> ScheduleRequest:
-    """What a request wants sent; raises Invalid."""
+    """Read one schedule request; raises Invalid."""
     return ScheduleRequest(
         responder_channel_identifier=body.responder_channel_identifier,
         locale=body.locale,

@@ -31,7 +31,7 @@ Verdict = Literal["go", "hold", "skip", "done"]
 
 
 class QueueItemRequest(fields.Request):
-    """What is to be sent, to whom and when."""
+    """A questionnaire to send: the address, the time, the metadata."""
 
     responder_channel_identifier: fields.Text320
     locale: fields.Locale | None = None
@@ -41,20 +41,20 @@ class QueueItemRequest(fields.Request):
 
 
 class BatchQuery(fields.Request):
-    """What a batch does about references that are taken, and about refusals."""
+    """Handling of taken references and of refused rows in a batch."""
 
     on_conflict: Literal["error", "update", "skip"] = "error"
     atomic: bool = False
 
 
 class SimulationQuery(fields.Request):
-    """What a dry run supposes of references that are taken."""
+    """Handling of taken references in a dry run."""
 
     on_conflict: Literal["error", "update", "skip"] = "error"
 
 
 class QueueItemUpdate(fields.Request):
-    """What of an item may change while it is Pending; or `status_id` 5, which cancels. Other values do not act."""
+    """The members that may change while an item is Pending; `status_id` 5 cancels it, other values do not act."""
 
     responder_channel_identifier: fields.Text320 | UnsetType = UNSET
     locale: fields.Locale | UnsetType | None = UNSET
@@ -95,7 +95,7 @@ QUEUE_ITEMS: Final = listing_of(
 
 
 class BatchRow(fields.Answer):
-    """What became of one row: 201 created, 200 changed or left as it was, 409 or 422 refused."""
+    """The outcome of one row: 201 created, 200 changed or left as it was, 409 or 422 refused."""
 
     row: int
     status: int
@@ -105,7 +105,7 @@ class BatchRow(fields.Answer):
 
 
 class BatchResult(fields.Answer):
-    """What became of all rows, in their order."""
+    """The outcomes of all rows, in their order."""
 
     results: list[BatchRow]
     created: int
@@ -114,7 +114,7 @@ class BatchResult(fields.Answer):
 
 
 class Check(fields.Answer):
-    """How one rule came out."""
+    """The result of one rule."""
 
     rule: str
     passed: bool
@@ -124,7 +124,7 @@ class Check(fields.Answer):
 
 
 class SimulationRow(fields.Answer):
-    """What would become of one row. `segments` and `encoding` are those of an SMS, which is paid by the segment."""
+    """The forecast for one row. `segments` and `encoding` are of an SMS, which is paid by the segment."""
 
     row: int
     valid: bool
@@ -144,7 +144,7 @@ class SimulationRow(fields.Answer):
 
 
 class Simulation(fields.Answer):
-    """What would become of all rows, in their order."""
+    """The forecasts for all rows, in their order."""
 
     results: list[SimulationRow]
 

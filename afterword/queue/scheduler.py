@@ -1,4 +1,4 @@
-"""What a pipeline makes of a wish to send: the address in normal form, its key, when it is due and when too late.
+"""Makes a schedule of a request: the normal address, its key, the due time and the latest time.
 
 Pure but for the ids that its callers draw; one desk serves a single item, a batch of thousands and a dry run alike.
 """
@@ -26,7 +26,7 @@ RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 
 
 
 class ScheduleRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request wants sent; a struct, as batches make thousands of them."""
+    """A request to send; a struct, because batches make thousands of them."""
 
     responder_channel_identifier: str
     locale: str | None = None
@@ -91,7 +91,7 @@ class Scheduler:
 
 
 def rules_of(intake: Intake) -> decisions.Rules:
-    """What of a pipeline's rules says when an item is first looked at."""
+    """The rules of a pipeline that set the first due time."""
     has_days_off = intake.on_holidays == "wait" and (intake.holiday_country or intake.holidays)
     return decisions.Rules(
         start_time=intake.start_time,
@@ -104,7 +104,7 @@ def rules_of(intake: Intake) -> decisions.Rules:
 
 
 def zone_name_of(intake: Intake, phone: str | None) -> str:
-    """Whose clock says when an item is first looked at; the recipient's own is known when it is decided about."""
+    """The time zone of the first due time; the recipient's own zone is read when the item is decided about."""
     return zones.zone_name_for(
         pipeline=intake.time_zone,
         zone_of_kind=intake.zone_of,
@@ -116,7 +116,7 @@ def zone_name_of(intake: Intake, phone: str | None) -> str:
 
 
 def editable(item: QueueItem) -> dict[str, Any]:
-    """What of an item may change while it is Pending."""
+    """The members that may change while an item is Pending."""
     return {
         "responder_channel_identifier": item.responder_channel_identifier,
         "locale": item.locale,

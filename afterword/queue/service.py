@@ -1,4 +1,4 @@
-"""What clients may do with queue items: schedule, change, cancel, delete. Sending them is in `queue/sending`."""
+"""Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +102,7 @@ class OutcomeUnknown(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewItem:
-    """What a client wants to be sent, on whose behalf."""
+    """A schedule request with its pipeline and caller."""
 
     caller: Caller
     questionnaire_id: str
@@ -121,7 +121,7 @@ class NewItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemChange:
-    """What a PATCH names; None: untouched. `has_locale` tells a locale of null from an absent one."""
+    """The members that a PATCH names; None: unchanged. `has_locale` tells a null locale from an absent one."""
 
     is_abort: bool = False
     result: str | None = None
@@ -134,7 +134,7 @@ class ItemChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemScope:
-    """Where a caller looks for an item: nested below a questionnaire and pipeline, or by its id alone."""
+    """The ids of a request: an item below a questionnaire and pipeline, or alone."""
 
     item_id: str
     questionnaire_id: str | None = None

@@ -11,26 +11,15 @@ from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
-from afterword.queue.lanes.store import count_items
 from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, QueueItem, ShownItem
-from afterword.queue.restores.store import get_log_position, get_oldest_transaction_seconds
-from afterword.queue.retention.store import count_pruned
-from afterword.web.metrics import Sample
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _TOLD: Final = as_document(EVENT_COLUMNS, "i")
 
-FIGURE_ITEMS_MAX: Final = 1_000
-PAUSED: Final = ("afterword_sending_paused", "1 while all sending waits for `afterword doctor --confirm-sending`.")
-OLDEST: Final = ("afterword_database_oldest_transaction_seconds", "Age of the oldest open transaction; alert at 60.")
-ATTEMPTS: Final = ("afterword_attempts", "Attempts to send, by what became of them; unknown: it may have arrived.")
-PRUNED: Final = ("afterword_queue_removed_items", "Ended items that retention has removed, by how they had ended.")
-OUTCOMES: Final = ("accepted", "accepted_late", "retry", "throttled", "refused", "unknown")
-
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What scheduling an item needs of its pipeline, and the database's time."""
+    """A pipeline as scheduling needs it, with the database's time."""
 
     organization_id: str
     pipeline_id: str
@@ -83,7 +72,7 @@ _MESSAGE_COLUMNS: Final[LiteralString] = """organization_id, message_id, item_id
 async def list_intakes(  # any tenant: requests that wait at the same moment share a transaction
     db: Database, *, wanted: Sequence[tuple[str, str, str]]
 ) -> list[Intake]:
-    """What scheduling needs of these pipelines (organization, questionnaire, pipeline); unknown ones lack."""
+    """Read these pipelines (organization, questionnaire, pipeline) for scheduling; unknown ones are left out."""
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id, p.questionnaire_id, q.owner_application_id as application_id,
              p.channel_id, p.locale, p.delay_cap_minutes, p.delay_cap_hours, p.delay_cap_days, p.start_time,
@@ -186,7 +175,7 @@ async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -
 
 
 async def count_unknown_attempts(db: Database, *, organization_id: str, item_id: str) -> int:
-    """How many attempts may have delivered a copy without our knowing in time."""
+    """Count attempts that may have delivered a copy."""
     return await db.fetch_value(
         """select count(*) from attempt
            where organization_id = $1 and item_id = $2 and outcome in ('unknown', 'accepted_late')""",
@@ -360,32 +349,9 @@ async def prune_outbox_messages(db: Database, *, before: datetime, limit: int) -
 
 
 async def count_attempts(db: Database) -> dict[str, int]:  # any tenant: the metrics of a whole installation
-    """How many attempts ended how, since the beginning."""
+    """Attempts by outcome, since the installation."""
     rows = await db.fetch("select outcome, sum(total)::bigint as total from attempt_total group by outcome")
     return {row["outcome"]: row["total"] for row in rows}
-
-
-async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
-    """What waits and what is under way, for /metrics: read from the indexes of due and of leased items."""
-    depth = await count_items(db, limit=FIGURE_ITEMS_MAX)
-    totals = await count_attempts(db)
-    pruned = (await count_pruned(db)).items()
-    name, text = "afterword_queue_items", f"Queue items by state; due ones are counted up to {FIGURE_ITEMS_MAX} a lane."
-    return [
-        Sample(name, text, depth.due, (("state", "due"),)),
-        Sample(name, text, depth.claimed, (("state", "claimed"),)),
-        Sample(name, text, depth.sending, (("state", "sending"),)),
-        Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
-        Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
-        Sample(*PAUSED, float((await get_log_position(db)).paused_time is not None)),
-        Sample(*OLDEST, await get_oldest_transaction_seconds(db)),
-        Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
-        *[
-            Sample(*PRUNED, total, (("status", Item(status).name.lower()),), only_grows=True)
-            for status, total in pruned
-        ],
-        *[Sample(*ATTEMPTS, totals.get(outcome, 0), (("outcome", outcome),), only_grows=True) for outcome in OUTCOMES],
-    ]
 
 
 _shown_values: Final = itemgetter(*ShownItem.__struct_fields__)

@@ -1,4 +1,4 @@
-"""Which channel a message leaves by: its account's own, made when it is first needed, else the installation's.
+"""The channel of each provider account, made at first use; else the installation's channel.
 
 A channel is made of an account's settings at one version; when a lane shows another one, the next message gets a new
 channel, and the old one is closed after the messages that still use it.

@@ -241,7 +241,7 @@ class Deliverer:
 
 
 def body_of(event: Event, data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
-    """What is posted: the resource at the top level, and beside it what happened to it."""
+    """The posted body: the members of the resource, and those of its event."""
     about = {
         "event_id": event.event_id,
         "type": event.type,

@@ -1,4 +1,4 @@
-"""How an unexpected error is told in an item's `result`: enough to act on, and no address of anybody."""
+"""The text of an unexpected error for `result`, without addresses."""
 
 from typing import Final
 

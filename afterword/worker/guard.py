@@ -1,4 +1,4 @@
-"""What a worker remembers of its database, and the pause of all sending when that database is an older one.
+"""Restore detection in a worker: remembers the newest event, and pauses all sending on an older database.
 
 The memory is also a file of the data folder, so that it outlasts the process. Workers on one machine share the file.
 """
@@ -42,7 +42,7 @@ class Guard:
         return 0 if self._mark is None else self._mark.seq
 
     async def is_open(self) -> bool:
-        """Whether claiming makes sense; the first call looks. Raises Unavailable while the database is away."""
+        """True while sending is not paused; the first call checks. Raises Unavailable without a database."""
         if not self._has_looked:
             await self._look()
         return self._reason is None
@@ -82,7 +82,7 @@ class Guard:
 
 
 def read_mark(file: Path | None) -> SendingMark | None:
-    """What workers on this machine remember of their database; None: nothing that can be read."""
+    """The sending mark of this machine; None: missing or unreadable."""
     if file is None:
         return None
     try:

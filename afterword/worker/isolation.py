@@ -38,7 +38,7 @@ class _Stalled(Died):
 
 
 async def run(work: Callable[[], bytes], *, seconds: float = SECONDS_MAX) -> bytes:
-    """What `work` gives, from a process of its own; raises Died. `work` must not raise, nor wait for others."""
+    """Run `work` in a process of its own; raises Died. `work` must not raise or wait for others."""
     async with _AT_ONCE:
         for _ in range(COPIES_MAX - 1):
             with contextlib.suppress(_Stalled):
@@ -129,5 +129,5 @@ def _read(pid: int, reading: int, seconds: float, answer: bytearray) -> Died | N
 
 
 def _cpu_seconds(pid: int) -> float:
-    """What another process has used of the processors; where nobody tells, it never stands still."""
+    """CPU seconds of another process; grows on systems that do not tell."""
     return time.clock_gettime(~pid << 3 | CPU_CLOCK) if sys.platform == "linux" else time.monotonic()

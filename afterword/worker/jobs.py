@@ -1,4 +1,4 @@
-"""What happens periodically: each job is one call into a service, in one bounded transaction."""
+"""Periodic jobs: each is one call into a service, in one bounded transaction."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How far the lanes are known to be empty: dead rows at their heads cost every look that begins at the beginning.
+"""Low-water marks: each lane remembers its first live row, so that a claim skips index entries of dead rows.
 
 While some transaction keeps its snapshot nothing that is dead goes away, and each claim leaves more of it where the
 next one begins. So a worker whose looks have become slow begins them shortly before what it claimed last; once a second

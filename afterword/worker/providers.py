@@ -1,4 +1,4 @@
-"""What a worker process knows of its accounts: slots in use, how the last conversations went, what follows from it."""
+"""The state of provider accounts in one worker: connections in use, recent outcomes, and their consequences."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Accounts:
             del self._in_flight[account]
 
     async def learn(self, account: AccountKey, outcome: Outcome, *, since: datetime) -> bool:
-        """What an outcome says of its account: slower, paused, resting, or well; whether it is closed now.
+        """Apply an outcome to its account: slow down, pause, open the breaker, recover; true if it closed it.
 
         `since`: when the item was claimed that it is of.
         """

@@ -17,7 +17,7 @@ class Failed(Exception):
 
 
 def written(compose: Callable[[], Message], *addresses: str) -> bytes:
-    """What `compose` gives or raises, as bytes."""
+    """The result or error of `compose`, as bytes."""
     try:
         return _DONE + msgspec.json.encode(compose())
     except Exception as error:  # noqa: BLE001  it is told to those who asked

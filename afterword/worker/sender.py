@@ -49,7 +49,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Phase(Enum):
-    """How far a slot has come. Only while it is `HELD` may somebody else end it."""
+    """The phase of a send. Only in `HELD` may another task end it."""
 
     HELD = auto()  # claimed, being rendered, its connection being opened
     BEGINNING = auto()  # the intent is being written; the answer may be lost
@@ -118,7 +118,7 @@ class Sender:
     # what the loop and the heartbeat ask --------------------------------------------------------------------------
 
     def lease_keys(self) -> list[LeaseKey]:
-        """What is to be renewed; safe to call from another thread. After `send_seconds_max` a slot is on its own."""
+        """Leases to renew; safe to call from another thread. After `send_seconds_max` a send is not renewed."""
         oldest = time.monotonic() - self._pace.send_seconds_max
         return [lease_key for lease_key, slot in list(self._slots.items()) if slot.started > oldest]
 
@@ -187,7 +187,7 @@ class Sender:
             await first_of(*events, seconds=seconds)
 
     def _free(self) -> int:
-        """How many items may be claimed. As many again as are sent at once may have their outcome written, no more."""
+        """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
         slots, taken = self._pace.slots, len(self._slots)
         return min(slots - (taken - self._sent), 2 * slots - taken)
 
@@ -284,7 +284,7 @@ class Sender:
         )
 
     async def _send(self, slot: SendSlot, message: Message) -> Outcome | None:
-        """What the channel says; None when the item was fenced and nothing was sent."""
+        """Send; None when another worker took the item and nothing was sent."""
 
         async def begin() -> None:
             if not await self._has_begun(slot):
@@ -309,7 +309,7 @@ class Sender:
             return _broken(slot, cause_of("Sending failed", error, item.responder_channel_identifier))
 
     async def _has_begun(self, slot: SendSlot) -> bool:
-        """Whether the item is ours and has begun. A send that ran out of time while it began asks a second time.
+        """Begin the item; true if it is still ours. A send that timed out while it began asks a second time.
 
         Until fewer than all slots are under way it is only held: whoever stops may hand it back.
         """
@@ -380,7 +380,7 @@ class Sender:
     # the combined statements --------------------------------------------------------------------------------------
 
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
-        """Whether each item is still ours and has begun; when the answer to the commit is lost, reconnect and look."""
+        """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
             async with db.transaction(self._pool) as database:
                 begun = await sending.begin(database, dispatches=batch, lease=self._lease)

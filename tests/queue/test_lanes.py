@@ -7,7 +7,7 @@ import pytest
 from afterword import db
 from afterword.channels.base import Refused, Sent
 from afterword.core.scheduling.lanes import START
-from afterword.queue import store as queue_store
+from afterword.queue import metrics as queue_metrics
 from afterword.queue.lanes import service, store
 from afterword.queue.lanes.store import Lane
 from tests.queue.conftest import EMAIL, LINK, Queue
@@ -129,7 +129,7 @@ async def test_figures(queue: Queue) -> None:
     await worker.claim(2)
 
     async with db.connection(queue.pool) as database:
-        figures = await queue_store.list_figures(database)
+        figures = await queue_metrics.samples(database)
 
     by_state = {"".join(value for _, value in figure.labels) or figure.name: figure.value for figure in figures}
     assert (1, 1, 0) == (by_state["accepted"], by_state["refused"], by_state["unknown"])

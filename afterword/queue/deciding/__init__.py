@@ -1,1 +1,1 @@
-"""Whether a claimed item goes, waits or is skipped: its facts gathered, the decision of the core, places reserved."""
+"""Decides whether a claimed item is sent, held or skipped: reads its facts, asks the core, reserves contacts."""

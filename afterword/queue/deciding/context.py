@@ -1,4 +1,4 @@
-"""What decisions about a batch go by, gathered with a few reads; places given away count for the items after."""
+"""The facts for deciding about a batch, read in a few queries; reserved contacts count for later items of the batch."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ Rank = tuple[int, datetime, str]
 
 
 class Candidate(Protocol):
-    """What is asked of an item that is decided about, whether it stands in the queue or is only thought of."""
+    """The members of an item that decisions need: of a queue item, or of a row of a dry run."""
 
     @property
     def organization_id(self) -> str: ...
@@ -118,7 +118,7 @@ class DecisionContext:
         self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
 
     async def load_history(self, db: Database, items: Sequence[Candidate]) -> None:
-        """What caps and policies ask for besides: what was sent before they were switched on, responses, titles."""
+        """Load the history for caps and policies: messages sent before they were enabled, responses, titles."""
         await self._load_sent(db, items)
         counted = [item for item in items if self.rules[lane_of(item)].is_counted]
         if not counted:
@@ -131,7 +131,7 @@ class DecisionContext:
         self.titles = {pipeline_id: title for (_, pipeline_id), title in known.items()}
 
     def rank(self, item: Candidate) -> Rank:
-        """Who goes first where items compete for a place: by the pipeline's priority, then as they are due."""
+        """The order of items that compete for a contact: the pipeline's priority, then the due time."""
         return self.settings[lane_of(item)].pipeline.priority, item.due_time, item.item_id
 
     def decide(self, item: Candidate, now: datetime, block: Block | None = None) -> Forecast:
@@ -228,7 +228,7 @@ class DecisionContext:
 async def gather(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], now: datetime
 ) -> DecisionContext:
-    """What is known of these items' lanes and addresses; their contacts are not looked at."""
+    """Read the settings and people of these items; contacts are read later."""
     rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
     places = sorted({(i.organization_id, settings[lane_of(i)].pipeline.channel_id, i.address_key) for i in items})
     people = await responders_store.list_people_of(db, addresses=places)
@@ -253,7 +253,6 @@ async def gather(
 
 
 def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
-    """What a lane asks of every item."""
     pipeline, policy = settings.pipeline, settings.policy
     return Rules(
         start_time=pipeline.start_time,
@@ -307,7 +306,7 @@ def entry_of(contact: Contact) -> dict[str, str]:
 
 
 async def _is_closed(db: Database, settings: LaneSettings) -> bool:
-    """Whether the questionnaire has all the responses it takes."""
+    """True when the questionnaire has reached `responses_max`."""
     wanted = settings.responses_max
     if wanted is None:
         return False
@@ -358,8 +357,6 @@ def _is_expired(found: PreviousItem, now: datetime) -> bool:
 
 
 class _Lifetime:
-    """What `core.instances` asks of an instance."""
-
     def __init__(self, valid_days: int, sent_time: datetime | None, created_time: datetime) -> None:
         self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
 

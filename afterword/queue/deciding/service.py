@@ -75,7 +75,7 @@ async def foresee_items(
     blocks: Mapping[LaneKey, Block] | None = None,
     requested_time: Mapping[str, datetime] | None = None,
 ) -> dict[str, Forecast]:
-    """What would be decided about each item at its own moment, by item id; nothing is locked and nothing written.
+    """Forecast the decision about each item at its own moment, by item id; nothing is locked or written.
 
     As in a claim, an item that would go takes a place of its address before the later ones, and so does what waits in
     open lanes of the organization for the same addresses; what is held goes on when the hold ends. `blocks`: why nobody
@@ -149,7 +149,7 @@ async def _competitors(
 async def _waiting(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime
 ) -> list[Waiting]:
-    """What waits for the same addresses as items that a cap or the policy counts."""
+    """List waiting items for the addresses of items that a cap or the policy counts."""
     counted = [item for item in items if settings[lane_of(item)].reserves_contacts]
     return (
         await _waiting_for_same_address(db, counted, settings, until=until, limit=WAITING_ITEMS_MAX) if counted else []
@@ -159,7 +159,7 @@ async def _waiting(
 async def _waiting_for_same_address(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime, limit: int
 ) -> list[Waiting]:
-    """What waits for these items' people, by every address that counts together with theirs."""
+    """List waiting items for these items' people, by all addresses that count together."""
     others = await others_of(db, items, settings)
     keys = {address_of(item) for item in items} | {key_of(place) for places in others.values() for place in places}
     return await store.list_waiting(db, addresses=sorted(keys), until=until, limit=limit)

@@ -63,7 +63,7 @@ async def list_previous(  # any tenant: a claimed batch serves many organization
 async def list_waiting(  # any tenant: a claimed batch serves many organizations
     db: Database, *, addresses: Collection[AddressKey], until: datetime, limit: int
 ) -> list[Waiting]:
-    """What waits for these addresses and is due until then, the earliest first and at most `limit`."""
+    """List items that wait for these addresses and are due by `until`, earliest first, at most `limit`."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.responder_channel_identifier,
              q.address_key, q.locale, q.metadata, q.due_time, q.not_after, q.reason, q.previous_item_id, q.source,
@@ -107,7 +107,7 @@ async def list_other_addresses(  # any tenant: a claimed batch serves many organ
 async def list_sent(  # any tenant: a claimed batch serves many organizations
     db: Database, *, places: Sequence[ContactKey], since: Sequence[datetime], until: Sequence[datetime], limit: int
 ) -> dict[AddressKey, list[dict[str, Any]]]:
-    """What was sent to these addresses between two moments each, from the instances: as entries of `contact`."""
+    """List messages sent to these addresses between two times each, read from instances, as entries of `contact`."""
     rows = await db.fetch(
         """select b.organization_id, b.address_key, i.sent_time, q.pipeline_id, q.item_id
            from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[], $5::timestamptz[])
@@ -165,7 +165,7 @@ async def list_titles(  # any tenant: a claimed batch serves many organizations
 
 
 async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> dict[AddressKey, list[dict[str, Any]]]:
-    """Who was asked lately, locked in key order until the transaction ends: two batches cannot both be first."""
+    """Lock the contacts of these addresses in key order, so that two batches cannot both reserve the last one."""
     ordered = sorted(set(addresses))
     rows = await db.fetch(
         """insert into contact as c (organization_id, address_key)

@@ -1,4 +1,4 @@
-"""What lanes are open for, and what closes them: settings remembered by version, tokens taken from buckets."""
+"""Settings of lanes, cached by version; the blocks that close lanes; tokens taken from rate buckets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

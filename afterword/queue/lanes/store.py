@@ -70,19 +70,19 @@ class LaneSettings:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the organization's policy has a say in what is sent."""
+        """True when the contact policy counts this pipeline's messages."""
         return self.policy.enabled and not self.pipeline.policy_exempt
 
     @property
     def reserves_contacts(self) -> bool:
-        """Whether what is sent is written down, because a cap or the policy counts it."""
+        """True when a cap or the contact policy counts this pipeline's messages, so that each reserves a contact."""
         pipeline = self.pipeline
         cap = pipeline.frequency_cap_days, pipeline.frequency_cap_hours, pipeline.frequency_cap_minutes
         return self.policy.enabled or any(cap)
 
     @property
     def zone_name(self) -> str:
-        """Whose days the texts count, whoever reads them."""
+        """The time zone of dates in texts."""
         return self.pipeline.time_zone or self.application_zone or self.organization_zone
 
     @property
@@ -93,7 +93,7 @@ class LaneSettings:
 
 @dataclass(frozen=True, slots=True)
 class LaneBlock:
-    """What keeps workers from a lane: a pause of the pipeline, or of its account, whose breaker may be open.
+    """The reasons that close a lane: a paused pipeline, a paused account, or an open breaker.
 
     `has_way`: the account has settings to send by, or its channel needs none. `is_guarded`: nothing is sent at all.
     """
@@ -108,7 +108,7 @@ class LaneBlock:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much waits now, and what is under way; `due` is counted up to a bound a lane."""
+    """Counts of items by state; `due` is counted up to a limit per lane."""
 
     due: int
     oldest_due_seconds: float
@@ -175,7 +175,7 @@ async def list_lanes(  # any tenant: the worker serves everyone
 
 
 async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str) -> LaneBlock | None:
-    """Whether anything keeps workers from a lane, its items and credits aside; None: there is no such lane."""
+    """The block of a lane, apart from its items and credits; None: there is no such lane."""
     row = await db.fetch_row(
         """select p.paused, a.paused_time, a.paused_reason,
              case when a.open_until > now() then a.open_until end as open_until,
@@ -216,7 +216,7 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
 
 
 async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: str) -> bool:
-    """Whether what a pipeline sends will be paid; while it is not, the lane is closed."""
+    """True when the organization has credits; the lane is closed without them."""
     found = await db.fetch_value(
         """select not q.credits_accountable or c.has_credits
            from pipeline p
@@ -302,7 +302,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
 
 
 async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the metrics of a whole installation
-    """How much waits now, from the indexes of what is due and what is leased; at most `limit` a lane are counted."""
+    """Count items by the indexes of due and of leased items, at most `limit` per lane."""
     row = await db.fetch_row(
         """select coalesce(sum(due.count), 0)::bigint as due,
              coalesce(greatest(extract(epoch from now() - min(due.oldest)), 0), 0)::float8 as oldest_due_seconds,

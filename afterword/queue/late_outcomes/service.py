@@ -53,7 +53,7 @@ async def learn_from_outside(
 
 
 async def list_known(db: Database, *, items: Sequence[ItemKey], is_locked: bool = False) -> Mapping[ItemKey, bool]:
-    """Which of these items, about to be settled as not sent, have an attempt that turned out accepted.
+    """List the items, about to be settled as not sent, that have a late acceptance.
 
     True where it is the very attempt that is being settled: it was reported while it was under way, see
     `note_reported`. The items stay locked, so that a truth which comes now waits for the settlement.

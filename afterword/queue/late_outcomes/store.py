@@ -58,7 +58,7 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
 async def list_accepted_late(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> dict[ItemKey, bool]:
-    """Those of the items that have an attempt which turned out accepted; true if it is the open one.
+    """List the items with a late acceptance; true where it belongs to the open attempt.
 
     Of that one somebody outside reported, with proof, while it was under way.
     """

@@ -47,7 +47,7 @@ async def schedule_next(db: Database, *, sent: Sequence[ItemKey], now: datetime)
 
 
 def has_next(reminders: Sequence[Mapping[str, Any]], number: int | None) -> bool:
-    """Whether a pipeline's reminders go on behind an item; `number`: which one it is itself, None for none."""
+    """True when another reminder follows reminder `number` (None: the invitation)."""
     return len(reminders) > (number or 0)
 
 

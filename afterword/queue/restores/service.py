@@ -20,7 +20,7 @@ WATCH_WRITTEN_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class SendingMark:
-    """What a worker remembers of a database, in memory and in a file."""
+    """The newest event that a worker has seen, kept in memory and in a file."""
 
     installation_id: str
     confirmed_time: datetime
@@ -29,7 +29,7 @@ class SendingMark:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a look found. `mark` is to be remembered, `reason` is set while sending is paused, `is_new` if just now."""
+    """The result of a check. `mark` is kept; `reason` is set while sending is paused; `is_new`: just paused."""
 
     mark: SendingMark | None
     reason: str | None

@@ -8,7 +8,7 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """What the database says of itself. `last_seq` may be ahead of what was committed, `newest_seq` never is."""
+    """The end of the event log. `last_seq` may be ahead of committed events, `newest_seq` never is."""
 
     installation_id: str
     confirmed_time: datetime
@@ -35,7 +35,7 @@ async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guar
 
 
 async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: the database of a whole installation
-    """How long the oldest transaction has been open that keeps dead rows from being removed; 0: there is none.
+    """Age of the oldest transaction that keeps dead rows from being removed, in seconds; 0: none.
 
     Those of other roles are seen only by a role that may: `grant pg_read_all_stats`.
     """
@@ -64,7 +64,7 @@ async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any
 async def count_late_items(  # any tenant: the guard of a whole installation
     db: Database, *, minutes: int, limit: int
 ) -> int:
-    """How many items of open lanes should have gone so long ago; counted up to the limit."""
+    """Count items of open lanes that are this late, up to `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select from pipeline p

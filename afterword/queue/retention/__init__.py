@@ -1,1 +1,1 @@
-"""How long the records of ended items are kept, and their orderly end."""
+"""Removes ended items after their retention time."""

@@ -19,14 +19,13 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RetentionCursor:
-    """How far a walk has come: behind this item of this organization."""
+    """The position of a walk: after this item of this organization."""
 
     organization_id: str = ""
     item_id: str = ""
 
     @property
     def is_inside(self) -> bool:
-        """Whether the organization is not finished."""
         return self.item_id != ""
 
 

@@ -11,7 +11,7 @@ ORGANIZATIONS_MAX = 2_000  # looked through in one statement
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What one step of the walk met: so many items, the last of them, and how many of each status were removed."""
+    """The result of one step: items seen, the last of them, and removed items by status."""
 
     count: int
     last: str | None
@@ -85,7 +85,7 @@ async def prune_items(
 
 
 async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation
-    """How many items of each status were removed, since the beginning."""
+    """Removed items by status, since the installation."""
     rows = await db.fetch("select status, total from pruned_total order by status")
     return {row["status"]: row["total"] for row in rows}
 

@@ -1,4 +1,4 @@
-"""Which claimed items the buckets of their recipients' domains let through, and when the others may try again."""
+"""Rate limits by recipient domain: which claimed items pass, and when the others are due again."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ async def within_rates(
     accounts: Collection[AccountKey],
     jitter: float,
 ) -> tuple[list[Claimed], list[Settlement]]:
-    """Those that may go, in their order, and the release of the others: uncounted, the later the more there are.
+    """Items within their domain's rate, in order, and releases of the others, spread over time; no attempt is counted.
 
     `accounts` are those with throttled domains; items of others are not looked at.
     """
@@ -61,7 +61,7 @@ async def within_rates(
 
 
 def _domain_of(item: Claimed, settings: LaneSettings) -> str | None:
-    """Who takes the item in the end: the host of its mailbox, or of its pipeline's receiver."""
+    """The host of the mailbox, or of the pipeline's webhook."""
     if settings.pipeline.channel_id == WEBHOOK:
         return host_of(settings.pipeline.target_url or "")
     return domain_of(item.responder_channel_identifier)

@@ -1,4 +1,4 @@
-"""What an outcome makes of an item: its next status, its texts, when it is due again. Pure: `now` and jitter come in.
+"""Turns an outcome into a settlement: next status, texts, next due time. Pure: `now` and jitter are arguments.
 
 Every status passes a move of `core.statuses`, so that no outcome does what the table does not have.
 """
@@ -26,7 +26,7 @@ CONNECTION_WAIT_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """What the door adds to every wait: `jitter`, 0.8 to 1.2, and a `factor` that shortens waits on a test rig."""
+    """Factors of every wait: `jitter`, 0.8 to 1.2, and `factor`, which shortens waits in tests."""
 
     jitter: float = 1.0
     factor: float = 1.0

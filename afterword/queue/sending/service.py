@@ -46,7 +46,7 @@ Draw = Callable[[], float]  # uniform in [0, 1), from the door
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Who claims, and for how long a claim holds without a renewal."""
+    """The owner of claims, and the seconds that a claim lasts without renewal."""
 
     owner: UUID
     seconds: float
@@ -71,7 +71,7 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a channel said of an item."""
+    """The outcome of one dispatch."""
 
     dispatch: Dispatch
     outcome: Outcome
@@ -302,7 +302,7 @@ async def reap(db: Database, *, limit: int, waits: Waits) -> int:
 async def _settlements(
     db: Database, *, results: Sequence[Result], now: datetime
 ) -> tuple[dict[ItemKey, Settlement], set[ItemKey]]:
-    """What becomes of each item; sent whatever this attempt came to, if it or an earlier one turned out accepted.
+    """The settlement of each item; sent, whatever the outcome of this attempt, if there is a late acceptance.
 
     With them those of which this attempt was reported while it was under way.
     """
@@ -333,7 +333,7 @@ async def _leave_alone(db: Database, dispatches: Sequence[Dispatch]) -> None:
 
 
 def _is_followed(dispatch: Dispatch) -> bool:
-    """Whether the lane has a reminder after this item."""
+    """True when a reminder follows this item."""
     return reminders.has_next(dispatch.settings.pipeline.reminders, dispatch.item.reminder_number)
 
 
@@ -395,7 +395,7 @@ async def _equip(
 
 
 def _has_instance(item: Claimed) -> bool:
-    """Whether it reminds of an instance that was sent, instead of asking anew."""
+    """True for a reminder of an instance that was sent."""
     return item.reminder_number is not None and item.questionnaire_instance_id is not None
 
 
@@ -443,7 +443,7 @@ def _wish(item: Claimed, settings: LaneSettings, responder: Found) -> WantedInst
 
 
 def _references(results: Sequence[Result], sent: frozenset[ItemKey]) -> Iterator[tuple[str, str, str, str]]:
-    """What providers call the messages that they took; not those of mail, whose reports carry our own name."""
+    """The providers' references of accepted messages; not of mail, because bounces carry our own id."""
     for result in results:
         outcome, dispatch = result.outcome, result.dispatch
         is_asked = dispatch.settings.pipeline.channel_id in {SMS, WEBHOOK} and dispatch.item.key in sent

@@ -44,7 +44,7 @@ class Overdue:
 
 
 class Settlement(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of an item. `type` is the event's, null: none; `counted` 0 gives the attempt back."""
+    """The next state of an item. `type`: of its event, null for none; `counted` 0 does not count the attempt."""
 
     organization_id: str
     item_id: str
@@ -275,7 +275,7 @@ async def update_items_to_sending(  # any tenant: a batch serves many
 async def list_begun(  # any tenant: a batch serves many
     db: Database, *, lease_keys: Sequence[LeaseKey], margin_seconds: float
 ) -> set[LeaseKey]:
-    """Which of these holds have begun and are still ours: the answer to a commit whose answer was lost."""
+    """List the leases that have begun and are still ours, after the reply to a commit was lost."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.epoch
            from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)

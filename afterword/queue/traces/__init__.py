@@ -1,1 +1,1 @@
-"""How an item came to be where it is: the decision about it, its attempts, the item after it."""
+"""The trace of an item: its decision, its attempts, and the item that repeats it."""

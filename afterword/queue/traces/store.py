@@ -39,7 +39,7 @@ async def list_attempts(db: Database, *, organization_id: str, item_id: str, pag
 
 
 async def get_checks(db: Database, *, organization_id: str, item_id: str) -> list[dict[str, Any]]:
-    """How the rules came out when the item was last held or skipped; none if it never was."""
+    """The rule results of the last hold or skip; empty if there was none."""
     found = await db.fetch_value(
         "select trace from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
     )
