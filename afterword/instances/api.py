@@ -443,6 +443,7 @@ async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
         valid_days=_given(body.valid_days),
         editable=_given(body.editable),
         metadata=await _flat(call, db),
+        is_strict=call.strict,
     )
 
 

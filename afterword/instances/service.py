@@ -54,6 +54,7 @@ class Change:
     valid_days: int | None = None
     editable: bool | None = None
     metadata: Changes = field(default_factory=Changes)
+    is_strict: bool = False  # refuses a language that the questionnaire lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +320,7 @@ async def update(
     """Change what a PATCH names and nothing else; what changes nothing moves neither `updated_time` nor the version.
 
     `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
-    (`unknown_id`, `too_many`).
+    (`unknown_id`, `too_many`, of a strict change also `unknown_value`).
     """
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
     if change.responder_id is not None and change.responder_id != before.responder_id:
@@ -329,7 +330,7 @@ async def update(
         organization_id=before.organization_id,
         instance_id=instance_id,
         responder_id=change.responder_id,
-        locale=await _matched(db, instance=before, locale=change.locale),
+        locale=await _matched(db, instance=before, change=change),
         valid_days=change.valid_days,
         editable=change.editable,
         metadata_set=merge({}, change.metadata.questionnaire),
@@ -418,14 +419,19 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: E
     return locked
 
 
-async def _matched(db: Database, *, instance: Instance, locale: str | None) -> str | None:
-    """The language of the instance's version that fits best; None stays None."""
-    if locale is None:
+async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:
+    """The language of the instance's version that fits best; None stays None. Raises Invalid if strict."""
+    if change.locale is None:
         return None
     version = await questionnaires_store.get_version(
         db, organization_id=instance.organization_id, version_id=instance.version_id
     )
-    return locales.match(locale, version.definition.locales, version.definition.default_locale)
+    found = locales.match(change.locale, version.definition.locales, version.definition.default_locale)
+    if change.is_strict and not locales.is_same_language(change.locale, found):
+        there_are = ", ".join(version.definition.locales)
+        message = f"The questionnaire is not written in this language. There are: {there_are}."
+        raise errors.Invalid.of(errors.FieldError("unknown_value", message, pointer="/locale"))
+    return found
 
 
 async def _take_seat(db: Database, *, instance: Instance, issuable: Issuable) -> None:

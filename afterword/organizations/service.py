@@ -119,6 +119,11 @@ async def update_organization(
         expect(before.version)
     wrong = checks.zone_errors(changes.get("time_zone"))
     wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
+    wrong += [
+        FieldError("unknown_value", "Nothing is removed by age yet. Null is expected.", pointer=f"/{name}")
+        for name in ("anonymize_after_days", "delete_after_days")
+        if changes.get(name) not in (None, getattr(before, name))
+    ]
     checks.refuse(wrong)
     changed = _changed(before, changes)
     if not changed:

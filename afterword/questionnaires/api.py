@@ -83,7 +83,7 @@ class QuestionnaireRequest(fields.Request):
     questionnaire_icon_url: IconUrl | None = None
     default_locale: fields.LocaleNormal | None = None
     active: bool = True
-    public_link: bool = True
+    public_link: bool = False
     responses_max: ResponsesMax | None = None
 
 

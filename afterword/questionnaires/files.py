@@ -155,7 +155,7 @@ def _read_settings(members: Members, definition: Definition) -> Settings:
         key_question_id=_read_key_question(members, definition),
         credits_accountable=members.boolean("credits_accountable", default=True),
         questionnaire_icon_url=_read_icon_url(members),
-        public_link=members.boolean("public_link", default=True),
+        public_link=members.boolean("public_link", default=False),
         responses_max=members.optional_integer("responses_max", 1, RESPONSES_MAX),
         default_locale=definition.default_locale,
         locales=list(definition.locales),

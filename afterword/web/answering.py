@@ -94,6 +94,8 @@ class Renderer:
             case "cursor":
                 return {"results": items, "next_cursor": self._lists.next_cursor(wanted, rows)}
             case _:
+                if rows.total is not None:
+                    more.append(headers.header("x-total-count", str(rows.total)))
                 return items
 
 

@@ -87,6 +87,10 @@ HEADERS: Final[dict[str, Any]] = {
     },
     "Location": {"description": "Where the created entity is.", "schema": {"type": "string", "format": "uri"}},
     "Link": {"description": 'The next page, rel="next", while there is more.', "schema": {"type": "string"}},
+    "X-Total-Count": {
+        "description": "How many entries there are, unless `limit` or `cursor` was given.",
+        "schema": {"type": "integer"},
+    },
     "X-Request-Id": {"description": "This request's id, as in our log.", "schema": {"type": "string"}},
     "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
     "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},

@@ -278,7 +278,7 @@ def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[st
         more = ["ETag", *(["Location", "Idempotency-Replayed"] if route.method == "POST" else [])]
         schema: dict[str, Any] = reference
     else:
-        more = ["Link"] if route.listing else []
+        more = ["Link", *(["X-Total-Count"] if route.shape == "array" else [])] if route.listing else []
         schema, example = _list_of(route, reference, example)
     return {
         "description": "The created entity." if route.status == 201 else "OK",  # noqa: PLR2004

@@ -91,7 +91,6 @@ class ListReader:
                 filters,
                 limit=per_page,
                 offset=(number - 1) * per_page,
-                with_total=not self._is_array,
                 with_results=with_results,
             )
             return PageRequest(page, number, binding)
@@ -104,9 +103,10 @@ class ListReader:
         if name == "after" and "cursor" in values:
             context.add("/cursor", "exclusive", "Either after or cursor.")
         after = self._open(values.get(name), f"/{name}", order, binding, context)
-        return PageRequest(
-            Page(self._listing, order, filters, limit=limit, after=after, with_total=False), None, binding
-        )
+        # A client that names no limit may believe that it has read all: the total tells it.
+        is_whole = self._is_array and "limit" not in values and after is None
+        page = Page(self._listing, order, filters, limit=limit, after=after, with_total=is_whole)
+        return PageRequest(page, None, binding)
 
     def _has_pages(self, values: Mapping[str, Any]) -> bool:
         if self._is_log or "limit" in values or "cursor" in values:

@@ -248,6 +248,16 @@ class TestUpdate:
 
         assert (422, [(pointer, code)]) == (response.status_code, codes(response))
 
+    async def test_language_that_the_questionnaire_lacks(self, shop: Shop) -> None:
+        path = f"/q/instance/{(await shop.issue())['instance_id']}"
+        strict = {"Prefer": "handling=strict"}
+
+        refused = await shop.patch(path, {"locale": "fr-CA"}, headers=strict)
+        assert (422, [("/locale", "unknown_value")]) == (refused.status_code, codes(refused))
+        assert 200 == (await shop.patch(path, {"locale": "en-GB"}, headers=strict)).status_code  # another region of one
+        taken = await shop.patch(path, {"locale": "fr"})
+        assert (200, "el") == (taken.status_code, taken.json()["locale"])
+
     async def test_foreign_responder(self, shop: Shop) -> None:
         instance = await shop.issue()
         async with db.transaction(shop.world.pool) as database:

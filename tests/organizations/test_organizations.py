@@ -46,14 +46,11 @@ class TestOrganization:
             "default_locale": "EL_gr",
             "time_zone": "America/New_York",
             "minimum_base": 9,
-            "delete_after_days": 60,
         }
         reply = await desk.ask("PATCH", path, json={**change, "domain": "stolen"})
         after = reply.json()
         assert 200 == reply.status_code
-        assert ("demo", "el-gr", 9, 60) == tuple(
-            after[n] for n in ("domain", "default_locale", "minimum_base", "delete_after_days")
-        )
+        assert ("demo", "el-gr", 9) == tuple(after[n] for n in ("domain", "default_locale", "minimum_base"))
         assert after["created_time"].endswith(("-05:00", "-04:00"))  # its own zone, at once
         assert after == (await desk.ask("GET", path)).json()
         stale = await desk.ask("PATCH", path, json={"minimum_base": 10}, headers={"If-Match": before.headers["etag"]})
@@ -67,9 +64,19 @@ class TestOrganization:
 
     async def test_null_clears(self, desk: Desk) -> None:
         path = f"/organization/{desk.house.organization_id}"
-        await desk.ask("PATCH", path, json={"legal_name": "Demo SA", "anonymize_after_days": 30})
-        after = (await desk.ask("PATCH", path, json={"legal_name": None, "anonymize_after_days": None})).json()
-        assert (None, None) == (after["legal_name"], after["anonymize_after_days"])
+        await desk.ask("PATCH", path, json={"legal_name": "Demo SA"})
+        after = (await desk.ask("PATCH", path, json={"legal_name": None})).json()
+        assert after["legal_name"] is None
+
+    @pytest.mark.parametrize("name", ["anonymize_after_days", "delete_after_days"])
+    async def test_retention_that_nothing_acts_on(self, desk: Desk, name: str) -> None:
+        path = f"/organization/{desk.house.organization_id}"
+        refused = await desk.ask("PATCH", path, json={name: 60})
+        assert (422, [(f"/{name}", "unknown_value")]) == (
+            refused.status_code,
+            [(each["pointer"], each["code"]) for each in refused.json()["errors"]],
+        )
+        assert 200 == (await desk.ask("PATCH", path, json={name: None})).status_code
 
 
 class TestBilling:

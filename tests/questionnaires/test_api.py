@@ -240,6 +240,7 @@ class TestGetQuestionnaire:
             "key_question_id": shop.question_id,
             "default_locale": "en",
             "locales": ["en", "el", "de", "ar"],
+            "public_link": False,
             "responses_max": None,
             "archived_time": None,
             "published_version_id": shop.imported.version.version_id,

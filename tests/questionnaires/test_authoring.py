@@ -61,7 +61,7 @@ class TestCreate:
             "non_collapsed_questions_count": 1,
             "credits_accountable": True,
             "active": True,
-            "public_link": True,
+            "public_link": False,
             "default_locale": "en",
             "locales": ["en"],
             "published_version_id": None,

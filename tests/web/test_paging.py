@@ -197,6 +197,15 @@ class TestPageMode:
         found = await client.get(f"/note?{query}")
         assert "filter_by%5BEQUAL%5D%5BDone%5D=0" in found.headers["link"]
 
+    @pytest.mark.parametrize(
+        ("query", "total"),
+        [("", "23"), ("filter_by[EQUAL][Title]=n01", "1"), ("pagination[page]=2", "23"), ("limit=5", None)],
+    )
+    async def test_array_has_its_total_in_a_header(
+        self, client: httpx2.AsyncClient, query: str, total: str | None
+    ) -> None:
+        assert total == (await client.get(f"/note/bare?{query}")).headers.get("x-total-count")
+
     async def test_array_in_page_mode(self, client: httpx2.AsyncClient) -> None:
         found = await client.get("/note/bare?pagination[page]=2&pagination[max_per_page]=10")
         assert [f"n{n:02}" for n in range(13, 3, -1)] == [note["title"] for note in found.json()]

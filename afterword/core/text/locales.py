@@ -33,6 +33,11 @@ def normalise(tag: str) -> str:
     return tag.replace("_", "-").lower()
 
 
+def is_same_language(one: str, other: str) -> bool:
+    """Whether two well-formed tags have their language in common, whatever their script and region."""
+    return normalise(one).partition("-")[0] == normalise(other).partition("-")[0]
+
+
 def match(tag: str | None, locales: Sequence[str], default: str) -> str:
     """The one of `locales` (stored forms) that serves a reader of `tag` best; it never fails.
 

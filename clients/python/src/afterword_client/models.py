@@ -951,7 +951,7 @@ class QuestionnaireRequest(Struct, kw_only=True):
     questionnaire_icon_url: str | None | UnsetType = UNSET
     default_locale: str | None | UnsetType = UNSET
     active: bool | UnsetType = True
-    public_link: bool | UnsetType = True
+    public_link: bool | UnsetType = False
     responses_max: int | None | UnsetType = UNSET
 
 
