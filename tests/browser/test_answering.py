@@ -301,7 +301,7 @@ class TestPublicLink:
             f"      - {{key: q{number}, type: nps, title: Number {number}, display_probability: 50}}\n"
             for number in range(8)
         )
-        head = "display_name: Dealt\ndefault_locale: en\nlocales: [en, el, de, ar]\ngroups:\n"
+        head = "public_link: true\ndisplay_name: Dealt\ndefault_locale: en\nlocales: [en, el, de, ar]\ngroups:\n"
         await shop.publish(f"{head}  - key: one\n    questions:\n{questions}")
         address = f"/p/{shop.questionnaire_id}"
         for _ in range(4):
