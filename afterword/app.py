@@ -76,7 +76,8 @@ def create_app(
     `metrics_access`: who may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers that may
     call the API; `collectors` add figures to /metrics. `routes` are those of all slices unless given.
     `show_outbox`: the pages of captured messages are there too, for development and demonstrations. `ticks` are told
-    which tokens are used; whoever gives them writes them down. `pressure` refuses requests while the process is late.
+    which tokens are used; whoever gives them writes them down. `pressure` refuses requests beyond those that the
+    process answers in time.
     """
     metrics = Metrics()
     limiter = Limiter(limits)

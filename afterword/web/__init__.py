@@ -1,1 +1,1 @@
-"""HTTP plumbing that knows no family and no database."""
+"""HTTP: requests, answers, pages, limits. It holds no rule and no SQL; it opens the transaction of each request."""
