@@ -59,7 +59,7 @@ ReferenceId = Annotated[
         extra={"wanted": "Letters, digits and . _ ~ - are wanted, for this stands in an address."},
     ),
 ]
-CREATE_REFUSALS = ("questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed")
+REFUSALS = "application_inactive", "questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed"
 
 
 class InstanceRequest(fields.Request):
@@ -92,7 +92,7 @@ class InstanceUpdate(fields.Request):
     answer=QuestionnaireInstance,
     summary="Create new questionnaire instance",
     description="With a `reference_id` that has an instance already: 200 and that one, unchanged.",
-    refusals=CREATE_REFUSALS,
+    refusals=REFUSALS,
     other_statuses=(200,),
 )
 async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:

@@ -38,6 +38,12 @@ class Inactive(errors.Conflict):
     code_default = "questionnaire_inactive"
 
 
+class ApplicationInactive(Inactive):
+    """Of an inactive application nothing is issued; what was issued is answered."""
+
+    code_default = "application_inactive"
+
+
 class Closed(errors.Conflict):
     """`responses_max` is reached."""
 
@@ -98,6 +104,8 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
     """The published version; raises Inactive, NotPublished, Closed."""
     if not issuable.is_active:
         raise Inactive("This questionnaire is not active.")
+    if not issuable.application_active:
+        raise ApplicationInactive("The application of this questionnaire is not active.")
     if issuable.published_version_id is None:
         raise NotPublished("This questionnaire has no published version.")
     await require_seat(db, issuable=issuable)

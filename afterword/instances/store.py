@@ -30,6 +30,7 @@ class Issuable:
     responses_max: int | None
     public_link: bool
     is_active: bool  # and not archived
+    application_active: bool
     credits_accountable: bool
 
 
@@ -192,9 +193,10 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
     rows = await db.fetch(
         """select q.organization_id, q.questionnaire_id, q.valid_days, q.editable, q.owner_application_id,
              q.published_version_id, q.responses_max, q.public_link,
-             q.active and q.archived_time is null as is_active, q.credits_accountable
+             q.active and q.archived_time is null as is_active, a.active as application_active, q.credits_accountable
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
-           join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id""",
+           join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
+           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id""",
         [organization_id for organization_id, _ in questionnaires],
         [questionnaire_id for _, questionnaire_id in questionnaires],
     )

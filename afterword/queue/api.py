@@ -75,7 +75,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     answer=QueueItem,
     summary="Create new queue item",
     description="Without `send_time`: now and the pipeline's delay. A time in the past means due at once.",
-    refusals=("questionnaire_not_published", "already_exists", "invalid_address"),
+    refusals=("application_inactive", "questionnaire_not_published", "already_exists", "invalid_address"),
     shared=schedule_at_once,
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:

@@ -26,6 +26,7 @@ from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, edita
 from afterword.queue.store import Intake, QueueItem
 
 __all__ = [
+    "ApplicationInactive",
     "InDispatch",
     "ItemChange",
     "ItemClosed",
@@ -44,6 +45,7 @@ __all__ = [
     "get_shown",
     "prune_outbox",
     "replace",
+    "require_open",
     "require_pending",
     "resolve",
     "schedule",
@@ -62,6 +64,12 @@ class NotPublished(errors.Conflict):
     """Nothing can be sent of a questionnaire before it was published."""
 
     code_default = "questionnaire_not_published"
+
+
+class ApplicationInactive(errors.Conflict):
+    """The application is switched off: what is queued waits, and nothing is added."""
+
+    code_default = "application_inactive"
 
 
 class ReferenceTaken(errors.Conflict):
@@ -142,7 +150,7 @@ class ItemScope:
 
 
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
-    """Put an item into the queue; raises NotFound, Invalid `invalid_address`, NotPublished, ReferenceTaken."""
+    """Put an item into the queue; raises what `require_open` does, Invalid `invalid_address`, ReferenceTaken."""
     [outcome] = await schedule_all(db, wanted=[new], secret=secret)
     if isinstance(outcome, errors.Refusal):
         raise outcome
@@ -262,6 +270,17 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItem) -> QueueItem:
     return await _cancel(db, caller=caller, item=item, result=None)
 
 
+def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
+    """The pipeline's rules if the caller may send through it; raises NotFound, ApplicationInactive, NotPublished."""
+    if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
+        _refuse_unknown()
+    if not intake.application_active:
+        raise ApplicationInactive("The application is not active.")
+    if not intake.is_published:
+        raise NotPublished("The questionnaire was never published.")
+    return intake
+
+
 def require_pending(item: QueueItem) -> None:
     """Raise InDispatch or ItemClosed unless the item waits."""
     if item.status in {Item.CLAIMED, Item.SENDING}:
@@ -319,16 +338,12 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
 
 def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
     """The row of a new item."""
-    caller = new.caller
-    if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
-        _refuse_unknown()
+    caller, intake = new.caller, require_open(intake, caller=new.caller)
     scheduler = Scheduler(intake, secret)
     item_id = ids.ordered(intake.now)
     schedule = scheduler.schedule(
         new.responder_channel_identifier, new.locale, new.send_time, item_id=item_id, created_time=intake.now
     )
-    if not intake.is_published:
-        raise NotPublished("The questionnaire was never published.")
     return {
         "organization_id": intake.organization_id,
         "item_id": item_id,

@@ -45,6 +45,7 @@ class Intake:
     max_retry_attempts: int
     not_after_days: int
     is_published: bool
+    application_active: bool
     valid_days: int
     application_zone: str | None
     organization_zone: str
@@ -79,7 +80,7 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
              p.dispatch_start_time, p.dispatch_end_time, p.time_zone, p.zone_of, p.weekdays, p.if_outside,
              p.on_holidays, c.quiet_start_time, c.quiet_end_time, c.holiday_country,
              coalesce(c.holidays, '{}') as holidays, p.max_retry_attempts, p.not_after_days,
-             q.published_version_id is not null as is_published, q.valid_days,
+             q.published_version_id is not null as is_published, a.active as application_active, q.valid_days,
              a.time_zone as application_zone, o.time_zone as organization_zone, now() as now
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, questionnaire_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id

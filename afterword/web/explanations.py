@@ -157,6 +157,9 @@ The questionnaire has no published version, so nothing can be issued. Publish it
 409 questionnaire_inactive: Questionnaire inactive
 The questionnaire is switched off or archived, so nothing is issued. Activate it first.
 
+409 application_inactive: Application inactive
+The application is switched off, so nothing is issued, and what is queued waits. Activate it first.
+
 409 questionnaire_closed: Questionnaire closed
 The questionnaire has all the responses that it was to have, so nothing more is issued.
 

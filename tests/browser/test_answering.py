@@ -90,13 +90,14 @@ class TestRefusals:
         "statement",
         [
             "update questionnaire set archived_time = now()",
+            "update application set active = false",
             """insert into plan (organization_id, plan_id, title, kind, credits, remaining_credits, start_time)
                select organization_id, 'P', 'Small', 'once', 1, 0, now() - interval '1 day' from organization""",
         ],
-        ids=["archived", "no credits"],
+        ids=["archived", "application", "no credits"],
     )
     async def test_nothing_to_start(self, client: httpx2.AsyncClient, shop: Shop, statement: str) -> None:
-        """Whoever opens the public link of what is archived, or of what nobody pays, reads the authored sentence."""
+        """Whoever opens the public link of what is archived, off or unpaid reads the authored sentence."""
         await shop.publish(f"{QUESTIONNAIRE}pages: {{en: {{closed: We have heard enough for now.}}}}\n")
         fields = await form(client, f"/p/{shop.questionnaire_id}")
         async with db.transaction(shop.pool) as database:

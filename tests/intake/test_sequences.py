@@ -327,6 +327,7 @@ class TestFollow:
         [
             ("update pipeline set deleted_time = now(), slug = null where title = 'Follow-up'", "inactive"),
             ("update questionnaire set published_version_id = null", "questionnaire_not_published"),
+            ("update application set active = false", "application_inactive"),
         ],
     )
     async def test_its_target_is_gone(self, chain: Chain, statement: str, reason: str) -> None:

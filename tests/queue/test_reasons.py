@@ -15,7 +15,12 @@ from afterword.responders.suppressions.service import REASONS as SUPPRESSION_REA
 SOURCE = Path(__file__).parents[2] / "afterword"
 PAGE = Path(__file__).parents[2].joinpath("docs/rules.md").read_text(encoding="utf-8")
 PLACES = {"_skip": 1, "Check": 2, "Block": 0, "Decision": 1}  # which argument of a call is a reason
-FILES = ("core/scheduling.py", "queue/lanes/service.py", "queue/sending/service.py", "queue/sending/outcomes.py")
+FILES = (
+    "core/scheduling/decisions.py",
+    "queue/lanes/service.py",
+    "queue/sending/service.py",
+    "queue/sending/outcomes.py",
+)
 
 
 def given(path: Path) -> Iterator[str]:

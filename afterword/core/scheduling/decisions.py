@@ -23,7 +23,7 @@ CONTACTS_MAX: Final = INVITATIONS_MAX * (1 + REMINDERS_MAX)  # else a policy cou
 CONTACT_DAYS_MAX: Final = 367  # no cap and no policy looks further back
 PREVIOUS_WAIT_MINUTES: Final = 15
 WAY_WAIT_MINUTES: Final = 5
-CREDITS_WAIT_MINUTES: Final = 1  # the lane is closed meanwhile; only what was claimed at that moment waits by this
+CLOSED_WAIT_MINUTES: Final = 1  # the lane is closed meanwhile; only what was claimed at that moment waits by this
 NO_CREDITS: Final = "no_credits"
 WAITING_CREDITS: Final = "waiting_credits"
 INVITATION: Final = "invitation"
@@ -49,6 +49,7 @@ class Rules:
     start_time: datetime | None = None
     end_time: datetime | None = None
     is_active: bool = True
+    application_active: bool = True
     is_closed: bool = False  # `responses_max` is reached
     has_credits: bool = True
     conditions: Node | None = None
@@ -250,7 +251,7 @@ _NAMES: Final = (
 _PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
 
 
-def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
+def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer
     rules, rule, block = facts.rules, "period", facts.block
     if not rules.is_active:
         return _skip(rule, "inactive", "Ignored: the questionnaire is not active")
@@ -258,6 +259,9 @@ def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
         return _skip(rule, "ended", f"Ignored: the pipeline ended on {_zoned(rules.end_time, facts)}")
     if rules.is_closed:
         return _skip(rule, "closed", "Ignored: the questionnaire has all the responses it takes")
+    if not rules.application_active:
+        text = "Held: the application is not active"
+        return Check(rule, "hold", "application_inactive", text, _closed_until(item, now))
     if rules.start_time is not None and now < rules.start_time:
         text = f"Held: the pipeline starts on {_zoned(rules.start_time, facts)}"
         return Check(rule, "hold", "not_started", text, rules.start_time)
@@ -272,10 +276,13 @@ def _credits(item: Item, facts: Facts, now: datetime) -> Check:
     rule = "credits"
     if facts.rules.has_credits:
         return _PASSED[rule]
-    until = now + timedelta(minutes=CREDITS_WAIT_MINUTES)
-    if now < item.not_after <= until:  # it may still go, should credits return
-        until = item.not_after - datetime.resolution
-    return Check(rule, "hold", NO_CREDITS, WAITING_CREDITS, until)
+    return Check(rule, "hold", NO_CREDITS, WAITING_CREDITS, _closed_until(item, now))
+
+
+def _closed_until(item: Item, now: datetime) -> datetime:
+    """When to look again at an item of a closed lane: before its end, for it may still go should the lane open."""
+    until = now + timedelta(minutes=CLOSED_WAIT_MINUTES)
+    return item.not_after - datetime.resolution if now < item.not_after <= until else until
 
 
 def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer

@@ -6,6 +6,7 @@ from typing import Final
 # What held an item, or holds it: by a rule, by its lane, after an attempt. Each with the words of "held by: …".
 BY_RULE: Final[Mapping[str, str]] = {
     "not_started": "a pipeline that has not started",
+    "application_inactive": "an application that is not active",
     "no_credits": "credits that are used up",
     "previous_open": "the message before this one",
     "frequency_cap": "the frequency cap",

@@ -17,7 +17,7 @@ from afterword.intake.batches.store import NewItems
 from afterword.queue import store as queue_store
 from afterword.queue.deciding import service as deciding
 from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, editable, replaced
-from afterword.queue.service import NotPublished, ReferenceTaken, require_pending
+from afterword.queue.service import ReferenceTaken, require_open, require_pending
 from afterword.queue.store import QueueItem
 
 ROWS_MAX: Final = 10_000
@@ -51,13 +51,9 @@ class _Batch:
 async def open_desk(
     db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, secret: bytes
 ) -> Scheduler:
-    """The rules of a pipeline that the caller may send through; raises NotFound, NotPublished."""
+    """The rules of a pipeline that the caller may send through; raises NotFound, NotPublished, ApplicationInactive."""
     found = await queue_store.list_intakes(db, wanted=[(caller.organization_id, questionnaire_id, pipeline_id)])
-    if not found or (caller.application_ids and found[0].application_id not in caller.application_ids):
-        raise errors.NotFound("There is no such thing here.")
-    if not found[0].is_published:
-        raise NotPublished("The questionnaire was never published.")
-    return Scheduler(found[0], secret)
+    return Scheduler(require_open(found[0] if found else None, caller=caller), secret)
 
 
 async def schedule_batch(

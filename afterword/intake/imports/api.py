@@ -71,7 +71,7 @@ async def list_imports(call: Call[None], db: Database) -> Answer:
     answer=Import,
     summary="Import queue items from a file",
     description=COLUMNS,
-    refusals=("questionnaire_not_published", "unknown_column", "exclusive"),
+    refusals=("application_inactive", "questionnaire_not_published", "unknown_column", "exclusive"),
 )
 async def create_import(call: Call[Prepared], db: Database) -> Answer:
     query: ImportQuery = call.query

@@ -38,7 +38,14 @@ async def get_item_by_reference(call: Call[None], db: Database) -> Answer:
         "201 when no live item of the pipeline has the reference, else 200 and the item is as the body says, while it "
         "is Pending; without `send_time` an item keeps the one it has. An `external_reference` in the body is ignored."
     ),
-    refusals=("questionnaire_not_published", "item_in_dispatch", "item_closed", "invalid_address", "already_exists"),
+    refusals=(
+        "application_inactive",
+        "questionnaire_not_published",
+        "item_in_dispatch",
+        "item_closed",
+        "invalid_address",
+        "already_exists",
+    ),
 )
 async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer:
     declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])

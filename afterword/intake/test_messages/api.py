@@ -32,7 +32,7 @@ routes = Routes(tag="Pipelines")
         "credit. Its subject begins with `[Test]`, its links lead to a page that says so; `send_time` has no effect. "
         "A suppressed address is `refused`. At most 20 in 10 minutes."
     ),
-    refusals=("questionnaire_not_published", "invalid_address"),
+    refusals=("application_inactive", "questionnaire_not_published", "invalid_address"),
 )
 async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     declared = await declared_for(call, db.on_demand(pool), questionnaire_id=call.ids["questionnaire_id"])

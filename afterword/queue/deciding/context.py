@@ -258,6 +258,7 @@ def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
         start_time=pipeline.start_time,
         end_time=pipeline.end_time,
         is_active=settings.is_active,
+        application_active=settings.application_active,
         is_closed=is_closed,
         has_credits=settings.stamp.has_credits,
         conditions=conditions.read(pipeline.conditions, "/conditions", Findings()),

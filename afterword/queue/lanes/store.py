@@ -56,6 +56,7 @@ class LaneSettings:
     pipeline: Pipeline
     policy: ContactPolicy
     is_active: bool
+    application_active: bool
     responses_max: int | None
     questionnaire_name: str
     application_zone: str | None
@@ -131,7 +132,7 @@ async def list_lanes(  # any tenant: the worker serves everyone
     """Open lanes with something due, in key order behind `after` up to `until`, none of `busy`.
 
     Those on these channels, for which the worker has a way of its own, and others whose account has settings. A lane
-    without credits is closed: what is due in it waits as it is, and no row is rewritten for that.
+    without credits, or of an inactive application, is closed: what is due waits, and no row is rewritten for that.
     `empty_until`: where to begin in a lane.
     """
     rows = await db.fetch(
@@ -149,13 +150,14 @@ async def list_lanes(  # any tenant: the worker serves everyone
                and due_time >= coalesce(
                  ($8::jsonb ->> (p.organization_id || '/' || p.pipeline_id))::timestamptz, '-infinity')
              order by due_time, item_id limit 1) due
-           cross join lateral ( -- names `due` so that credits are looked at only where something is
+           cross join lateral ( -- names `due` so that this is looked at only where something is
              select from questionnaire q
+             join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id
              join application_credit c
                on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
              where q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-               and due.due_time is not null and (not q.credits_accountable or c.has_credits)
-             limit 1) paid
+               and due.due_time is not null and o.active and (not q.credits_accountable or c.has_credits)
+             limit 1) going
            where (p.organization_id, p.pipeline_id) > ($1, $2) and (p.organization_id, p.pipeline_id) <= ($3, $4)
              and not exists (select from sending_guard where paused_time is not null)
              and not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
@@ -200,8 +202,9 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id
            where (p.organization_id, p.pipeline_id) > ($1, $2)
-             and (p.paused or a.paused_time is not null or a.open_until > now()
+             and (p.paused or not o.active or a.paused_time is not null or a.open_until > now()
                or (p.channel_id = $4 and a.settings is null) -- no installation has a way of its own for SMS
                or (q.credits_accountable and not (
                  select c.has_credits from application_credit c
@@ -262,7 +265,7 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
              q.published_version_id, q.responses_max,
              q.active and q.archived_time is null and p.deleted_time is null as is_active,
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
-             a.version as application_version,
+             a.active as application_active, a.version as application_version,
              o.time_zone as organization_zone, o.display_name as organization_name, o.postal_address,
              o.version as organization_version, not q.credits_accountable or c.has_credits as has_credits
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
@@ -349,6 +352,7 @@ def _settings(row: Any, policy: ContactPolicy) -> LaneSettings:
         policy=policy,
         pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),
         is_active=row["is_active"] and row["published_version_id"] is not None,
+        application_active=row["application_active"],
         responses_max=row["responses_max"],
         questionnaire_name=row["questionnaire_name"],
         application_zone=row["application_zone"],

@@ -78,7 +78,7 @@ async def list_attempts(call: Call[None], db: Database) -> Answer:
     answer=QueueItem,
     summary="Send a Failed or Ignored item again",
     description="Makes a new item, due now, whose `previous_item_id` is this one; this one stays as it is.",
-    refusals=("item_not_repeatable", "questionnaire_not_published"),
+    refusals=("item_not_repeatable", "application_inactive", "questionnaire_not_published"),
 )
 async def repeat_item(call: Call[None], db: Database) -> Answer:
     item = await service.repeat(
