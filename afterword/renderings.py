@@ -67,7 +67,7 @@ Renderer = Callable[[Database, Look], Awaitable[dict[str, Any]]]
 async def render(
     db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
 ) -> list[dict[str, Any]]:
-    """What the GET of each event's subject showed after the change; `zones` by organization_id."""
+    """Render each event's subject as its GET showed it after the change; `zones` by organization_id."""
     return [
         await _render(db, Look(event=event, site=site, zone=zones.get(event.organization_id, UTC))) for event in events
     ]
@@ -128,7 +128,7 @@ async def _completed(db: Database, look: Look) -> dict[str, Any]:
 
 
 async def _responder(db: Database, look: Look) -> dict[str, Any]:
-    """What the log kept, completed with the addresses and the figures of now."""
+    """The logged row, completed with today's addresses and figures."""
     event = look.event
     responder_id = event.subject_id or ""
     found = await responders_store.get_responder(db, organization_id=event.organization_id, responder_id=responder_id)

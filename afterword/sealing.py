@@ -28,7 +28,7 @@ def seal(text: str, *, secret: bytes, place: str) -> bytes:
 
 
 def unseal(sealed: bytes, *, secret: bytes, place: str) -> str:
-    """What was sealed for this place; raises Unreadable."""
+    """Open a text that was sealed for the same row; raises Unreadable."""
     if sealed[:1] != _FORM:
         raise Unreadable
     nonce, rest = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]

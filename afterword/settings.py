@@ -30,7 +30,7 @@ class SettingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What operators decide. Each field is the variable AFTERWORD_<FIELD> and the TOML key <field>."""
+    """The operator's settings. Each field is the variable AFTERWORD_<FIELD> and the TOML key <field>."""
 
     database_url: str | None = field(default=None, repr=False)
     """`postgresql://…`; unset: an embedded PostgreSQL in the data folder."""

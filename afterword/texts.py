@@ -86,7 +86,7 @@ def _catalogue(domain: str, language: str) -> gettext.NullTranslations:
 
 
 def _formats(locale: str, language: str) -> Locale:
-    """How dates are written: as in the reader's region, where it is one of the language's."""
+    """The date formats: of the reader's region, where it belongs to the language."""
     try:
         found = Locale.parse(locale.replace("-", "_"))
     except (ValueError, UnknownLocaleError):

@@ -1,4 +1,4 @@
-"""What a form of ours carries in a hidden field, so that a POST by something that never read the form does nothing.
+"""The token in a hidden field of each form; a POST without it, by a client that never read the form, does nothing.
 
 No cookie and no session: a keyed hash of what the form is for. It keeps link scanners out, not the person who has the
 link, for whom the link itself is the key.

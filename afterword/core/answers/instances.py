@@ -1,4 +1,4 @@
-"""How long an instance lives, whether it takes answers now, and what a posted page changes."""
+"""The lifetime of an instance, whether it takes answers now, and the changes of a posted page."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ VALID_DAYS_MAX: Final = 3650
 
 @dataclass(slots=True)
 class Edit:
-    """What a posted page changes; `after` is all that is stored then, `wrong` what was not fit to be."""
+    """The changes of a posted page; `after`: all stored answers then, `wrong`: refused ones."""
 
     after: dict[str, Given]
     changed: dict[str, Given] = field(default_factory=dict[str, Given])
@@ -26,7 +26,7 @@ class Edit:
 
 
 class Lifetime(Protocol):
-    """What decides about expiry."""
+    """The members of an instance that set its expiry."""
 
     @property
     def valid_days(self) -> int:
@@ -45,7 +45,7 @@ class Lifetime(Protocol):
 
 
 class Answerable(Lifetime, Protocol):
-    """What decides about taking answers."""
+    """The members of an instance that decide whether it takes answers."""
 
     @property
     def editable(self) -> bool:

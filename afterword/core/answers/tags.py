@@ -1,4 +1,4 @@
-"""What a tag is: a short text in its one normal form."""
+"""Tags: short texts in one normal form."""
 
 import unicodedata
 from typing import Final

@@ -148,7 +148,7 @@ def _lines(bases: Mapping[Key, int]) -> list[list[Key]]:
 
 
 def _together(keys: Iterable[Key], bases: Mapping[Key, int], people: Mapping[Key, AbstractSet[int]]) -> int:
-    """How many people groups are of, each person once."""
+    """Count the people of these groups, each person once."""
     found: set[int] = set()
     unknown = 0
     for key in keys:

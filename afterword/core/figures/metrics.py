@@ -75,7 +75,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """How a figure differs from an earlier one, and whether by more than chance makes."""
+    """The difference from an earlier figure, and whether it is more than chance."""
 
     previous: float
     difference: float
@@ -229,7 +229,7 @@ def correlation(
 
 
 def change(now: Measure, before: Measure) -> Change | None:
-    """How a figure changed against the same one earlier; None where one of them has no value."""
+    """The change from the same figure earlier; None where one of them has no value."""
     if now.value is None or before.value is None:
         return None
     z: float | None = None
@@ -292,7 +292,7 @@ def fisher_exact(hits: int, n: int, hits_before: int, n_before: int) -> float:
 
 
 def two_sided(z: float) -> float:
-    """How likely chance alone makes a z as far from 0."""
+    """The two-sided p-value of z."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
@@ -443,7 +443,7 @@ def _least_poisson(hits: int, level: float) -> float:
 
 
 def _others(pairs: Mapping[tuple[float, float], int], side: int) -> int:
-    """How many pairs have another value on this side than the most frequent one."""
+    """Count pairs whose value on this side is not the most frequent one."""
     counts: Counter[float] = Counter()
     for pair, count in pairs.items():
         counts[pair[side]] += count

@@ -1,4 +1,4 @@
-"""What a report can ask and what it shows: metrics, groups, and the table that counts become.
+"""Reports: their metrics and groups, and the table that is made of counts.
 
 Counts arrive as cells (`Cell`): of answers with the question and the value, of cases (instances) without a question and
 with a stage as the value. What is counted how is the business of `reports/counts`.
@@ -58,7 +58,7 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How often a value was given in one bucket, questionnaire and combination of dimensions."""
+    """The count of a value in one bucket, questionnaire and combination of dimensions."""
 
     bucket: int
     questionnaire_id: str
@@ -70,7 +70,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Who answered a question in one bucket, questionnaire and combination of dimensions, or came to a stage of a case.
+    """The people who answered a question or reached a stage, in one bucket, questionnaire and set of dimensions.
 
     `people`: the hashes of their ids. As many as the minimum base stand for more.
     """
@@ -85,7 +85,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How many answers a person gave there. `weight`: the part of the person's responses that were sampled."""
+    """The number of a person's answers. `weight`: the sampled part of the person's responses."""
 
     bucket: int
     questionnaire_id: str
@@ -98,7 +98,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who stands behind cells; `is_sample`: the repeats are of some people alone."""
+    """The people behind cells; `is_sample`: repeats are of a sample of people."""
 
     groups: Sequence[Group] = ()
     repeats: Sequence[Repeat] = ()
@@ -195,7 +195,7 @@ TOTAL: Final[Key] = ()
 
 
 class Tally(defaultdict[str, int]):
-    """How often each value was counted. `people`: who gave them, if that is known; `effect`: as of a measure."""
+    """The count of each value. `people`: the people who gave them, if known; `effect`: as of a measure."""
 
     def __init__(self) -> None:
         super().__init__(int)
@@ -248,7 +248,7 @@ def gather(
 
 
 def _add_people(want: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]) -> None:
-    """Who gave the answers of each tally of a metric, and how many answers each of them gave."""
+    """Add the people of each tally of a metric, with their numbers of answers."""
     tallies = {key: row[index] for key, row in counted.rows.items()}
     for tally in (counted.total[index], *tallies.values()):
         tally.people = set()
@@ -360,7 +360,7 @@ def distribution(
 
 
 def answers_in(counts: Histogram) -> int:
-    """How many answers a histogram is of."""
+    """The number of answers in a histogram."""
     return counts[ANSWERED] if ANSWERED in counts else sum(counts.values())
 
 

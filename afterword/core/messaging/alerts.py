@@ -71,7 +71,7 @@ def leaves_of(node: Node | None) -> list[Leaf]:
 
 
 def question_ids_in(document: object) -> set[str]:
-    """What stands in the place of a question's id in a condition that is not checked yet."""
+    """The texts in place of question ids in a condition that is not checked yet."""
     if isinstance(document, Mapping):
         subject = document.get("subject")
         found = {subject.split(":")[place] for place in _places(subject)} if isinstance(subject, str) else set[str]()

@@ -1,4 +1,4 @@
-"""What users are told: which events by which way, what a role may hear of, when a digest goes out."""
+"""Notices of users: events by channel, the events that a role may see, the time of a digest."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ _ENTITIES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class NoticeChannels:
-    """How a user hears of an event."""
+    """The channels by which a user is notified of an event type."""
 
     web: bool
     email: bool
@@ -70,7 +70,7 @@ class NoticeChannels:
 
 
 def ways_of(type_name: str, subscribed: Types) -> NoticeChannels:
-    """What a user chose for a type, else the default."""
+    """The channels that a user chose for a type, else the default."""
     chosen = subscribed.get(type_name)
     if chosen is not None:
         return NoticeChannels(chosen["web"], chosen["email"])

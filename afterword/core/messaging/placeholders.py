@@ -62,7 +62,7 @@ class Template:
 
 
 def value_of(variable: Variable, values: Mapping[str, str]) -> str:
-    """What stands for a variable: only a text of this dictionary, cut at its limit."""
+    """The value of a variable: a text of this dictionary, cut at its limit."""
     return values.get(variable.name, "").strip()[:VALUE_CHARACTERS_MAX] or variable.fallback
 
 
@@ -149,7 +149,7 @@ def _undeclared(name: str, declared: Collection[str]) -> str:
 
 
 def _variable(inside: str) -> Variable | None:
-    """What stands between the braces, if it is a variable that exists."""
+    """The variable between the braces, if it exists."""
     match = _NAME.match(inside)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""How long an SMS is: its alphabet, its units and its parts (3GPP TS 23.038 and 23.040).
+"""The length of an SMS: its alphabet, units and parts (3GPP TS 23.038 and 23.040).
 
 A message in the GSM 7-bit alphabet has 160 units, or parts of 153; one character outside it makes the whole message
 UCS-2, with 70 units, or parts of 67. A part never ends inside a character.
@@ -24,7 +24,7 @@ _CODES: Final = {character: code for code, character in enumerate(BASIC) if code
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """What a text is as an SMS. `forcing`: the characters that made it UCS-2, each once, in their order."""
+    """The length of a text as an SMS. `forcing`: the characters that need UCS-2, each once, in order."""
 
     encoding: Encoding
     units: int

@@ -62,7 +62,7 @@ assert timedelta(seconds=sum(RETRY_SECONDS) * 1.2) < timedelta(days=FAILING_DAYS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What became of one attempt: the answer, or why there was none."""
+    """The outcome of one attempt: the answer, or the reason for none."""
 
     duration_ms: int
     status: int | None = None
@@ -84,7 +84,7 @@ class Reply:
 
     @property
     def pause_seconds(self) -> float | None:
-        """How long the target asks to be left alone, within reason."""
+        """The pause that the target asks for, bounded."""
         if self.status not in _WAIT_STATUSES or self.retry_after_seconds is None:
             return None
         return min(max(self.retry_after_seconds, 1.0), PAUSE_SECONDS_MAX)

@@ -1,4 +1,4 @@
-"""Who may do what: scopes as exact strings, the caller of a request, and the refusal of one who may not."""
+"""Authorization: scopes as exact strings, the caller of a request, and its refusal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ class Caller:
 
     @property
     def actor_id(self) -> str:
-        """What `created_by` and `updated_by` keep: the user, or the token of an organization; empty: nobody's id."""
+        """The value of `created_by` and `updated_by`: the user, or the organization's token; empty: none."""
         return self.user_id or self.token_id
 
     @property

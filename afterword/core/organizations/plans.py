@@ -23,7 +23,7 @@ def next_renewal(start_time: datetime, *, after: datetime) -> datetime:
 
 
 def renewed_credits(remaining: int, *, credits: int) -> int:  # noqa: A002  the field's own name
-    """What a renewed plan has: its credits, less what was used beyond the last ones; what was left over is gone."""
+    """The credits of a renewed plan: its own, less overuse of the last period; unused ones expire."""
     return credits + min(remaining, 0)
 
 

@@ -76,7 +76,7 @@ Node = Leaf | All | AnyOf | Not
 
 @dataclass(frozen=True, slots=True)
 class LeafResult:
-    """What one leaf compared, and how it came out."""
+    """The comparison of one leaf, and its result."""
 
     subject: str
     operator: str
@@ -87,7 +87,7 @@ class LeafResult:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the leaves may speak of at one place.
+    """The subjects that leaves may name in one use of conditions.
 
     `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
     same by the author's keys; `metadata`: the declared types by subject, such as `responder_metadata:age`;

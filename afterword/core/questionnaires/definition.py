@@ -224,7 +224,7 @@ def content(
     questionnaire_id: str,
     version_id: str,
 ) -> dict[str, object]:
-    """What the responder of one instance is shown, in one language: `groups` with their `questions`, and `pages`.
+    """The content of one instance in one language: `groups` with their `questions`, and `pages`.
 
     Questions that were not dealt are left out, and so are groups without any; no translations, no jumps.
     """

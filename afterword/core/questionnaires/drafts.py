@@ -19,7 +19,7 @@ _LEVELS: Final = (("groups", "group_id"), ("questions", "question_id"), ("rows",
 
 
 def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new_id: Callable[[], str]) -> Document:
-    """What is saved of a document that a client sent: each group, question and row has its id, and the key of `known`.
+    """The stored form of a client's document: each group, question and row has its id, and its key from `known`.
 
     Nothing is checked; what is no object or list stays as it is. An id that stands there twice gets its key once.
     """
@@ -30,7 +30,7 @@ def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new
 
 
 def shown(document: Mapping[str, object]) -> Document:
-    """What a client sees of a stored document."""
+    """The form of a stored document that clients see."""
     return _walk(document, _without_key)
 
 

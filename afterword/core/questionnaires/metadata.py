@@ -76,7 +76,7 @@ class Declared:
         return {f"{one.kind}_metadata:{one.name}": one.type for one in known}
 
     def kind_of(self, name: str) -> Kind:
-        """Whose value a flat name is: the questionnaire's, unless it is declared for responders only."""
+        """The kind of a flat name: the questionnaire's, unless it is declared for responders alone."""
         return "responder" if name in self.responder and name not in self.questionnaire else "questionnaire"
 
 
@@ -138,7 +138,7 @@ class InvalidMetadata(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a request wants of both maps."""
+    """The changes that a request asks for in both maps."""
 
     questionnaire: dict[str, str | None] = field(default_factory=dict[str, str | None])
     responder: dict[str, str | None] = field(default_factory=dict[str, str | None])

@@ -28,7 +28,7 @@ _STEPS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What a page takes over from a visual; None leaves ours. `surface`: background and text; the radius in pixels."""
+    """The colours and shape of a brand; None: our own. `surface`: background and text; the radius in pixels."""
 
     primary: Color | None = None
     surface: tuple[Color, Color] | None = None
@@ -37,7 +37,7 @@ class Brand:
 
     @classmethod
     def of(cls, theme: Theme) -> "Brand":
-        """What of a theme is a matter of style."""
+        """The brand of a theme."""
         background, text = theme.color_background, theme.color_text
         return cls(
             primary=theme.color_primary,

@@ -144,7 +144,7 @@ class Question:
 
     @property
     def shape(self) -> Shape:
-        """What an answer to it is."""
+        """The shape of its answer."""
         return TYPES[self.type].shape
 
     @property
@@ -167,12 +167,12 @@ class Question:
 
     @property
     def ranks(self) -> int:
-        """How many places a ranking has; 0 for other shapes."""
+        """The number of ranks; 0 for other shapes."""
         return (self.rank_max or len(self.choices)) if self.shape == "ranking" else 0
 
     @property
     def kinds(self) -> dict[str, conditions.Kind]:
-        """What conditions may say of it: kinds by `{question_id}` and, for its parts, `{question_id}:{part}`."""
+        """The kinds for conditions, by `{question_id}` and, for its parts, `{question_id}:{part}`."""
         parts: dict[str, conditions.Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
         parts |= {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
         return {self.question_id: KINDS[self.shape], **parts}

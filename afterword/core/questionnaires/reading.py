@@ -23,7 +23,7 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong at one place: `path` is a JSON pointer, `code` stable, `message` a sentence."""
+    """One error: `path` is a JSON pointer, `code` stable, `message` a sentence."""
 
     path: str
     severity: Severity
@@ -40,7 +40,7 @@ class Findings:
 
     @property
     def errors(self) -> list[Finding]:
-        """Those that refuse the document."""
+        """The findings that refuse the document."""
         return [finding for finding in self.found if finding.severity == "error"]
 
     def error(self, path: str, code: str, message: str) -> None:
@@ -298,7 +298,7 @@ def plain(value: float) -> int | float:
 
 
 def digits_of(value: float) -> int:
-    """How many digits it takes to write a number out, those after the point included."""
+    """Count the digits of a number, with those after the point."""
     _, digits, exponent = Decimal(str(value)).as_tuple()
     assert isinstance(exponent, int), "infinities are no JSON"  # noqa: S101
     return max(len(digits) + max(exponent, 0), -exponent)

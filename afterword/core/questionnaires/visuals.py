@@ -1,4 +1,4 @@
-"""How pages look: the known keys of a visual's raw configuration, read into a theme and checked; others are free."""
+"""Visuals: the known keys of the raw configuration, read into a theme and checked; other keys are free."""
 
 import base64
 import binascii
@@ -26,7 +26,7 @@ _LOGO: Final = re.compile(r"data:image/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """What a page may take over: colours as #rrggbb, the logo as a data: address; None is the page's own.
+    """A theme: colours as #rrggbb, the logo as a data: address; None: the page's own.
 
     `color_on_primary` is black or white, whichever can be read on `color_primary`. Where one of text and background is
     set, both are: a page that is dark by itself must not lend its background to a text that was chosen for white.
@@ -129,7 +129,7 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _kind_of(image: bytes) -> str | None:
-    """What the first bytes say, whatever its label says."""
+    """The kind of an image by its first bytes."""
     if image.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if image.startswith(b"\xff\xd8\xff"):

@@ -33,7 +33,7 @@ Verdict = Literal["go", "hold", "skip"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How often an organization lets one person be asked, over all its pipelines."""
+    """The contact policy: how often one person may be asked, over all pipelines."""
 
     invitations_max: int
     days: int
@@ -44,7 +44,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a lane (a pipeline with its questionnaire) asks of every item."""
+    """The rules of a lane (a pipeline with its questionnaire)."""
 
     start_time: datetime | None = None
     end_time: datetime | None = None
@@ -119,7 +119,7 @@ class Previous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """What is decided about."""
+    """The members of an item that its decision needs."""
 
     item_id: str
     pipeline_id: str
@@ -130,7 +130,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known at the moment of the decision."""
+    """The facts at the moment of the decision."""
 
     rules: Rules
     zone_name: str = "UTC"
@@ -153,7 +153,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How one rule came out. `until` belongs to a hold."""
+    """The result of one rule. `until`: of a hold."""
 
     rule: str
     verdict: Verdict = "go"
@@ -174,7 +174,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of the item now. `text` is its `result`; `until` its new due time when it is held."""
+    """The verdict. `text` is the item's `result`; `until` its new due time when it is held."""
 
     verdict: Verdict
     reason: str | None
@@ -362,7 +362,7 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
 
 
 def _counted(policy: Policy, item: Item, facts: Facts, now: datetime) -> list[Contact]:
-    """What the policy counts against the item, the earliest first."""
+    """The contacts that the policy counts against the item, earliest first."""
     since = now - timedelta(days=policy.days)
     return sorted(
         (
@@ -451,7 +451,7 @@ def _local(instant: datetime, facts: Facts) -> str:
 
 
 def _document(leaf: conditions.LeafResult) -> dict[str, object]:
-    """What one comparison was, as JSON has it: numbers as numbers, dates as texts."""
+    """One comparison as JSON: numbers as numbers, dates as texts."""
     actual = leaf.actual.isoformat() if isinstance(leaf.actual, date) else leaf.actual
     actual = float(actual) if isinstance(actual, Decimal) else actual
     return {

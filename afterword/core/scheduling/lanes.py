@@ -36,7 +36,7 @@ class Turn:
 
 
 def share_slots(turns: Sequence[Turn], *, free: int, free_of_account: Mapping[AccountKey, int]) -> dict[LaneKey, int]:
-    """How many items each lane may claim, in the order of `turns`; lanes that get none are left out.
+    """The number of items that each lane may claim, in the order of `turns`; lanes with none are left out.
 
     `free_of_account`: the slots that an account may still take in this process. Its lanes share them, and its tokens.
     """

@@ -1,4 +1,4 @@
-"""How long to wait before the next try: after a refusal for now, after a throttle, after a broken connection."""
+"""Waits before the next try: after a temporary refusal, a throttle, a broken connection."""
 
 from datetime import timedelta
 from typing import Final
@@ -39,14 +39,14 @@ def throttle_wait(throttled: int, *, jitter: float) -> timedelta:
 
 
 def clamped(after_seconds: float | None) -> timedelta:
-    """What the other side asked us to wait, within reason: nothing, or 1 second to 1 hour."""
+    """The wait that the other side asks for, bounded: nothing, or 1 second to 1 hour."""
     if after_seconds is None:
         return timedelta(0)
     return timedelta(seconds=min(max(after_seconds, WAIT_SECONDS_MIN), WAIT_SECONDS_MAX))
 
 
 def breaker_seconds(failures: int) -> float:
-    """How long an account rests after so many failures in a row; 0 below the threshold."""
+    """The seconds that an account rests after this many failures in a row; 0 below the threshold."""
     if failures < BREAKER_FAILURES:
         return 0.0
     return float(min(BREAKER_SECONDS * 2 ** min(failures - BREAKER_FAILURES, 20), BREAKER_SECONDS_MAX))

@@ -94,7 +94,7 @@ def next_opening(calendar: Calendar, at: datetime) -> Opening | None:
 
 
 def closed_by(calendar: Calendar, at: datetime) -> Closed | None:
-    """What forbids this moment: the lane's own window, else a holiday, else the quiet hours. None: nothing."""
+    """The rule that forbids this moment: the window, else a holiday, else the quiet hours. None: allowed."""
     if _is_open(calendar, at):
         return None
     if not _is_open(replace(calendar, quiet=None, holidays=holidays.NONE), at):

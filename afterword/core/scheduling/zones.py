@@ -1,4 +1,4 @@
-"""Whose clock counts for a message: the pipeline's, the recipient's as far as it is known, the organization's."""
+"""The time zone of a message: the pipeline's, the recipient's if known, or the organization's."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -21,7 +21,7 @@ def zone_name_for(
     application: str | None,
     organization: str,
 ) -> str:
-    """Whose clock counts: the pipeline's zone, else the recipient's as far as it is known, else the organization's."""
+    """The pipeline's zone, else the recipient's if known, else the organization's."""
     if zone_of_kind == "organization":
         return pipeline or organization
     candidates = (pipeline, responder, zone_of_phone(phone) if phone else None, application)

@@ -1,4 +1,4 @@
-"""What an export holds: its columns, made from the questions of all versions, and the cells of one response.
+"""Exports: columns made from the questions of all versions, and the cells of one response.
 
 A response is one row. Codes are the answers' values, labels what people read. CSV gets an apostrophe wherever a
 spreadsheet, with whichever separator, would read a formula (`guarded`); in XLSX such text is a plain string.
@@ -182,7 +182,7 @@ class ExportTable:
 
 
 def cursor_of(started: datetime) -> str:
-    """What the next export is asked with, to get what changed since this one; changes around its start come twice."""
+    """The cursor of the next export, for changes since this one; changes around its start come twice."""
     microseconds = (started - OVERLAP - _EPOCH) // timedelta(microseconds=1)
     return base64.urlsafe_b64encode(struct.pack(">Q", microseconds)).decode().rstrip("=")
 
@@ -198,7 +198,7 @@ def read_cursor(text: str) -> datetime:
 
 
 def progress(*, started: datetime, oldest: datetime | None, reached: datetime) -> int:
-    """How far a scan from `started` back to `oldest` has come, in percent; 100 is for the whole file."""
+    """The progress of a scan from `started` back to `oldest`, in percent; 100 is for the whole file."""
     if oldest is None or oldest >= started:
         return 0
     return min(99, max(0, int(100 * ((started - reached) / (started - oldest)))))
@@ -257,7 +257,7 @@ def _code_of(member: str) -> Callable[[Any], Cell]:
 
 
 def _label_of(question: Question, member: str | None, locale: str) -> Callable[[Any], Cell]:
-    """What people read of a value; that of the same value is made once."""
+    """The label of a value, made once for equal values."""
     known: dict[str, str | None] = {}
 
     def cell(value: Any) -> Cell:

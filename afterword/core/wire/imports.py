@@ -85,7 +85,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """What a piece holds: cells in the order of the sheet, and the references that stand earlier in the file too."""
+    """The rows of a piece: cells in column order, and references that occur earlier in the file."""
 
     rows: list[list[str] | Fault]
     repeated: list[str]
@@ -163,7 +163,7 @@ def pointers_of(columns: Sequence[str], places: Sequence[int]) -> dict[str, int]
 
 
 def group_of(column: str) -> tuple[str, str]:
-    """Whose value a column of metadata is, and its name."""
+    """The kind and name of a metadata column."""
     prefix = next(prefix for prefix in GROUPS if column.startswith(prefix))
     return GROUPS[prefix], column.removeprefix(prefix)
 
@@ -218,7 +218,7 @@ def _column_error(name: str, column: str, *, is_mapped: bool, declared: Declared
 
 
 def _advice(name: str, declared: Declared, *, is_mapped: bool) -> str:
-    """What an unknown column probably is, in words that repeat nothing of the file."""
+    """The likely meaning of an unknown column, in words that repeat nothing of the file."""
     known = {
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.responder.values()},
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.questionnaire.values()},

@@ -1,4 +1,4 @@
-"""What a list is: its columns that may be filtered and ordered by, the wanted page of it, the rows found."""
+"""A list: its columns for filters and order, the requested page, the rows found."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
