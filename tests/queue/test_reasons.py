@@ -57,5 +57,5 @@ def test_the_page_explains_them_all() -> None:
     rows = re.findall(r"^\|.*\|.*\|.*\|(.*)\|$", table, re.MULTILINE)[2:]
     told = {code for row in rows for code in re.findall(r"`([a-z_]+)`", row)}
     assert told == {*reasons.BY_RULE, *reasons.BY_LANE, *reasons.SKIPPED}
-    after = table.partition("After an attempt")[2].partition("\n\n")[0]
+    after = table.partition("After an attempt")[2].partition("\n## ")[0]
     assert {*reasons.BY_ATTEMPT, *reasons.FAILED} == set(re.findall(r"`([a-z]+(?:_[a-z]+)?)`", after)) - {"reason"}
