@@ -1,4 +1,4 @@
-"""`afterword account`: the provider logins that organizations send through, kept by an installation's operator."""
+"""`afterword account`: the provider accounts that organizations send through, kept by an installation's operator."""
 
 import json
 import sys
@@ -6,11 +6,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import cyclopts
 import msgspec
+from cyclopts import Parameter
 
-from afterword import db, errors, ids, sealing
+from afterword import errors, ids, sealing
 from afterword.channels import accounts as kinds
 from afterword.channels import webhook
 from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Channel, Message, Outcome, Refused, Retry, Sent
@@ -19,11 +21,12 @@ from afterword.channels.http import Caller
 from afterword.channels.reports import Report
 from afterword.channels.webhook import WebhookChannel
 from afterword.cli import CommandError, tokens
-from afterword.cli.context import Context
+from afterword.cli.context import Context, OrganizationDomain, open_transaction
 from afterword.core.messaging import addresses, segments
 from afterword.core.wire.site import Site
-from afterword.core.wire.times import format_time
+from afterword.core.wire.times import format_optional, format_time
 from afterword.providers import service, store
+from afterword.providers.health import service as health
 from afterword.providers.store import Account
 from afterword.receipts.inbound import service as inbound
 
@@ -32,44 +35,43 @@ SETTINGS_CHARACTERS_MAX: Final = 100_000
 CHANNELS: Final = {EMAIL: "email", SMS: "sms", WEBHOOK: "webhook", LINK: "link", OUTBOX: "outbox"}
 TEXT: Final = "This is a test of a sending account of Afterword."
 
-
-async def list_accounts(pool: db.Pool, *, domain: str | None) -> list[str]:
-    """A line for each account: of all organizations, or of one. Raises NotFound for an unknown domain."""
-    async with db.connection(pool) as database:
-        organization = None if domain is None else await tokens.organization_of(database, domain)
-        found = await store.list_accounts(
-            database, organization_id=organization and organization.organization_id, limit=ACCOUNTS_MAX
-        )
-    return [line(account) for account in found]
+app = cyclopts.App(name="account")
+AccountId = Annotated[str, Parameter(help="Its id, as “afterword account list” shows it.")]
+SettingsFile = Annotated[Path, Parameter(allow_leading_hyphen=True)]  # a lone - is standard input
+Switch = Annotated[bool, Parameter(negative="")]
 
 
+@app.command(name="add")
 async def add(
-    ground: Context,
-    pool: db.Pool,
-    *,
     kind: str,
-    domain: str | None,
-    title: str | None,
-    file: Path,
-    is_default: bool,
-    rate: float | None,
-) -> tuple[Account, int]:
-    """Add an account, and an address where its provider calls back; how many pipelines moved to it.
+    /,
+    *,
+    settings_file: SettingsFile,
+    organization: OrganizationDomain = None,
+    title: str | None = None,
+    rate: float | None = None,
+    default: Annotated[bool, Parameter(negative="--beside")] = True,
+) -> None:
+    """Add a provider account of an organization, which its pipelines on that channel then send through.
 
-    Raises Invalid, NotFound, CommandError for a file that cannot be read.
+    Args:
+        kind: smtp, sms_http, sms_twilio, smpp or webhook.
+        settings_file: A TOML or JSON file, or - for standard input. Settings are sealed before they are stored.
+        title: Its name for operators.
+        rate: At most so many messages a second.
+        default: Make it its channel's default, to which all its pipelines move; --beside leaves them where they are.
     """
-    settings = read_settings(file)
-    async with db.transaction(pool) as database:
+    settings = read_settings(settings_file)
+    async with open_transaction() as (context, database):
         now = database.clock.now()
-        organization = await tokens.organization_of(database, domain)
         account, moved = await service.add_account(
             database,
-            organization_id=organization.organization_id,
+            organization_id=(await tokens.organization_of(database, organization)).organization_id,
             kind=kind,
             title=title,
             settings=settings,
-            is_default=is_default,
-            site=ground.site,
+            is_default=default,
+            site=context.site,
             now=now,
         )
         if rate is not None:
@@ -80,64 +82,39 @@ async def add(
                 organization_id=account.organization_id,
                 account_id=account.account_id,
                 adapter="provider",
-                site=ground.site,
+                site=context.site,
                 now=now,
             )
-        return await service.find_account(database, account_id=account.account_id), moved
+        account = await service.find_account(database, account_id=account.account_id)
+    _print(account, moved)
+    if account.inbound_id is not None:
+        print(f"Its provider reports to {context.site.inbound_url(account.inbound_id)}", file=sys.stderr)
 
 
-async def change(
-    ground: Context,
-    pool: db.Pool,
-    *,
-    account_id: str,
-    title: str | None,
-    file: Path | None,
-    slots: int | None,
-    rate: float | None,
-    is_unlimited: bool,
-    is_default: bool,
-) -> tuple[Account, int]:
-    """Write what is given; how many pipelines moved to it. Raises NotFound, Invalid, CommandError."""
-    settings = None if file is None else read_settings(file)
-    async with db.transaction(pool) as database:
-        account, moved = await service.change_account(
-            database,
-            account_id=account_id,
-            site=ground.site,
-            title=title,
-            settings=settings,
-            slots_max=slots,
-            is_default=is_default,
-        )
-        if rate is not None or is_unlimited:
-            account = await service.limit_rate(database, account_id=account_id, rate=None if is_unlimited else rate)
-    return account, moved
+@app.command(name="list")
+async def list_accounts(*, organization: str | None = None) -> None:
+    """List the accounts, one a line.
+
+    Args:
+        organization: Only those of the organization with this domain.
+    """
+    async with open_transaction() as (_, database):
+        owner = None if organization is None else await tokens.organization_of(database, organization)
+        found = await store.list_accounts(database, organization_id=owner and owner.organization_id, limit=ACCOUNTS_MAX)
+    lines = [_line(account) for account in found]
+    print("\n".join(lines) or "No account: organizations get one with their first pipeline.")
 
 
-async def pause(pool: db.Pool, *, account_id: str, reason: str) -> Account:
-    """Send nothing through it until it is resumed. Raises NotFound."""
-    async with db.transaction(pool) as database:
-        return await service.pause_account(database, account_id=account_id, reason=reason)
+@app.command(name="show")
+async def show(account_id: AccountId, /, *, secret: Switch = False) -> None:
+    """Print an account in full, as JSON.
 
-
-async def resume(pool: db.Pool, *, account_id: str) -> Account:
-    """Send through it again. Raises NotFound."""
-    async with db.transaction(pool) as database:
-        return await service.resume_account(database, account_id=account_id)
-
-
-async def remove(pool: db.Pool, *, account_id: str) -> Account:
-    """Remove one that nothing is sent through. Raises NotFound, InUse."""
-    async with db.transaction(pool) as database:
-        return await service.remove_account(database, account_id=account_id)
-
-
-async def show(ground: Context, pool: db.Pool, *, account_id: str, with_secrets: bool) -> str:
-    """All there is to know of it; secrets are masked unless asked for. Raises NotFound."""
-    async with db.transaction(pool) as database:
+    Args:
+        secret: Print its secrets too, among them the one that a webhook's receiver verifies signatures with.
+    """
+    async with open_transaction() as (context, database):
         account = await service.find_account(database, account_id=account_id)
-    settings = _settings(account, ground.site)
+    settings = _settings(account, context.site)
     document: dict[str, Any] = {
         "account_id": account.account_id,
         "organization": account.domain,
@@ -150,35 +127,121 @@ async def show(ground: Context, pool: db.Pool, *, account_id: str, with_secrets:
         "rate": account.rate,
         "rate_ceiling": account.rate_ceiling,
         "failures": account.failures,
-        "resting_until": _time(account.open_until),
-        "paused": _time(account.paused_time),
+        "resting_until": format_optional(account.open_until),
+        "paused": format_optional(account.paused_time),
         "paused_reason": account.paused_reason,
-        "status_url": None if account.inbound_id is None else ground.site.inbound_url(account.inbound_id),
-        "settings": settings if with_secrets else kinds.masked(settings),
+        "status_url": None if account.inbound_id is None else context.site.inbound_url(account.inbound_id),
+        "settings": settings if secret else kinds.masked(settings),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-async def test(ground: Context, pool: db.Pool, *, account_id: str, to: str) -> tuple[bool, str]:
-    """Send one message to `to` (a web address for a webhook) now; whether it was taken, and a sentence."""
-    async with db.transaction(pool) as database:
+@app.command(name="set")
+async def change(
+    account_id: AccountId,
+    /,
+    *,
+    settings_file: SettingsFile | None = None,
+    title: str | None = None,
+    slots: int | None = None,
+    rate: float | None = None,
+    no_rate: Switch = False,
+    default: Switch = False,
+) -> None:
+    """Change an account; workers use it from their next message on.
+
+    Args:
+        settings_file: New settings in place of all old ones: a TOML or JSON file, or - for standard input.
+        title: Its name for operators.
+        slots: How many messages each worker sends through it at once, 1 to 200.
+        rate: At most so many messages a second.
+        no_rate: Lift the limit, also one that was learned from throttling.
+        default: Make it its channel's default, to which all its pipelines move.
+    """
+    settings = None if settings_file is None else read_settings(settings_file)
+    async with open_transaction() as (context, database):
+        account, moved = await service.change_account(
+            database,
+            account_id=account_id,
+            site=context.site,
+            title=title,
+            settings=settings,
+            slots_max=slots,
+            is_default=default,
+        )
+        if rate is not None or no_rate:
+            account = await service.limit_rate(database, account_id=account_id, rate=None if no_rate else rate)
+    _print(account, moved)
+
+
+@app.command(name="pause")
+async def pause(account_id: AccountId, /, *, reason: str = "paused by an operator") -> None:
+    """Send nothing through an account until it is resumed; due items wait, and no attempt is counted.
+
+    Args:
+        reason: Shown to people who ask why an item waits.
+    """
+    async with open_transaction() as (_, database):
+        account = await service.pause_account(database, account_id=account_id, reason=reason)
+    _print(account)
+
+
+@app.command(name="resume")
+async def resume(account_id: AccountId, /) -> None:
+    """Send through an account again: a pause and a rest end."""
+    async with open_transaction() as (_, database):
+        account = await service.resume_account(database, account_id=account_id)
+    _print(account)
+
+
+async def resume_all() -> None:
+    """Send again through all paused accounts, after you have mended their login."""
+    async with open_transaction() as (_, database):
+        resumed = await health.resume_all(database)
+    print("\n".join(f"Resumed {one.domain}, channel {one.channel_id}." for one in resumed) or "None was paused.")
+
+
+@app.command(name="test")
+async def test(account_id: AccountId, to: str, /) -> int:
+    """Send one message through an account now, and print the provider's reply.
+
+    Args:
+        to: An e-mail address, a phone number with + and country code, or the web address of a webhook's receiver.
+    """
+    async with open_transaction() as (context, database):
         account = await service.find_account(database, account_id=account_id)
         now = database.clock.now()
     try:
         recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
     except addresses.InvalidAddress as error:
         raise errors.Invalid(str(error)) from None
-    caller = Caller(allowed=ground.site.networks)
+    caller = Caller(allowed=context.site.networks)
     try:
-        channel = _channel(account, ground, caller)
+        channel = _channel(account, context, caller)
     except ValueError as error:
         raise CommandError(str(error)) from None
-    message = _message(account, recipient, ground.settings.mail_from, now)
+    message = _message(account, recipient, context.settings.mail_from, now)
     try:
-        return _told(await channel.send(message, begin=_begin), message)
+        is_taken, sentence = _result(await channel.send(message, begin=_begin), message)
     finally:
         await channel.close()
         await caller.close()
+    print(sentence)
+    return 0 if is_taken else 1
+
+
+@app.command(name="remove")
+async def remove(account_id: AccountId, /) -> None:
+    """Remove an account that no pipeline sends through, and the address where its provider called back."""
+    async with open_transaction() as (_, database):
+        account = await service.remove_account(database, account_id=account_id)
+    print(f"Removed: {_line(account)}")
+
+
+def _print(account: Account, moved: int = 0) -> None:
+    print(_line(account))
+    if moved:
+        print(f"Pipelines that send through it now: {moved}.", file=sys.stderr)
 
 
 def read_settings(file: Path) -> dict[str, Any]:
@@ -198,8 +261,7 @@ def read_settings(file: Path) -> dict[str, Any]:
         raise CommandError(f"The settings are neither TOML nor JSON ({place}).") from None
 
 
-def line(account: Account) -> str:
-    """The account in one line."""
+def _line(account: Account) -> str:
     parts = [f"{account.domain}  {account.account_id}", CHANNELS.get(account.channel_id, "?"), account.kind]
     parts.append("default" if account.is_default else "beside")
     parts.append(f"{account.pipelines} pipelines" if account.pipelines != 1 else "1 pipeline")
@@ -224,16 +286,16 @@ def _settings(account: Account, site: Site) -> dict[str, Any]:
         raise CommandError(sentence) from None
 
 
-def _channel(account: Account, ground: Context, caller: Caller) -> Channel:
-    """As a worker makes it. Raises ValueError, CommandError."""
-    settings: Mapping[str, Any] = _settings(account, ground.site)
+def _channel(account: Account, context: Context, caller: Caller) -> Channel:
+    """The channel that a worker would use. Raises ValueError, CommandError."""
+    settings: Mapping[str, Any] = _settings(account, context.site)
     kind = kinds.kind_of(account.kind)
     if kind is not None:
         return kinds.make(kind, settings, kinds.Context(caller=caller, slots=1, report=_ignore))
     if account.channel_id == WEBHOOK:
         return WebhookChannel(caller=caller, secrets_of=lambda _organization_id: settings["secrets"])
-    if account.channel_id == EMAIL and ground.settings.smtp_url is not None:
-        return EmailChannel(ground.settings.smtp_url, slots=1)
+    if account.channel_id == EMAIL and context.settings.smtp_url is not None:
+        return EmailChannel(context.settings.smtp_url, slots=1)
     raise CommandError("Nothing leaves through this account: it has no settings, and the installation no way to send.")
 
 
@@ -256,7 +318,7 @@ def _message(account: Account, recipient: str, mail_from: str, now: datetime) ->
     )
 
 
-def _told(outcome: Outcome, message: Message) -> tuple[bool, str]:
+def _result(outcome: Outcome, message: Message) -> tuple[bool, str]:
     match outcome:
         case Sent():
             length = segments.measure(message.text)
@@ -270,13 +332,9 @@ def _told(outcome: Outcome, message: Message) -> tuple[bool, str]:
             return False, f"Unknown whether it was sent: {outcome.reason}"
 
 
-def _time(time: datetime | None) -> str | None:
-    return None if time is None else format_time(time)
-
-
 async def _begin() -> None:
     """Nothing is recorded of a test."""
 
 
 async def _ignore(_reports: Sequence[Report]) -> None:
-    """Receipts of a test are nobody's."""
+    """Receipts of a test are not kept."""

@@ -1,4 +1,4 @@
-"""`afterword bounce`: reads mails that came back, from a pipe, a Maildir or an mbox, and acts on each once.
+"""`afterword bounce`: reads returned mails from a pipe, a Maildir or an mbox, and acts on each once.
 
 A mail that was read is marked as seen where it lies, so that a run that was cut goes on where it stopped; a mail that
 was read twice changes nothing. Exit codes are those of sysexits.h, for mail servers: 0, 65 (no mail), 75 (try later).
@@ -15,9 +15,8 @@ from afterword.channels import bounces
 from afterword.channels.bounces import MAIL_BYTES_MAX
 from afterword.channels.reports import Unreadable
 from afterword.cli import CommandError
-from afterword.cli import context as grounds
-from afterword.cli.context import Context
-from afterword.receipts import service as reports
+from afterword.cli.context import Context, open_pool
+from afterword.receipts import service as receipts
 
 EX_OK = 0
 EX_DATAERR = 65
@@ -27,7 +26,7 @@ FLUSH_MAILS = 100  # of an mbox, between two writings of the whole file
 
 @dataclass(slots=True)
 class Tally:
-    """What a run met."""
+    """Counts of a run."""
 
     mails: int = 0
     reports: int = 0
@@ -43,32 +42,36 @@ class Tally:
         )
 
 
-async def bounce(chosen: settings.Settings, *, maildir: Path | None, mbox: Path | None) -> int:
-    """Read one mail from standard input, or the unseen ones of a Maildir or an mbox; the exit code.
+async def bounce(*, maildir: Path | None = None, mbox: Path | None = None) -> int:
+    """Act on returned mails: one from standard input (a mail server's pipe), or a mailbox's unseen ones.
 
-    Whatever keeps us from the database is for later: the mail server keeps the mail.
+    Without settings or a database it ends with 75, so that the mail server keeps the mail.
+
+    Args:
+        maildir: A Maildir; mails that were read are marked as seen.
+        mbox: An mbox file; likewise.
     """
     async with AsyncExitStack() as stack:
         try:
-            ground, pool = await stack.enter_async_context(grounds.pooled(chosen))
-        except (CommandError, errors.Unavailable, OSError) as error:
+            context, pool = await stack.enter_async_context(open_pool())
+        except (settings.SettingError, CommandError, errors.Unavailable, OSError) as error:
             print(f"afterword: {error}", file=sys.stderr)
             return EX_TEMPFAIL
-        return await run(ground, pool, maildir=maildir, mbox=mbox)
+        return await run(context, pool, maildir=maildir, mbox=mbox)
 
 
-async def run(ground: Context, pool: db.Pool, *, maildir: Path | None, mbox: Path | None) -> int:
-    """As `bounce`, on a ground that stands."""
+async def run(context: Context, pool: db.Pool, *, maildir: Path | None, mbox: Path | None) -> int:
+    """As `bounce`, with an open pool."""
     if maildir is not None and mbox is not None:
         raise CommandError("Give --maildir or --mbox, not both.")
     tally = Tally()
     try:
         if maildir is not None:
-            await _read_maildir(ground, pool, maildir, tally)
+            await _read_maildir(context, pool, maildir, tally)
         elif mbox is not None:
-            await _read_mbox(ground, pool, mbox, tally)
+            await _read_mbox(context, pool, mbox, tally)
         else:
-            return await _read_pipe(ground, pool, tally)
+            return await _read_pipe(context, pool, tally)
     except errors.Unavailable as refusal:
         print(f"afterword: {refusal.detail} {tally.sentence}", file=sys.stderr)
         return EX_TEMPFAIL
@@ -76,9 +79,9 @@ async def run(ground: Context, pool: db.Pool, *, maildir: Path | None, mbox: Pat
     return EX_OK
 
 
-async def _read_pipe(ground: Context, pool: db.Pool, tally: Tally) -> int:
+async def _read_pipe(context: Context, pool: db.Pool, tally: Tally) -> int:
     try:
-        said = await _take(ground, pool, sys.stdin.buffer.read(MAIL_BYTES_MAX + 1), tally)
+        said = await _take(context, pool, sys.stdin.buffer.read(MAIL_BYTES_MAX + 1), tally)
     except Unreadable as error:
         print(f"afterword: {error}", file=sys.stderr)
         return EX_DATAERR
@@ -86,8 +89,8 @@ async def _read_pipe(ground: Context, pool: db.Pool, tally: Tally) -> int:
     return EX_OK
 
 
-async def _read_maildir(ground: Context, pool: db.Pool, folder: Path, tally: Tally) -> None:
-    """What lies in `new` and, unseen, in `cur`; what was read goes to `cur`, seen; what cannot be read flagged, too."""
+async def _read_maildir(context: Context, pool: db.Pool, folder: Path, tally: Tally) -> None:
+    """Read the mails in `new` and the unseen ones in `cur`; move them to `cur`, as seen; flag unreadable ones."""
     if not all((folder / name).is_dir() for name in ("cur", "new", "tmp")):
         raise CommandError(f"{folder} is no Maildir: it lacks cur, new or tmp.")
     waiting = sorted((folder / "new").iterdir()) + sorted((folder / "cur").iterdir())
@@ -102,7 +105,7 @@ async def _read_maildir(ground: Context, pool: db.Pool, folder: Path, tally: Tal
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
         try:
-            await _take(ground, pool, content, tally)
+            await _take(context, pool, content, tally)
             marks = "S"
         except Unreadable as error:
             print(f"afterword: {file.name}: {error}", file=sys.stderr)
@@ -110,9 +113,9 @@ async def _read_maildir(ground: Context, pool: db.Pool, folder: Path, tally: Tal
         file.rename(folder / "cur" / f"{name}:2,{''.join(sorted({*flags, *marks}))}")
 
 
-async def _read_mbox(ground: Context, pool: db.Pool, file: Path, tally: Tally) -> None:
-    """Those without the mark R in their Status header; what was read gets it, what cannot be read F besides."""
-    if not _is_file(file):
+async def _read_mbox(context: Context, pool: db.Pool, file: Path, tally: Tally) -> None:
+    """Read the mails without the mark R in their Status header, and set it; unreadable ones get F too."""
+    if not file.is_file():  # noqa: ASYNC240  once a run
         raise CommandError(f"{file} is no mbox.")
     box = mailbox.mbox(file, create=False)
     try:
@@ -121,14 +124,14 @@ async def _read_mbox(ground: Context, pool: db.Pool, file: Path, tally: Tally) -
         box.close()
         raise CommandError(f"{file} is in use by another program. Try again later.") from error
     try:
-        await _read_locked(ground, pool, box, tally)
+        await _read_locked(context, pool, box, tally)
     finally:
         box.flush()
         box.unlock()
         box.close()
 
 
-async def _read_locked(ground: Context, pool: db.Pool, box: mailbox.mbox, tally: Tally) -> None:
+async def _read_locked(context: Context, pool: db.Pool, box: mailbox.mbox, tally: Tally) -> None:
     for key in box.keys():  # noqa: SIM118  iterating would read every mail into memory
         with box.get_file(key) as opened:
             content = opened.read(MAIL_BYTES_MAX + 1)
@@ -139,7 +142,7 @@ async def _read_locked(ground: Context, pool: db.Pool, box: mailbox.mbox, tally:
         if "R" in mail.get_flags():
             continue
         try:
-            await _take(ground, pool, content, tally)
+            await _take(context, pool, content, tally)
         except Unreadable as error:
             print(f"afterword: mail {key}: {error}", file=sys.stderr)
             mail.add_flag("F")
@@ -149,28 +152,24 @@ async def _read_locked(ground: Context, pool: db.Pool, box: mailbox.mbox, tally:
             box.flush()
 
 
-async def _take(ground: Context, pool: db.Pool, content: bytes, tally: Tally) -> str:
+async def _take(context: Context, pool: db.Pool, content: bytes, tally: Tally) -> str:
     """Act on one mail; a sentence of what it was. Raises Unreadable, and Unavailable while the database is away."""
     tally.mails += 1
     try:
-        found = bounces.read(content, secret=ground.site.secret)
+        found = bounces.read(content, secret=context.site.secret)
     except Unreadable:
         tally.unreadable += 1
         raise
     if not found.reports:
         return found.why
     async with db.transaction(pool) as database:
-        news = await reports.take_mail(
-            database, reports=found.reports, now=database.clock.now(), secret=ground.site.secret
+        news = await receipts.take_mail(
+            database, reports=found.reports, now=database.clock.now(), secret=context.site.secret
         )
     tally.reports += len(found.reports)
     tally.news += news
     kinds = ", ".join(f"{one.kind} {one.code}".strip() for one in found.reports[:10])
     return f"{kinds}: {news} of {len(found.reports)} new."
-
-
-def _is_file(file: Path) -> bool:
-    return file.is_file()
 
 
 def _head(file: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The ground that every command stands on: settings, logs, secret, and a migrated database."""
+"""The context of every command: settings, logs, secret, and a migrated database."""
 
 import asyncio
 import os
@@ -6,12 +6,14 @@ import secrets
 import shlex
 import stat
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 import structlog
+from cyclopts import Parameter
 
 from afterword import db, embedded, log, migrations, settings
 from afterword.cli import CommandError
@@ -22,10 +24,12 @@ OTHERS = 0o077
 SERVICE_DATA = Path("/var/lib/afterword")
 logger = structlog.get_logger(__name__)
 
+OrganizationDomain = Annotated[str | None, Parameter(help="The organization's domain; needed when there are several.")]
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a root passes on: the settings, the database's address, the site."""
+    """The settings, the database's address and the site of a command."""
 
     settings: settings.Settings
     database_url: str = field(repr=False)
@@ -54,16 +58,16 @@ def data_folder(chosen: Path, *, here: Path, is_root: bool) -> Path:
 
 
 @asynccontextmanager
-async def stand(
-    chosen: settings.Settings, *, migrate: bool = True, join: bool = True, found: bool = False
+async def open_context(
+    chosen: settings.Settings, *, migrate: bool = True, join: bool = True, create: bool = False
 ) -> AsyncGenerator[Context, None]:
-    """Yield the ground, with an embedded PostgreSQL under it when no database URL is given.
+    """Yield the context, with an embedded PostgreSQL when no database URL is given.
 
-    With `join`, a server that already runs on the data folder (under `afterword serve`) is used. Whoever stands for
-    long must not: the other server may be that of a short command and vanish with it. Only with `found` is a new
+    With `join`, a server that already runs on the data folder (under `afterword serve`) is used. Commands that run
+    for long must not: the other server may end with the short command that started it. Only with `create` is a new
     installation made where there is none; else CommandError.
     """
-    if not found and chosen.database_url is None and not embedded.is_made(chosen.data_dir):
+    if not create and chosen.database_url is None and not embedded.is_made(chosen.data_dir):
         raise CommandError(
             f"There is no installation here: {chosen.data_dir.absolute()} holds no database, and "
             "AFTERWORD_DATABASE_URL is not set. Run this with the settings of the service (AFTERWORD_CONFIG or "
@@ -75,18 +79,32 @@ async def stand(
 
 
 @asynccontextmanager
-async def pooled(chosen: settings.Settings, *, found: bool = False) -> AsyncGenerator[tuple[Context, db.Pool], None]:
-    """Yield the ground and a small pool on it, for commands that do one thing and end."""
+async def open_pool(
+    chosen: settings.Settings | None = None, *, create: bool = False
+) -> AsyncGenerator[tuple[Context, db.Pool], None]:
+    """Yield the context and a small pool, for commands that do one thing and end."""
     async with (
-        stand(chosen, found=found) as ground,
+        open_context(chosen or read_settings(), create=create) as context,
         await db.open_pool(
-            ground.database_url,
+            context.database_url,
             size_max=2,
             application_name="afterword command",
-            statement_cache_size=chosen.statement_cache,
+            statement_cache_size=context.settings.statement_cache,
         ) as pool,
     ):
-        yield ground, pool
+        yield context, pool
+
+
+@asynccontextmanager
+async def open_transaction() -> AsyncGenerator[tuple[Context, db.Database], None]:
+    """Yield the context and one transaction, which is all that most commands need."""
+    async with open_pool() as (context, pool), db.transaction(pool) as database:
+        yield context, database
+
+
+def shell_lines(document: Mapping[str, str]) -> str:
+    """Assignments that a shell can `eval`."""
+    return "\n".join(f"{name.upper()}={shlex.quote(value)}" for name, value in document.items())
 
 
 @asynccontextmanager
@@ -138,7 +156,7 @@ def _read_secret(file: Path) -> bytes | None:
 
 
 def _make_secret(file: Path) -> bytes:
-    """Whole at once or not at all: of processes that start together one wins, and all read what it wrote."""
+    """Write it whole or not at all: of processes that start together one writes, and all read the same."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii") as made:  # readable by its owner alone
         made.write(secrets.token_hex(32))

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -33,11 +33,13 @@ PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
 
 
-async def demo(chosen: Settings, *, once: bool) -> None:
-    """Start everything with a captured outbox and make the journey: up to the mail, or with `once` to the answers.
+async def demo(*, once: bool = False) -> None:
+    """Show the whole journey: schedule, send, answer, read back.
 
-    With `once` a database, port and data folder of its own are used and nothing stays.
+    Args:
+        once: Answer without a person too, print each step with its time, and end. Nothing is kept.
     """
+    chosen = context.read_settings()
     stop = serve.stop_on_signals()
     with _folder() as folder:
         if once:
@@ -59,11 +61,11 @@ Everything stays up until Ctrl-C."""
 
 @asynccontextmanager
 async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site], None]:
-    async with context.stand(chosen, join=False, found=True) as standing:
-        async with await db.open_pool(standing.database_url, size_max=1) as pool:
-            seeded = await seed(pool, standing.site)
-        async with serve.running(standing, stop):
-            yield seeded, standing.site
+    async with context.open_context(chosen, join=False, create=True) as opened:
+        async with await db.open_pool(opened.database_url, size_max=1) as pool:
+            seeded = await seed(pool, opened.site)
+        async with serve.running(opened, stop):
+            yield seeded, opened.site
 
 
 @dataclass
@@ -100,7 +102,7 @@ class _Journey:
         self._step("Database, API, pages and worker are up", self.site.public_url)
 
     def _credentials(self) -> None:
-        for name, value in self.seeded.as_document().items():
+        for name, value in asdict(self.seeded).items():
             print(f"           {name:20} {value}")
 
     async def _schedule(self) -> dict[str, Any]:

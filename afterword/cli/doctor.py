@@ -1,6 +1,9 @@
-"""`afterword doctor`: what is wrong with this installation, and what to do about it."""
+"""`afterword doctor`: the faults of this installation, and what to do about them."""
 
 from datetime import UTC, datetime
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from afterword import db
 from afterword import doctor as examination
@@ -12,13 +15,34 @@ from afterword.reports.rollups import service as rollups
 from afterword.settings import Settings
 from afterword.web.loopback import host_of, is_loopback, url_with_key
 
+Switch = Annotated[bool, Parameter(negative="")]
 
-async def doctor(chosen: Settings) -> bool:
-    """Print each finding; whether all is well. An embedded database that does not run is started for the look."""
+
+async def doctor(*, confirm_sending: Switch = False, recount: Switch = False) -> int:
+    """Check database, schema, kept counts, SMTP login, public address, clock and time zones, and say what to do.
+
+    Args:
+        confirm_sending: Check nothing; resume sending that was paused because the database was restored.
+        recount: Check nothing but the kept counts of reports, and count differing days again.
+    """
+    chosen = context.read_settings()
+    if confirm_sending:
+        was_paused = await _confirm_sending(chosen)
+        print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
+        return 0
+    if recount:
+        days = await _recount(chosen)
+        print(f"{days} days are counted again." if days else "All kept counts equal their answers.")
+        return 0
+    return 0 if await _examined(chosen) else 1
+
+
+async def _examined(chosen: Settings) -> bool:
+    """Print each finding; whether all is well. An embedded database that does not run is started meanwhile."""
     try:
-        async with context.stand(chosen, migrate=False) as standing:
-            findings = await _examine(chosen, standing.database_url)
-            keyed = [url_with_key(standing.site, name) for name in _shown(chosen)]
+        async with context.open_context(chosen, migrate=False) as opened:
+            findings = await _examine(chosen, opened.database_url)
+            keyed = [url_with_key(opened.site, name) for name in _shown(chosen)]
     except CommandError as error:
         findings, keyed = [Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], []
     for finding in findings:
@@ -32,15 +56,15 @@ async def doctor(chosen: Settings) -> bool:
     return not faults
 
 
-async def confirm_sending(chosen: Settings) -> bool:
+async def _confirm_sending(chosen: Settings) -> bool:
     """Let sending go on after a person has looked; whether it was paused."""
-    async with context.pooled(chosen) as (_, pool), db.transaction(pool) as database:
+    async with context.open_pool(chosen) as (_, pool), db.transaction(pool) as database:
         return await guard.confirm(database)
 
 
-async def recount(chosen: Settings) -> int:
-    """Have the days counted again whose kept counts differ from the answers; how many."""
-    async with context.pooled(chosen) as (_, pool), db.transaction(pool) as database:
+async def _recount(chosen: Settings) -> int:
+    """Count the days again whose kept counts differ from the answers; how many."""
+    async with context.open_pool(chosen) as (_, pool), db.transaction(pool) as database:
         now = database.clock.now()
         found = await comparison.compare(database, now=now)
         await rollups.recount(database, days=found.wrong, now=now)

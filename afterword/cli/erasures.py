@@ -1,7 +1,7 @@
-"""`afterword erasure export` and `replay`: the ledger of erasures outlives the database, a restored one hears of it.
+"""`afterword erasure export` and `replay`: the ledger of erasures, for use after a restore.
 
 A backup from before an erasure still has the person. The ledger, kept apart from the backups, has ids and hashes alone;
-replayed before anybody is served, it erases again whoever was erased since.
+replayed before the service starts, it erases those people again.
 """
 
 import asyncio
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+import cyclopts
 import msgspec
 
 from afterword import db, errors
+from afterword.cli.context import open_pool
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.privacy import service, store
 from afterword.privacy.store import Kept
@@ -26,9 +28,34 @@ REAP_ITEMS_MAX: Final = 100
 WAIT_SECONDS: Final = 0.5
 WORK_SECONDS_MAX: Final = 3_600.0
 
+app = cyclopts.App(name="erasure")
+
+
+@app.command
+async def export() -> None:
+    """Print the ledger, a line of JSON for each erasure: ids and hashes, which name nobody.
+
+    Keep it apart from the backups, for as long as the oldest of them.
+    """
+    async with open_pool() as (_, pool):
+        async for line in lines(pool):
+            print(line)
+
+
+@app.command(name="replay")
+async def replay_command(file: Path, /) -> None:
+    """Erase the people again who were erased since a restored backup; before `afterword serve`. Can be repeated.
+
+    Args:
+        file: The last output of `afterword erasure export`.
+    """
+    async with open_pool() as (context, pool):
+        done, left = await replay(pool, file=file, secret=context.site.secret)
+    print(f"{done:,} erased again, {left:,} were erased already or belong to no organization here.")
+
 
 async def lines(pool: db.Pool) -> AsyncIterator[str]:
-    """The ledger of all organizations, a line of JSON for each erasure; nothing in it says who anybody was."""
+    """The ledger of all organizations, a line of JSON for each erasure."""
     after = "", ""
     while True:
         async with db.connection(pool) as database:
@@ -41,11 +68,10 @@ async def lines(pool: db.Pool) -> AsyncIterator[str]:
 
 
 async def replay(pool: db.Pool, *, file: Path, secret: bytes) -> tuple[int, int]:
-    """Erase again whoever the ledger names; how many were done again, and how many were done there or had no place.
+    """Erase all people of the ledger; how many were erased again, and how many were not, or have no organization here.
 
-    For a database that nobody works on yet: what was being sent when the backup was taken, and files that were being
-    imported, come to their end here as well, and so do erasures that ran then: of a person one runs at a time. Doing
-    it again changes nothing. Raises Invalid.
+    For a database that no worker uses yet: items, imports and erasures that ran when the backup was taken end here
+    first, since of a person one erasure runs at a time. A repetition changes nothing. Raises Invalid.
     """
     done = left = 0
     ledger = list(_read(file))
@@ -76,7 +102,7 @@ async def work(pool: db.Pool, *, secret: bytes) -> None:
 
 
 def _line(kept: Kept) -> str:
-    """Of the erasure what a replay and a proof need: its reason and its way stay in the database."""
+    """The members that a replay and a proof need; the reason and the progress stay in the database."""
     erasure = kept.erasure
     names = (
         "organization_id", "erasure_id", "responder_id", "mode", "suppress", "state", "counts", "requested_time",

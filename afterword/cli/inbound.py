@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from afterword import db, errors
+import cyclopts
+
+from afterword import errors
 from afterword.cli import tokens
-from afterword.cli.context import Context
+from afterword.cli.context import Context, OrganizationDomain, open_transaction, shell_lines
 from afterword.core.wire.times import format_optional
 from afterword.receipts.inbound import service, store
 from afterword.receipts.inbound.service import ADAPTERS, Adapter
@@ -13,65 +15,78 @@ from afterword.receipts.inbound.store import Endpoint
 CHANNELS = {"email": 1, "sms": 2, "webhook": 3}
 CERTIFICATE_BYTES_MAX = 65_536
 
+app = cyclopts.App(name="inbound")
 
+
+@app.command(name="add")
 async def add(
-    ground: Context,
-    pool: db.Pool,
-    *,
     adapter: str,
-    domain: str | None,
-    channel: str,
-    account_id: str | None,
-    topic: str | None,
-    certificate: Path | None,
-) -> tuple[str, str | None]:
-    """Open an address for an account, the channel's default unless given; its URL, and a key shown this once.
+    /,
+    *,
+    organization: OrganizationDomain = None,
+    channel: str = "email",
+    account: str | None = None,
+    topic: str | None = None,
+    certificate: Path | None = None,
+) -> None:
+    """Open an address where a provider calls back about an account's messages; prints it.
 
-    Raises Invalid, NotFound, Conflict.
+    Args:
+        adapter: standard: our own form, with a key that is printed this once; sns; provider: as the account's gateway
+            calls.
+        channel: email, sms or webhook.
+        account: The id of the account; without, the channel's default.
+        topic: For sns, the ARN of the one topic whose messages are accepted.
+        certificate: For sns, a file with the signing certificate (PEM), which you have fetched and looked at yourself.
     """
     chosen: Adapter | None = next((each for each in ADAPTERS if each == adapter), None)
     if chosen is None or channel not in CHANNELS:
         raise errors.Invalid(f"There are the forms {', '.join(ADAPTERS)} and the channels {', '.join(CHANNELS)}.")
-    async with db.transaction(pool) as database:
-        organization = await tokens.organization_of(database, domain)
-        accounts = await store.list_account_ids(
-            database, organization_id=organization.organization_id, channel_id=CHANNELS[channel]
-        )
-        if not accounts or account_id not in {None, *accounts}:
+    async with open_transaction() as (context, database):
+        organization_id = (await tokens.organization_of(database, organization)).organization_id
+        accounts = await store.list_account_ids(database, organization_id=organization_id, channel_id=CHANNELS[channel])
+        if not accounts or account not in {None, *accounts}:
             raise errors.NotFound("The organization has no such account: it gets one with its first pipeline.")
         inbound_id, key = await service.open_endpoint(
             database,
-            organization_id=organization.organization_id,
-            account_id=account_id or accounts[0],
+            organization_id=organization_id,
+            account_id=account or accounts[0],
             adapter=chosen,
-            site=ground.site,
+            site=context.site,
             now=database.clock.now(),
             topic=topic,
             certificate=_read(certificate),
         )
-    return ground.site.inbound_url(inbound_id), key
+    print(shell_lines({"url": context.site.inbound_url(inbound_id), **({"key": key} if key else {})}))
 
 
-async def list_endpoints(ground: Context, pool: db.Pool, *, domain: str | None) -> list[str]:
-    """The addresses of an organization, one a line, and what they want to be opened."""
-    async with db.connection(pool) as database:
-        organization = await tokens.organization_of(database, domain)
-        found = await store.list_endpoints(database, organization_id=organization.organization_id)
-    return [line for endpoint in found for line in _lines(ground, endpoint)]
+@app.command(name="list")
+async def list_endpoints(*, organization: OrganizationDomain = None) -> None:
+    """List the addresses where providers call back, and the links that confirm a subscription."""
+    async with open_transaction() as (context, database):
+        owner = await tokens.organization_of(database, organization)
+        found = await store.list_endpoints(database, organization_id=owner.organization_id)
+    print("\n".join(line for endpoint in found for line in _lines(context, endpoint)) or "None is open.")
 
 
-async def close(pool: db.Pool, *, inbound_id: str, domain: str | None) -> None:
-    """Close an address; raises NotFound."""
-    async with db.transaction(pool) as database:
-        organization = await tokens.organization_of(database, domain)
-        await service.close_endpoint(database, organization_id=organization.organization_id, inbound_id=inbound_id)
+@app.command(name="close")
+async def close(inbound_id: str, /, *, organization: OrganizationDomain = None) -> None:
+    """Close an address: calls to it find nothing from now on.
+
+    Args:
+        inbound_id: The last part of its URL.
+    """
+    async with open_transaction() as (_, database):
+        owner = await tokens.organization_of(database, organization)
+        await service.close_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
+    print("Closed.")
 
 
-def _lines(ground: Context, endpoint: Endpoint) -> list[str]:
+def _lines(context: Context, endpoint: Endpoint) -> list[str]:
     channel = next((name for name, number in CHANNELS.items() if number == endpoint.channel_id), "?")
     last = format_optional(endpoint.last_time) or "never"
     account = f"{endpoint.adapter}, {channel}, account {endpoint.account_id}"
-    lines = [f"{ground.site.inbound_url(endpoint.inbound_id)}  {account}, last call {last}"]
+    lines = [f"{context.site.inbound_url(endpoint.inbound_id)}  {account}, last call {last}"]
     if endpoint.confirm_url is not None:
         lines.append(f"  To confirm the subscription, open this yourself: {endpoint.confirm_url}")
     return lines

@@ -2,26 +2,70 @@
 
 from dataclasses import asdict, dataclass
 
+import cyclopts
+
 from afterword import db
+from afterword.cli.context import open_pool, shell_lines
 from afterword.core.wire.times import format_time
-from afterword.organizations import service as accounts
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service, store
 
 ORGANIZATIONS_MAX = 1_000
 
+app = cyclopts.App(name="organization")
+
 
 @dataclass(frozen=True, slots=True)
-class Founded:
-    """What the first token and the first questionnaire are made for."""
+class Created:
+    """The ids that the first token and the first questionnaire need."""
 
     organization_domain: str
     organization_id: str
     application_id: str
     user_id: str
 
-    def as_document(self) -> dict[str, str]:
-        """The members that the command prints."""
-        return asdict(self)
+
+@app.command(name="create")
+async def create_command(
+    domain: str,
+    /,
+    *,
+    name: str,
+    owner: str,
+    application: str | None = None,
+    time_zone: str = "UTC",
+    locale: str = "en",
+    postal_address: str | None = None,
+) -> None:
+    """Create an organization with its first application and its owner; prints lines that a shell can `eval`.
+
+    Args:
+        domain: Its short name: lower-case letters, digits and hyphens. It cannot be changed.
+        name: The name that responders read.
+        owner: The e-mail address of the user who owns it.
+        application: The name of its first application; without, the organization's.
+        time_zone: Its IANA time zone, such as Europe/Athens.
+        locale: Its language.
+        postal_address: The address at the foot of its mails, where a law asks for one.
+    """
+    async with open_pool() as (_, pool):
+        created = await create(
+            pool,
+            domain=domain,
+            name=name,
+            owner=owner,
+            application=application,
+            time_zone=time_zone,
+            locale=locale,
+            postal_address=postal_address,
+        )
+    print(shell_lines(asdict(created)))
+
+
+@app.command(name="list")
+async def list_command() -> None:
+    """List the organizations, one a line."""
+    async with open_pool() as (_, pool):
+        print("\n".join(await list_organizations(pool)) or "No organization.")
 
 
 async def create(
@@ -34,16 +78,13 @@ async def create(
     time_zone: str,
     locale: str,
     postal_address: str | None,
-) -> Founded:
-    """Found an organization with an application (named like it, unless another name is given) and its owner.
-
-    Raises Invalid, and Taken when another organization has the domain.
-    """
+) -> Created:
+    """Raises Invalid, and Taken when another organization has the domain."""
     async with db.transaction(pool) as database:
-        if await accounts_store.get_organization_by_domain(database, domain=domain) is not None:
+        if await store.get_organization_by_domain(database, domain=domain) is not None:
             raise db.Taken(f"There is an organization with the domain “{domain}” already.")
         now = database.clock.now()
-        organization = await accounts.create_organization(
+        organization = await service.create_organization(
             database,
             domain=domain,
             display_name=name,
@@ -53,17 +94,17 @@ async def create(
             now=now,
         )
         organization_id = organization.organization_id
-        first = await accounts.create_application(
+        first = await service.create_application(
             database, organization_id=organization_id, display_name=application or name, now=now
         )
-        user = await accounts.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
-    return Founded(domain, organization_id, first.application_id, user.user_id)
+        user = await service.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
+    return Created(domain, organization_id, first.application_id, user.user_id)
 
 
 async def list_organizations(pool: db.Pool) -> list[str]:
     """A line for each organization."""
     async with db.connection(pool) as database:
-        found = await accounts_store.list_organizations(database, limit=ORGANIZATIONS_MAX)
+        found = await store.list_organizations(database, limit=ORGANIZATIONS_MAX)
     return [
         f"{one.domain}  {one.organization_id}, “{one.display_name}”, since {format_time(one.created_time)}"
         for one in found

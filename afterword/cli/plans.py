@@ -1,86 +1,120 @@
-"""`afterword plan`: what an installation's operator agrees with its organizations: plans and their credits."""
+"""`afterword plan`: the plans and credits that an installation's operator agrees with its organizations."""
 
-from collections.abc import Sequence
+import sys
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
-from afterword import db, errors
+import cyclopts
+from cyclopts import Parameter
+
+from afterword import errors
 from afterword.cli import tokens
+from afterword.cli.context import OrganizationDomain, open_transaction
 from afterword.core.organizations import plans as core_plans
 from afterword.core.wire.times import format_time
-from afterword.organizations.plans import service as plans
-from afterword.organizations.plans import store as plans_store
+from afterword.organizations.plans import service, store
 from afterword.organizations.plans.store import Plan
 
 PLANS_MAX = 1_000
 
-
-async def list_plans(pool: db.Pool, *, domain: str | None) -> list[str]:
-    """A line for each plan: of all organizations, or of one. Raises NotFound for an unknown domain."""
-    async with db.connection(pool) as database:
-        if domain is not None:
-            await tokens.organization_of(database, domain)
-        found = await plans_store.list_all_plans(database, limit=PLANS_MAX)
-    return [f"{name}  {line(plan)}" for name, plan in found if domain in {None, name}]
+app = cyclopts.App(name="plan")
+PlanId = Annotated[str, Parameter(help="Its id, as “afterword plan list” shows it.")]
 
 
+@app.command(name="list")
+async def list_plans(*, organization: str | None = None) -> None:
+    """List the plans, one a line.
+
+    Args:
+        organization: Only those of the organization with this domain.
+    """
+    async with open_transaction() as (_, database):
+        if organization is not None:
+            await tokens.organization_of(database, organization)
+        found = await store.list_all_plans(database, limit=PLANS_MAX)
+    lines = [f"{name}  {_line(plan)}" for name, plan in found if organization in {None, name}]
+    print("\n".join(lines) or "No plan: all is unlimited.")
+
+
+@app.command(name="add")
 async def add(
-    pool: db.Pool,
-    *,
     kind: str,
-    domain: str | None,
-    title: str,
-    credits: int | None,  # noqa: A002  the field's own name
-    extra: int,
-    application_id: str | None,
-    features: Sequence[str],
-    start: datetime | None,
-    days: int | None,
-) -> Plan:
-    """Give an organization a plan, from now or from `start`, for so many days. Raises Invalid, NotFound."""
-    kinds: dict[str, core_plans.Kind] = {each: each for each in core_plans.KINDS}
-    chosen = kinds.get(kind)
+    /,
+    *,
+    credits: int | None = None,  # noqa: A002  the field's own name
+    organization: OrganizationDomain = None,
+    title: str | None = None,
+    extra: int = 0,
+    application: str | None = None,
+    feature: Annotated[list[str] | None, Parameter(negative="")] = None,
+    start: datetime | None = None,
+    days: int | None = None,
+) -> None:
+    """Give an organization a plan: from then on its answers are counted, and nothing is sent without credits.
+
+    Args:
+        kind: once: its credits and no more; monthly: the same number anew each month; unlimited.
+        credits: How many instances may be answered; not for unlimited.
+        title: Its name; without, its kind.
+        extra: Credits beside them, which are used first and outlast renewals.
+        application: The id of the one application that it pays for; without, it pays for all.
+        feature: A word that the plan shows; repeatable.
+        start: The time when it begins, in UTC; without, now.
+        days: How long it lasts; without, until it is cancelled.
+    """
+    chosen: core_plans.Kind | None = next((each for each in core_plans.KINDS if each == kind), None)
     if chosen is None:
         raise errors.Invalid(f"A plan is one of {', '.join(core_plans.KINDS)}.")
-    async with db.transaction(pool) as database:
+    async with open_transaction() as (_, database):
         now = database.clock.now()
-        organization = await tokens.organization_of(database, domain)
         begin = now if start is None else start if start.tzinfo else start.replace(tzinfo=UTC)
-        return await plans.add_plan(
+        plan = await service.add_plan(
             database,
-            organization_id=organization.organization_id,
-            title=title,
+            organization_id=(await tokens.organization_of(database, organization)).organization_id,
+            title=title or kind.capitalize(),
             kind=chosen,
             credits=credits,
             extra_credits=extra,
-            application_id=application_id,
-            features=features,
+            application_id=application,
+            features=feature or [],
             start_time=begin,
             end_time=None if days is None else begin + timedelta(days=days),
             now=now,
         )
+    print(_line(plan))
 
 
-async def renew(pool: db.Pool, *, plan_id: str, extra: int | None, days: int | None) -> Plan:
-    """Fill a plan up and let it go on, for so many days; with `extra` only add so many extra credits."""
-    async with db.transaction(pool) as database:
+@app.command(name="renew")
+async def renew(plan_id: PlanId, /, *, extra: int | None = None, days: int | None = None) -> None:
+    """Fill a plan up now, and let it go on where it had ended.
+
+    Args:
+        extra: Do not fill it up, but add so many extra credits.
+        days: Let it end so many days from now.
+    """
+    async with open_transaction() as (_, database):
         now = database.clock.now()
         if extra is not None:
-            return await plans.add_extra_credits(database, plan_id=plan_id, extra_credits=extra, now=now)
-        end_time = None if days is None else now + timedelta(days=days)
-        return await plans.renew_plan(database, plan_id=plan_id, end_time=end_time, now=now)
+            plan = await service.add_extra_credits(database, plan_id=plan_id, extra_credits=extra, now=now)
+        else:
+            end_time = None if days is None else now + timedelta(days=days)
+            plan = await service.renew_plan(database, plan_id=plan_id, end_time=end_time, now=now)
+    print(_line(plan))
 
 
-async def cancel(pool: db.Pool, *, plan_id: str) -> tuple[Plan, bool]:
-    """End a plan; with it whether the organization still has another active one."""
-    async with db.transaction(pool) as database:
-        plan = await plans.cancel_plan(database, plan_id=plan_id, now=database.clock.now())
-        others = await plans_store.list_all_plans(database, limit=PLANS_MAX)
-    remains = any(other.organization_id == plan.organization_id and other.state == "active" for _, other in others)
-    return plan, remains
+@app.command(name="cancel")
+async def cancel(plan_id: PlanId, /) -> None:
+    """End a plan. Without another active one nothing more is sent for its organization."""
+    async with open_transaction() as (_, database):
+        plan = await service.cancel_plan(database, plan_id=plan_id, now=database.clock.now())
+        others = await store.list_all_plans(database, limit=PLANS_MAX)
+    print(_line(plan))
+    if not any(other.organization_id == plan.organization_id and other.state == "active" for _, other in others):
+        sentence = "No active plan is left: nothing is sent. To send without counting: afterword plan add unlimited."
+        print(sentence, file=sys.stderr)
 
 
-def line(plan: Plan) -> str:
-    """The plan in one line."""
+def _line(plan: Plan) -> str:
     parts = [plan.plan_id, plan.kind, plan.state]
     if plan.credits is not None:
         parts.append(f"{plan.remaining_credits:,} of {plan.credits:,} credits")

@@ -1,18 +1,20 @@
 """`afterword seed`: a small real organization to begin with, and a token for it."""
 
+import json
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib import resources
-from typing import Final
+from typing import Annotated, Final
 
 import yaml
+from cyclopts import Parameter
 
 from afterword import db
+from afterword.cli.context import open_pool, shell_lines
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
-from afterword.organizations import service as accounts
-from afterword.organizations import store as accounts_store
+from afterword.organizations import service, store
 from afterword.organizations.store import Organization
 from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
@@ -25,7 +27,7 @@ INVITATIONS: Final = "invitations.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What an integrating developer needs for the first request."""
+    """The values that the first requests need."""
 
     base_url: str
     token: str = field(repr=False)
@@ -35,9 +37,16 @@ class Seeded:
     questionnaire_id: str
     pipeline_id: str
 
-    def as_document(self) -> dict[str, str]:
-        """The members that `--json` prints."""
-        return asdict(self)
+
+async def seed_command(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> None:
+    """Create a small real organization when there is none, and a token with every scope.
+
+    Args:
+        as_json: Print JSON instead of lines that a shell can `eval`.
+    """
+    async with open_pool(create=True) as (context, pool):
+        document = asdict(await seed(pool, context.site))
+    print(json.dumps(document, indent=2) if as_json else shell_lines(document))
 
 
 async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
@@ -60,7 +69,7 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
             )
             for name in questionnaires.LIBRARY
         }
-        _, token = await accounts.create_token(
+        _, token = await service.create_token(
             database,
             organization_id=organization.organization_id,
             title="Made by afterword seed",
@@ -82,19 +91,17 @@ async def seed(pool: db.Pool, site: Site, *, domain: str = DOMAIN) -> Seeded:
 
 
 async def _organization(database: db.Database, domain: str, *, now: datetime) -> tuple[Organization, str]:
-    found = await accounts_store.get_organization_by_domain(database, domain=domain)
-    organization = found or await accounts.create_organization(
+    found = await store.get_organization_by_domain(database, domain=domain)
+    organization = found or await service.create_organization(
         database,
         domain=domain,
         display_name="Demo Shop",
         postal_address="Demo Shop, 1 Harbour Street, 12345 Sampletown",
         now=now,
     )
-    application_id = await accounts_store.get_first_application_id(
-        database, organization_id=organization.organization_id
-    )
+    application_id = await store.get_first_application_id(database, organization_id=organization.organization_id)
     if application_id is None:
-        application = await accounts.create_application(
+        application = await service.create_application(
             database, organization_id=organization.organization_id, display_name="Demo Shop", now=now
         )
         application_id = application.application_id

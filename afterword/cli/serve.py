@@ -22,18 +22,21 @@ RESTART_SECONDS_MAX = 30.0
 logger = structlog.get_logger(__name__)
 
 
-async def serve(chosen: settings.Settings) -> None:
-    """Run all of it until SIGTERM or SIGINT; a part that dies is started again."""
+async def serve() -> None:
+    """Run API, pages, worker and an embedded PostgreSQL without a database URL; a part that dies is started again."""
+    chosen = context.read_settings()
     stop = stop_on_signals()
-    async with context.stand(chosen, join=False, found=True) as standing, running(standing, stop):
+    async with context.open_context(chosen, join=False, create=True) as opened, running(opened, stop):
+        if sys.stdout.isatty():
+            print(f"Afterword starts at {opened.site.public_url} (the API's reference: /docs). Ctrl-C ends it.")
         await stop.wait()
 
 
 @asynccontextmanager
-async def running(standing: context.Context, stop: asyncio.Event) -> AsyncGenerator[None, None]:
-    """Web and worker on this ground, as processes of their own; leaving sets `stop` and waits for their end."""
-    _require_free_port(standing.settings)
-    environment, hurry = environment_of(standing), asyncio.Event()
+async def running(opened: context.Context, stop: asyncio.Event) -> AsyncGenerator[None, None]:
+    """Web and worker as processes of their own; leaving sets `stop` and waits for their end."""
+    _require_free_port(opened.settings)
+    environment, hurry = environment_of(opened), asyncio.Event()
     parts = [asyncio.create_task(Part(name, environment, stop, hurry).keep_running()) for name in PARTS]
     try:
         yield
@@ -68,11 +71,11 @@ def _on_signals(event: asyncio.Event) -> None:
         loop.add_signal_handler(number, event.set)
 
 
-def environment_of(standing: context.Context) -> dict[str, str]:
-    """What a part needs to stand on the same ground: the environment, not the command line, carries secrets."""
-    chosen = standing.settings
+def environment_of(opened: context.Context) -> dict[str, str]:
+    """The environment of a part: it carries the secrets, which a command line would show."""
+    chosen = opened.settings
     values = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
-    values |= {"database_url": standing.database_url, "secret": standing.site.secret.decode()}
+    values |= {"database_url": opened.database_url, "secret": opened.site.secret.decode()}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
     own = {f"{settings.PREFIX}{name.upper()}": str(value) for name, value in values.items() if value not in {None, ""}}
     return {**inherited, **own, settings.SUPERVISED_VARIABLE: "1"}

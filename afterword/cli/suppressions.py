@@ -1,14 +1,17 @@
-"""`afterword suppression import`: addresses that are not to be written to, from a CSV file."""
+"""`afterword suppression import`: addresses that are not written to, from a CSV file."""
 
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+import cyclopts
+
 from afterword import db, errors
 from afterword.cli import tokens
-from afterword.cli.context import Context
+from afterword.cli.context import Context, OrganizationDomain, open_pool
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.responders.suppressions import service
 from afterword.responders.suppressions.service import REASONS, Reason, SuppressionInput
@@ -19,9 +22,31 @@ WRONG_SHOWN_MAX = 20
 NOTE_CHARACTERS_MAX = 500
 
 
+app = cyclopts.App(name="suppression")
+
+
+@app.command(name="import")
+async def import_command(
+    file: Path, /, *, organization: OrganizationDomain = None, channel: str = "email", reason: str = "blocked"
+) -> int:
+    """Suppress the addresses of a CSV file; a repetition changes nothing.
+
+    Args:
+        file: CSV in UTF-8 with a column identifier, email or phone_number, and perhaps reason and note.
+        channel: email, sms or webhook.
+        reason: For rows without one: blocked, hard_bounce, unsubscribed, complaint or erased.
+    """
+    async with open_pool() as (context, pool):
+        done = await import_file(context, pool, file=file, domain=organization, channel=channel, reason=reason)
+    print(f"{done.rows:,} rows: {done.written:,} addresses newly suppressed, {done.wrong:,} rows wrong.")
+    for line in done.shown:
+        print(line, file=sys.stderr)
+    return 1 if done.wrong else 0  # the addresses of wrong rows would be written to
+
+
 @dataclass(slots=True)
 class Imported:
-    """What became of a file: rows read, addresses newly suppressed, and what is wrong with which line."""
+    """The result of a file: rows read, addresses newly suppressed, and the faults by line."""
 
     rows: int = 0
     written: int = 0
@@ -42,7 +67,7 @@ class Imported:
 
 
 async def import_file(
-    ground: Context, pool: db.Pool, *, file: Path, domain: str | None, channel: str, reason: str
+    context: Context, pool: db.Pool, *, file: Path, domain: str | None, channel: str, reason: str
 ) -> Imported:
     """Suppress every address of the file; doing it again changes nothing.
 
@@ -58,7 +83,7 @@ async def import_file(
         with file.open(encoding="utf-8-sig", newline="") as opened:
             rows = _rows(csv.reader(opened), channel, _reason(reason), organization.default_locale, done)
             while batch := list(islice(rows, ROWS_A_TRANSACTION)):
-                await _suppress(ground, pool, organization.organization_id, batch, done)
+                await _suppress(context, pool, organization.organization_id, batch, done)
     except OSError as error:
         raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
@@ -67,14 +92,14 @@ async def import_file(
 
 
 async def _suppress(
-    ground: Context, pool: db.Pool, organization_id: str, batch: Sequence[tuple[int, SuppressionInput]], done: Imported
+    context: Context, pool: db.Pool, organization_id: str, batch: Sequence[tuple[int, SuppressionInput]], done: Imported
 ) -> None:
     async with db.transaction(pool) as database:
         written, wrong = await service.add_many(
             database,
             organization_id=organization_id,
             requests=[request for _, request in batch],
-            secret=ground.site.secret,
+            secret=context.site.secret,
             now=database.clock.now(),
         )
     done.written += written
@@ -85,7 +110,7 @@ async def _suppress(
 def _rows(
     reader: Iterator[list[str]], channel: str, reason: Reason, locale: str, done: Imported
 ) -> Iterator[tuple[int, SuppressionInput]]:
-    """Line number and wish of each row that has an address."""
+    """Line number and input of each row that has an address."""
     columns: dict[str, int] | None = None
     for line, row in enumerate(reader, 1):
         done.lines = line
@@ -115,7 +140,7 @@ def _rows(
 
 
 def _columns(row: Sequence[str]) -> dict[str, int]:
-    """Where the known names stand in a first line; nothing where it is a row already."""
+    """The index of each known name in a header; empty for a row of data."""
     names = [cell.strip().lower() for cell in row]
     found = {name: names.index(name) for name in ("reason", "note") if name in names}
     for name in ("identifier", "email", "phone_number"):

@@ -29,13 +29,14 @@ KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the p
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-async def web(chosen: Settings) -> None:
+async def web() -> None:
     """Serve until SIGTERM or SIGINT; requests under way are finished."""
+    chosen = context.read_settings()
     gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
     async with (
-        context.stand(chosen, migrate=False) as standing,
+        context.open_context(chosen, migrate=False) as opened,
         await db.open_pool(
-            standing.database_url,
+            opened.database_url,
             size_max=chosen.database_pool,
             application_name="afterword web",
             statement_cache_size=chosen.statement_cache,
@@ -44,7 +45,7 @@ async def web(chosen: Settings) -> None:
         ) as pool,
     ):
         ticks = Ticks()
-        server = uvicorn.Server(_config(chosen, standing, pool, ticks))
+        server = uvicorn.Server(_config(chosen, opened, pool, ticks))
         gc.collect()
         gc.freeze()  # what start-up made stays; looking through it again and again took a request's time
         gc.set_threshold(GARBAGE_OBJECTS)  # a request makes hundreds of objects and no cycles: look more seldom
@@ -60,10 +61,10 @@ async def web(chosen: Settings) -> None:
             await _write(pool, ticks)
 
 
-def _config(chosen: Settings, standing: context.Context, pool: db.Pool, ticks: Ticks) -> uvicorn.Config:
+def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Ticks) -> uvicorn.Config:
     app = create_app(
         pool=pool,
-        site=standing.site,
+        site=opened.site,
         limits=Limits(
             token_requests=chosen.token_requests_per_minute,
             organization_requests=chosen.organization_requests_per_minute,

@@ -24,11 +24,12 @@ GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector las
 logger = structlog.get_logger(__name__)
 
 
-async def worker(chosen: Settings) -> None:
-    """Work until SIGTERM or SIGINT: finish what is being sent, hand back the rest. A second signal ends it at once."""
+async def worker() -> None:
+    """Work until SIGTERM or SIGINT: finish messages under way, return the others. A second signal ends it at once."""
+    chosen = context.read_settings()
     stop = serve.stop_on_signals()
-    async with context.stand(chosen, migrate=False) as standing:
-        await _require_schema(standing.database_url, chosen.statement_cache)
+    async with context.open_context(chosen, migrate=False) as opened:
+        await _require_schema(opened.database_url, chosen.statement_cache)
         watching = asyncio.create_task(serve.watch_parent(stop))
         hurrying = asyncio.create_task(_give_way(stop))
         gc.collect()
@@ -36,9 +37,9 @@ async def worker(chosen: Settings) -> None:
         gc.set_threshold(GARBAGE_OBJECTS)  # an item makes hundreds of objects and no cycles: look more seldom
         try:
             await work.run(
-                database_url=standing.database_url,
-                site=standing.site,
-                channels=lambda pool: _channels(chosen, standing.site, pool),
+                database_url=opened.database_url,
+                site=opened.site,
+                channels=lambda pool: _channels(chosen, opened.site, pool),
                 mail_from=chosen.mail_from,
                 stop=stop,
                 pace=work.Pace(

@@ -50,35 +50,30 @@ class Importer:
             job = await service.claim(database, owner=self._owner, now=database.clock.now())
         if job is None:
             return False
-        return await self._take_turn(job, stop) is not None
+        return await self._take_turn(job, stop)
 
-    async def work_one(self, job: Import, stop: asyncio.Event) -> Import | None:
-        """Give this import a turn; how it stands after that. None: another worker has it, or it has ended."""
-        async with db.transaction(self._pool) as database:
-            claimed = await service.claim_one(database, job=job, owner=self._owner, now=database.clock.now())
-        return None if claimed is None else await self._take_turn(claimed, stop)
-
-    async def _take_turn(self, job: Import, stop: asyncio.Event) -> Import | None:
+    async def _take_turn(self, job: Import, stop: asyncio.Event) -> bool:
+        """False for an import that another worker has taken."""
         try:
             for _ in range(PIECES_A_TURN):
                 if stop.is_set():
                     break
                 job = await self._work(job)
                 if job.has_ended:
-                    return job
+                    return True
                 await asyncio.sleep(PAUSE_SECONDS)
         except NotOurs:
             logger.info("an import was taken away", import_id=job.import_id)
-            return None  # and not at once back again, or two workers could take it from each other for ever
+            return False  # and not at once back again, or two workers could take it from each other for ever
         except (errors.NotFound, errors.Conflict) as refusal:  # of the pipeline: no row is to blame
             await self._fail(job, refusal.detail)
-            return job
+            return True
         except BaseException as error:
             is_failure = isinstance(error, Exception) and not isinstance(error, errors.Unavailable)
             await self._hand_back(job, is_failure=is_failure)
             raise
         await self._hand_back(job, is_failure=False)
-        return job
+        return True
 
     async def _work(self, job: Import) -> Import:
         async with db.transaction(self._pool) as database:

@@ -24,7 +24,7 @@ from tests.queue.conftest import Queue
 SAMPLES: Final = Path(__file__).parents[1] / "channels/bounces"
 ITEM: Final = b"0QmCkLh2XnT7vRz9YbWd4e"
 PROOF: Final = b"0QmCkLh2XnT7vRz9YbWd4e.MzL-Or2yMNtwmoT4"
-GROUND: Final = Context(Settings(), "", SITE)
+CONTEXT: Final = Context(Settings(), "", SITE)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ class Stdin:
 
 async def pipe(queue: Queue, monkeypatch: pytest.MonkeyPatch, content: bytes) -> int:
     monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(content)))
-    return await bounces.run(GROUND, queue.pool, maildir=None, mbox=None)
+    return await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=None)
 
 
 async def reasons(queue: Queue) -> list[str]:
@@ -124,20 +124,20 @@ class TestMaildir:
 
     async def test_no_maildir(self, queue: Queue, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="no Maildir"):
-            await bounces.run(GROUND, queue.pool, maildir=tmp_path, mbox=None)
+            await bounces.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=None)
         with pytest.raises(CommandError, match="not both"):
-            await bounces.run(GROUND, queue.pool, maildir=tmp_path, mbox=tmp_path)
+            await bounces.run(CONTEXT, queue.pool, maildir=tmp_path, mbox=tmp_path)
 
     async def test_each_once(self, queue: Queue, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         item = await sent(queue)
         fill(folder, {"new/1": returned(item), "new/2": b"no mail", "cur/3:2,R": returned(item, "arf_abuse"),
                       "cur/4:2,S": returned(item, "postfix_delivered"), "new/.hidden": b"x"})  # fmt: skip
-        assert EX_OK == await bounces.run(GROUND, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert "3 mails: 2 reports, 2 of them new; 1 mails could not be read." in capsys.readouterr().out
         assert ["1:2,S", "2:2,FS", "3:2,RS", "4:2,S"] == names(folder / "cur")
         assert [".hidden"] == names(folder / "new")
         assert ["created", "sent!", "bounced", "complained"] == await queue.told(item)
-        assert EX_OK == await bounces.run(GROUND, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert "0 mails" in capsys.readouterr().out
 
     async def test_a_run_that_was_cut_goes_on(
@@ -153,9 +153,9 @@ class TestMaildir:
             return await take(*arguments, **named)
 
         monkeypatch.setattr(reports, "take_mail", failing)
-        assert EX_TEMPFAIL == await bounces.run(GROUND, queue.pool, maildir=folder, mbox=None)
+        assert EX_TEMPFAIL == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert (["0:2,S"], ["1", "2"]) == (names(folder / "cur"), names(folder / "new"))
-        assert EX_OK == await bounces.run(GROUND, queue.pool, maildir=folder, mbox=None)
+        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=folder, mbox=None)
         assert [] == names(folder / "new")
         told = await queue.fetch("select subject_id from event where type = 'queue_item.bounced'")
         assert {item.item_id for item in items} == {row["subject_id"] for row in told}
@@ -164,15 +164,15 @@ class TestMaildir:
 class TestMbox:
     async def test_no_mbox(self, queue: Queue, tmp_path: Path) -> None:
         with pytest.raises(CommandError, match="no mbox"):
-            await bounces.run(GROUND, queue.pool, maildir=None, mbox=tmp_path / "none")
+            await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=tmp_path / "none")
 
     async def test_each_once(self, queue: Queue, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         item = await sent(queue)
         file = tmp_path / "box"
         pack(file, [returned(item), returned(item, "vacation"), returned(item, "arf_abuse")])
-        assert EX_OK == await bounces.run(GROUND, queue.pool, maildir=None, mbox=file)
+        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         assert "3 mails: 2 reports, 2 of them new" in capsys.readouterr().out
-        assert EX_OK == await bounces.run(GROUND, queue.pool, maildir=None, mbox=file)
+        assert EX_OK == await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         assert "0 mails" in capsys.readouterr().out
         assert ["created", "sent!", "bounced", "complained"] == await queue.told(item)
         assert ["complaint"] == await reasons(queue)
@@ -183,7 +183,7 @@ class TestMbox:
         other = mailbox.mbox(file)
         other.lock()
         with pytest.raises(CommandError, match="in use"):
-            await bounces.run(GROUND, queue.pool, maildir=None, mbox=file)
+            await bounces.run(CONTEXT, queue.pool, maildir=None, mbox=file)
         other.unlock()
         other.close()
 

@@ -1,4 +1,4 @@
-"""The ground of the commands: the secret in the data folder, the port."""
+"""The context of the commands: the secret in the data folder, the port."""
 
 import asyncio
 import socket
@@ -15,8 +15,8 @@ from afterword.core.wire.site import Site
 
 async def secret_of(folder: Path, secret: str | None = None) -> bytes:
     chosen = settings.Settings(data_dir=folder, database_url="postgresql://nowhere/none", secret=secret)
-    async with context.stand(chosen, migrate=False) as standing:
-        return standing.site.secret
+    async with context.open_context(chosen, migrate=False) as opened:
+        return opened.site.secret
 
 
 class TestSecret:
@@ -58,9 +58,9 @@ class TestPort:
     async def test_taken(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as other:
             chosen = settings.Settings(port=other.getsockname()[1], worker_slots=1)
-            standing = context.Context(chosen, "postgresql://nowhere/none", Site("http://localhost", b"k" * 32))
+            opened = context.Context(chosen, "postgresql://nowhere/none", Site("http://localhost", b"k" * 32))
             with pytest.raises(CommandError, match="AFTERWORD_PORT"):
-                async with serve.running(standing, asyncio.Event()):
+                async with serve.running(opened, asyncio.Event()):
                     pass
 
 

@@ -5,14 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from afterword import db, errors
 from afterword.channels.base import Sent
-from afterword.cli import organizations, questionnaire_imports, tokens
+from afterword.cli import organizations, questionnaires, tokens
 from afterword.cli.demo import Form
 from afterword.cli.seed import Seeded, seed
 from afterword.core.organizations.access import SCOPES
@@ -21,7 +21,7 @@ from afterword.organizations import access
 from afterword.organizations import store as accounts_store
 from afterword.organizations.people import store as people_store
 from afterword.providers.health import service as health
-from afterword.questionnaires.service import InvalidFile
+from afterword.questionnaires.service import Imported, InvalidFile
 from afterword.queue.restores import service as guard
 from tests.conftest import House
 from tests.queue.conftest import Queue
@@ -54,7 +54,7 @@ def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "s
     )
 
 
-class TestGround:
+class TestContext:
     def test_a_database_that_is_away_is_a_sentence(self, tmp_path: Path) -> None:
         ended = shell("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
         assert 1 == ended.returncode
@@ -85,10 +85,10 @@ class TestCheck:
     async def test_nothing_is_stored(self, database_url: str, pool: db.Pool, tmp_path: Path) -> None:
         await seed(pool, SITE)
         file = tmp_path / "mine.yaml"
-        file.write_text(questionnaire_imports.read(Path("relationship")).replace("type: nps", "type: npx", 1))
+        file.write_text(questionnaires.read(Path("relationship")).replace("type: nps", "type: npx", 1))
         bad = shell(database_url, tmp_path, "questionnaire", "import", str(file), "--check")
         assert (1, True) == (bad.returncode, "type" in bad.stderr)
-        file.write_text(questionnaire_imports.read(Path("relationship")))
+        file.write_text(questionnaires.read(Path("relationship")))
         good = shell(database_url, tmp_path, "questionnaire", "import", str(file), "--check")
         assert (0, "Nothing is wrong; it would be version 1.\n") == (good.returncode, good.stdout)
         async with db.connection(pool) as database:
@@ -100,7 +100,7 @@ class TestCheck:
     ) -> None:
         await seed(pool, SITE)
         file = tmp_path / "mine.yaml"
-        file.write_text(f"public_link: {public}\n" + questionnaire_imports.read(Path("relationship")))
+        file.write_text(f"public_link: {public}\n" + questionnaires.read(Path("relationship")))
         ended = shell(database_url, tmp_path, "questionnaire", "import", str(file))
         assert f"Who may answer: {who}" in ended.stdout, ended.stderr
 
@@ -123,7 +123,7 @@ class TestSeed:
     async def test_again_makes_a_token_and_nothing_else(self, pool: db.Pool) -> None:
         first, second = await seed(pool, SITE), await seed(pool, SITE)
         assert first.token != second.token
-        differing = {name for name, value in first.as_document().items() if second.as_document()[name] != value}
+        differing = {name for name, value in asdict(first).items() if asdict(second)[name] != value}
         assert {"token"} == differing
 
 
@@ -165,7 +165,7 @@ class TestOrganization:
         assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == names
 
 
-async def found(pool: db.Pool, *, owner: str = "ann@acme.example") -> organizations.Founded:
+async def found(pool: db.Pool, *, owner: str = "ann@acme.example") -> organizations.Created:
     return await organizations.create(
         pool,
         domain="acme",
@@ -247,42 +247,45 @@ class TestRevoke:
         assert frozenset({"Queue.Read"}) == await opened_by(pool, other)
 
 
+async def import_questionnaire(
+    pool: db.Pool, *, file: Path, domain: str | None = None, application_id: str | None = None
+) -> Imported:
+    async with db.transaction(pool) as database:
+        return await questionnaires.import_file(database, file=file, domain=domain, application_id=application_id)
+
+
 class TestImport:
     async def test_no_file(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         with pytest.raises(errors.Invalid, match="cannot be read"):
-            await questionnaire_imports.import_questionnaire(
-                pool, file=tmp_path / "no.yaml", domain=None, application_id=None
-            )
+            await import_questionnaire(pool, file=tmp_path / "no.yaml")
 
     async def test_not_text(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         file = tmp_path / "picture.yaml"
         file.write_bytes(b"\xff\xd8\xff")
         with pytest.raises(errors.Invalid, match="UTF-8"):
-            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+            await import_questionnaire(pool, file=file)
 
     async def test_too_large(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         file = tmp_path / "large.yaml"
-        file.write_bytes(b"#" * (questionnaire_imports.FILE_BYTES_MAX + 1))
+        file.write_bytes(b"#" * (questionnaires.FILE_BYTES_MAX + 1))
         with pytest.raises(errors.Invalid, match="1,048,576"):
-            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+            await import_questionnaire(pool, file=file)
 
     async def test_faults_name_line_and_field(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         file = tmp_path / "faulty.yaml"
         file.write_text("display_name: X\ndefault_locale: en\ngroups:\n  - key: a\n    questions:\n      - key: b\n")
         with pytest.raises(InvalidFile) as caught:
-            await questionnaire_imports.import_questionnaire(pool, file=file, domain=None, application_id=None)
+            await import_questionnaire(pool, file=file)
         assert any("line 6" in str(one) and "questions[0].type" in str(one) for one in caught.value.problems)
 
     async def test_an_edited_file_is_the_next_version(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
-        text = questionnaire_imports.read(Path("relationship"))
+        text = questionnaires.read(Path("relationship"))
         versions: list[tuple[int, bool]] = []
         edited = text.replace("How likely are you", "How likely would you be")
         for content in (text, text, edited):
             file.write_text(content)
-            imported = await questionnaire_imports.import_questionnaire(
-                pool, file=file, domain=None, application_id=None
-            )
+            imported = await import_questionnaire(pool, file=file)
             versions.append((imported.version.number, imported.created))
         assert [(1, True), (1, False), (2, True)] == versions
 

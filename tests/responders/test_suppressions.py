@@ -174,30 +174,30 @@ class TestLifting:
 
 class TestFile:
     @pytest.fixture
-    def ground(self) -> Context:
+    def context(self) -> Context:
         return Context(Settings(), "", SITE)
 
     async def read(
-        self, ground: Context, pool: db.Pool, file: Path, text: str, **options: str
+        self, context: Context, pool: db.Pool, file: Path, text: str, **options: str
     ) -> suppressions.Imported:
         write(file, text)
         chosen = {"channel": "email", "reason": "blocked", **options}
-        return await suppressions.import_file(ground, pool, file=file, domain="demo", **chosen)
+        return await suppressions.import_file(context, pool, file=file, domain="demo", **chosen)
 
-    async def test_wrong(self, pool: db.Pool, house: House, ground: Context, tmp_path: Path) -> None:
+    async def test_wrong(self, pool: db.Pool, house: House, context: Context, tmp_path: Path) -> None:
         file = tmp_path / "a.csv"
         for options in ({"channel": "fax"}, {"reason": "because"}):
             with pytest.raises(errors.Invalid):
-                await self.read(ground, pool, file, "ann@example.com", **options)
+                await self.read(context, pool, file, "ann@example.com", **options)
         with pytest.raises(errors.Invalid, match="cannot be read"):
             await suppressions.import_file(
-                ground, pool, file=tmp_path / "none", domain="demo", channel="email", reason="blocked"
+                context, pool, file=tmp_path / "none", domain="demo", channel="email", reason="blocked"
             )
         with pytest.raises(errors.Invalid, match="no CSV"):
-            await self.read(ground, pool, file, "email\n\udcff\n")
+            await self.read(context, pool, file, "email\n\udcff\n")
 
     async def test_ok(
-        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, ground: Context, tmp_path: Path
+        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, context: Context, tmp_path: Path
     ) -> None:
         text = (
             "\ufeffName,Email,Reason,Note\r\n"
@@ -208,7 +208,7 @@ class TestFile:
             "Odd,odd@example.com,because,\r\n"
             "Ann,ANN@example.com,,\r\n"
         )
-        done = await self.read(ground, pool, tmp_path / "a.csv", text)
+        done = await self.read(context, pool, tmp_path / "a.csv", text)
         assert (5, 2, 2) == (done.rows, done.written, done.wrong)
         assert ["line 5", "line 6"] == [each.split(":")[0] for each in done.shown]
         assert "not an address" not in "".join(done.shown)
@@ -216,12 +216,12 @@ class TestFile:
         assert ("blocked", "complaint", "called, twice") == (
             found["ann@example.com"]["reason"], found["bob@example.com"]["reason"], found["bob@example.com"]["note"],
         )  # fmt: skip
-        again = await self.read(ground, pool, tmp_path / "a.csv", text)
+        again = await self.read(context, pool, tmp_path / "a.csv", text)
         assert (5, 0, 2) == (again.rows, again.written, again.wrong)
 
-    async def test_bare_lines(self, pool: db.Pool, house: House, ground: Context, tmp_path: Path) -> None:
+    async def test_bare_lines(self, pool: db.Pool, house: House, context: Context, tmp_path: Path) -> None:
         text = "".join(f"p{number}@example.com\n" for number in range(2_500))
-        done = await self.read(ground, pool, tmp_path / "a.csv", text, reason="unsubscribed")
+        done = await self.read(context, pool, tmp_path / "a.csv", text, reason="unsubscribed")
         assert (2_500, 2_500, 0) == (done.rows, done.written, done.wrong)
 
 

@@ -41,7 +41,6 @@ FAILURES_MAX: Final = 5  # in a row that led no further
 REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
 KEEP_DAYS: Final = 30
 ROWS_A_TURN: Final = 200  # then others get the event loop
-PREVIEW_ROWS: Final = 3
 ERRORS_KEPT_MAX: Final = 20  # of a row
 ERROR_CHARACTERS_MAX: Final = 500
 BUG: Final = "Something went wrong on our side."
@@ -70,16 +69,6 @@ class NewImport:
     dry_run: bool = False
     on_conflict: Policy = "error"
     strict: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """How a file is understood: its first rows as requests, how many were looked at, and those that are wrong."""
-
-    requests: Sequence[Mapping[str, Any]]
-    rows_total: int
-    looked_at: int
-    wrong: Sequence[ImportRow]
 
 
 async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Import:
@@ -118,39 +107,6 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
 def cut(content: bytes, *, separator: str, mapping: Mapping[str, str]) -> Cut:
     """A file in pieces, for a thread of its own: nothing here waits. Raises Malformed, Invalid, TooLarge."""
     return core_imports.cut(core_imports.decode(content), separator=separator, mapping=mapping)
-
-
-async def preview(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Preview:
-    """The first piece of a file, its rows checked but for references. Raises NotFound, NotPublished, Invalid."""
-    scheduler = await bulk.open_desk(
-        db, caller=caller, questionnaire_id=new.questionnaire_id, pipeline_id=new.pipeline_id, secret=secret
-    )
-    await _check(db, caller=caller, new=new)
-    rows = core_imports.read_piece(new.cut.pieces[0].content)
-    table = _Table(caller.organization_id, new.questionnaire_id, new.cut.sheet.columns, new.strict)
-    context = Context(now, times.zone_of(caller.time_zone), lax=True, strict=new.strict)
-    requests, references = await _wishes(db, table=table, rows=rows, context=context)
-    pointers = core_imports.pointers_of(new.cut.sheet.columns, new.cut.sheet.places)
-    wrong: list[ImportRow] = []
-    for place, request in enumerate(requests):
-        try:
-            if isinstance(request, errors.Invalid):
-                raise request
-            scheduler.schedule(
-                request.responder_channel_identifier, request.locale, request.send_time, item_id="", created_time=now
-            )
-        except errors.Refusal as refusal:
-            wrong.append(ImportRow(place + 1, "failed", None, references[place], _problem(refusal, pointers)))
-    return Preview(
-        requests=[
-            core_imports.document_of(table.columns, cells)
-            for cells in rows.rows[:PREVIEW_ROWS]
-            if not isinstance(cells, Fault)
-        ],
-        rows_total=new.cut.rows_total,
-        looked_at=len(requests),
-        wrong=wrong,
-    )
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
