@@ -56,7 +56,7 @@ nightly: setup programs ## every test at its full size, and those that only run 
 	  $(BIN)/pytest -m "faults or nightly" && exit $$failed
 
 # The quick checks first. The types need one core for a minute: beside the tests, but not beside those that measure.
-check: setup programs ## format, lint, import contracts, house rules, types, tests
+check: setup programs ## format, lint, import contracts, project rules, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports

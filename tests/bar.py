@@ -187,7 +187,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "contract/test_statements.py",
     ),
     _proof(
-        "T30", "forms of addresses that lead into the house; names that change; redirects; endless answers, bombs",
+        "T30", "forms of addresses in private networks; names that change; redirects; endless answers, bombs",
         "all", "all", "bytes at the canaries 0; no redirect; at most 64 KB", "channels/test_ssrf.py",
     ),
     _proof(
