@@ -313,6 +313,17 @@ def closed_page(head: Head) -> Response:
     return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
 
 
+def used_page(head: Head) -> Response:
+    """The questionnaire of this reference was begun by somebody else, or in another browser: 409."""
+    t = head.texts
+    text = t(
+        "Somebody has begun to answer here. If it was you, go on in the browser in which you began. Otherwise please "
+        "ask {name} for a new link.",
+        name=head.brand,
+    )
+    return _message(head, title=t("This link has been used"), text=text, status=409)
+
+
 def _message(
     head: Head,
     *,

@@ -1,39 +1,28 @@
 """The public pages of a questionnaire: the answer page, its short link, the public link. A GET never writes."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import db, errors, ids
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers import progress as answers_rules
-from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
-from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
-from afterword.core.text import locales
+from afterword.core.answers.form_tokens import draws_of, is_token, token_of
 from afterword.core.wire.site import Site
 from afterword.instances import answer_page as sheets
-from afterword.instances import forms, issuing, service, store
+from afterword.instances import forms, issuing, service, starts, store
 from afterword.instances import theme as looks
 from afterword.instances.answer_page import AnswerPage
 from afterword.instances.forms import Posted, Wrong
-from afterword.instances.page_sequence import PageSequence
+from afterword.instances.starts import Start
 from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Questionnaire
 from afterword.web import html, public
 from afterword.web.limits import Limiter
 from afterword.web.pages import Pages
 
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"
-START_PURPOSE: Final = "start"
-REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
-RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 FORM_STATUS_WRONG: Final = 422
 
 routes = Pages()
@@ -106,28 +95,12 @@ async def short_link(request: Request) -> Response:
     return html.redirect(sheets.address(instance.instance_id), status=302)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A start on a public link. `nonce` is made by the GET; with it the form sent twice makes one instance."""
-
-    sheet: AnswerPage
-    questionnaire: Questionnaire
-    reference_id: str | None
-    nonce: str
-    metadata: Changes
-
-    @property
-    def subject(self) -> str:
-        """What its token and its instance id are made of."""
-        return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
-
-
 @routes.get("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def public_link(request: Request) -> Response:
     """The first page of a questionnaire for whoever has the link; nothing is issued yet."""
     async with db.connection(request.state.pool) as database:
-        start = await _start(request, database, nonce=ids.secret())
-        closed = await _closed_link(database, start)
+        start = await starts.read(request, database, nonce=ids.secret())
+        closed = await _closed_link(request, database, start)
     return closed or _start_page(request, start)
 
 
@@ -140,13 +113,13 @@ async def post_public_link(request: Request) -> Response:
     instance_id: str | None = None
     try:
         async with db.transaction(request.state.pool) as database:
-            start = await _start(request, database, nonce=posted.start)
+            start = await starts.read(request, database, nonce=posted.start)
             start = replace(start, sheet=start.sheet.arranged(posted.layout))
-            closed = await _closed_link(database, start)
+            closed = await _closed_link(request, database, start)
             if closed is not None:
                 return closed
-            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
-                start = await _start(request, database, nonce=ids.secret())
+            if not is_token(posted.token, secret=site.secret, purpose=starts.START_PURPOSE, subject=start.subject):
+                start = await starts.read(request, database, nonce=ids.secret())
                 notice = start.sheet.texts("This page could not be read. Please send it again.")
                 return _start_page(request, start, posted=posted, notice=notice)
             wrong = _wrong_at_start(start, posted)
@@ -154,7 +127,10 @@ async def post_public_link(request: Request) -> Response:
                 return _start_page(request, start, posted=posted, wrong=wrong)
             instance_id = start.sheet.seed
             issued = (await _issued(request, database, start)).arranged(posted.layout)
-            return await _keep(request, database, issued, posted)
+            if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
+                return _used(request, issued)
+            answer = await _keep(request, database, issued, posted)
+            return starts.with_proof(request, answer, instance_id) if start.reference_id else answer
     except (db.Taken, service.Finalized):  # the same form at the same moment, or once more after the end
         if instance_id is None:
             raise
@@ -281,65 +257,18 @@ def _go(sheet: AnswerPage, page: int | None, **query: object) -> Response:
     return html.redirect(sheets.address(sheet.issued.instance_id, page=page if same else None, **query))
 
 
-async def _start(
-    request: Request,
-    database: db.Database,
-    *,
-    nonce: str,
-) -> Start:
-    """What a public link leads to: the instance of its reference, else one that may be issued; raises NotFound."""
-    questionnaire_id: str = request.path_params["questionnaire_id"]
-    reference_id: str | None = request.path_params.get("reference_id")
-    questionnaire = (
-        await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        if ids.is_id(questionnaire_id)
-        else None
-    )
-    if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
-        raise errors.NotFound("There is no such page.")
-    if reference_id is not None and not REFERENCE.match(reference_id):
-        raise errors.NotFound("There is no such page.")
-    declared = await metadata_service.declared(
-        database,
-        organization_id=questionnaire.organization_id,
-        application_id=questionnaire.owner_application_id,
-    )
-    metadata = _metadata(request, declared)
-    existing = reference_id and await store.get_instance_by_reference(
-        database,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire_id,
-        reference_id=reference_id,
-    )
-    if existing:
-        return Start(
-            await sheets.of_instance(database, instance=existing), questionnaire, reference_id, nonce, metadata
-        )
-    version = await questionnaires_store.get_version(
-        database, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
-    )
-    definition = version.definition
-    head = await sheets.head_of(
-        database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
-    )
-    secret = request.state.site.secret
-    subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
-    dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
-    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
-    instance_id = ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
-    return Start(
-        AnswerPage(head, PageSequence(definition, dealt, {}, facts, head.theme.layout), instance_id),
-        questionnaire,
-        reference_id,
-        nonce,
-        metadata,
-    )
+def _used(request: Request, sheet: AnswerPage) -> Response:
+    """Somebody else began with this reference: a guess tells no more than that, and so many a minute."""
+    _limiter(request).count_miss(_source(request))
+    return sheets.used_page(sheet.head)
 
 
-async def _closed_link(database: db.Database, start: Start) -> Response | None:
+async def _closed_link(request: Request, database: db.Database, start: Start) -> Response | None:
     """What stands in place of the first page when nothing can be started."""
     sheet = start.sheet
     if sheet.instance is not None:
+        if not start.is_of(request):
+            return _used(request, sheet)
         if sheet.instance.finalized:  # whoever knows a reference may not reach the instance's own page
             return sheets.thank_you_page(sheet)
         return await _closed(database, sheet)
@@ -371,7 +300,7 @@ def _start_page(
         sheet,
         number,
         action=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-        token=token_of(site.secret, START_PURPOSE, start.subject),
+        token=token_of(site.secret, starts.START_PURPOSE, start.subject),
         start=start.nonce,
         marked=sheet.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
@@ -413,27 +342,6 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
             draw=draws_of(site.secret, "deal", start.subject),
         )
     return await sheets.of_instance(database, instance=instance)
-
-
-def _metadata(request: Request, declared: Declared) -> Changes:
-    """The metadata in a public link's query: declared names alone, for anybody can write there."""
-    changes = Changes()
-    for name, value in request.query_params.multi_items():
-        inner = RESPONDER_NAME.match(name)
-        plain = inner.group(1) if inner else name
-        kind = "responder" if inner else declared.kind_of(plain)
-        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
-            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
-    return changes
-
-
-def _locale(request: Request, definition: Definition) -> str:
-    """The language of a start: the link's own, else the first that the browser names, else the default."""
-    wanted = request.query_params.get("locale")
-    if wanted:
-        return locales.match(wanted, definition.locales, definition.default_locale)
-    header = request.headers.get("accept-language", "")
-    return locales.accepted(header, definition.locales, definition.default_locale)
 
 
 def _page(

@@ -327,6 +327,68 @@ class TestPublicLink:
         thanks = await client.get(address)
         assert (200, False) == (thanks.status_code, instance in thanks.text)
 
+    async def test_reference_is_begun_once(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        """A stranger who guesses an order number neither overwrites nor finishes, nor learns the page's address."""
+        address = f"/p/{shop.questionnaire_id}/ref/order-1044"
+        fields = {shop.name("nps"): "9", "go": "next"}
+        async with httpx2.AsyncClient(base_url=shop.url, headers={"Accept": "text/html"}) as stranger:
+            early = {**await form(stranger, address), shop.name("nps"): "0", "go": "next"}
+            page = await form(client, address)
+            first = await client.post(address, data={**page, **fields})
+            instance_id = first.headers["location"].removeprefix("/a/").partition("?")[0]
+            late = {**early, "start": "A" * 22}
+            for answer in (
+                await stranger.get(address),
+                await stranger.post(address, data=early),
+                await stranger.post(address, data=late),
+                await stranger.get(address, headers={"Cookie": f"begun={'0' * 32}"}),
+            ):
+                assert 409 == answer.status_code
+                assert "This link has been used" in answer.text
+                assert instance_id not in answer.text
+            assert {"nps": 9} == await shop.answers(instance_id)
+            again = await client.post(address, data={**page, **fields})  # the same form once more
+            assert first.headers["location"] == again.headers["location"]
+            assert 200 == (await client.get(address)).status_code
+            client.cookies.clear()
+            assert 409 == (await client.get(address)).status_code
+            assert 303 == (await answer_all(client, shop, instance_id)).status_code
+            assert 409 == (await stranger.get(address)).status_code
+
+    async def test_reference_of_an_instance_of_the_api(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        """Whoever comes first begins it."""
+        instance = await shop.issue()
+        async with db.transaction(shop.pool) as database:
+            await database.execute(
+                "update questionnaire_instance set reference_id = 'order-1045', created_by = $2 where instance_id = $1",
+                instance.instance_id,
+                shop.organization_id,
+            )
+        address = f"/p/{shop.questionnaire_id}/ref/order-1045"
+        async with httpx2.AsyncClient(base_url=shop.url, headers={"Accept": "text/html"}) as stranger:
+            early = {**await form(stranger, address), shop.name("nps"): "0", "go": "next"}
+            first = await client.post(
+                address, data={**await form(client, address), shop.name("nps"): "9", "go": "next"}
+            )
+            assert first.headers["location"].startswith(f"/a/{instance.instance_id}")
+            assert [409, 409] == [
+                (await stranger.post(address, data=early)).status_code,
+                (await stranger.get(address)).status_code,
+            ]
+        assert {"nps": 9} == await shop.answers(instance.instance_id)
+
+    async def test_guessed_references_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
+        address = f"/p/{shop.questionnaire_id}/ref/order-1046"
+        await client.post(address, data={**await form(client, address), shop.name("nps"): "9", "go": "next"})
+        client.cookies.clear()
+        answer = await client.get(address)
+        for _ in range(2 * MISSES_DEFAULT + 2):  # the minute may turn in between
+            if answer.status_code == 429:
+                break
+            answer = await client.get(address)
+        assert 429 == answer.status_code
+        assert answer.headers["retry-after"]
+
     async def test_bad_reference(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         assert 404 == (await client.get(f"/p/{shop.questionnaire_id}/ref/a%20b")).status_code
         assert 404 == (await client.get(f"/p/{shop.questionnaire_id}/ref/{'a' * 101}")).status_code

@@ -14,12 +14,12 @@ SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
 MODULES = (
-    "instances/sheets.py",
+    "instances/answer_page.py",
     "instances/pages.py",
     "instances/forms.py",
     "instances/views.py",
     "responders/pages.py",
-    "queue/trials/pages.py",
+    "intake/test_messages/pages.py",
     "web/public.py",
 )
 

@@ -1,0 +1,155 @@
+"""A start on a public link: what it leads to, and who may go on with what was begun by a reference.
+
+A reference is often an order number, which others guess. It begins an instance once. Afterwards only the form or the
+browser that began goes on by it, which a cookie proves; the instance's own address works for everybody who has it.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterword import db, errors, ids
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers import progress as answers_rules
+from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.questionnaires.definition import Definition
+from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.instances import answer_page as sheets
+from afterword.instances import store
+from afterword.instances.answer_page import AnswerPage
+from afterword.instances.page_sequence import PageSequence
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Questionnaire
+
+START_PURPOSE: Final = "start"
+BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
+BEGUN_DAYS: Final = 365
+REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
+RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A start on a public link. `nonce` is made by the GET; with it the form sent twice makes one instance."""
+
+    sheet: AnswerPage
+    questionnaire: Questionnaire
+    reference_id: str | None
+    nonce: str
+    metadata: Changes
+
+    @property
+    def subject(self) -> str:
+        """What its token and its instance id are made of."""
+        return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
+
+    def is_of(self, request: Request) -> bool:
+        """Whether the instance is still to be begun, or was begun by this form or in this browser."""
+        instance, secret = self.sheet.issued, request.state.site.secret
+        if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
+            return True
+        if instance.instance_id == _instance_id(secret, self.subject):
+            return True
+        cookie = request.cookies.get(BEGUN_PURPOSE, "")
+        return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
+
+
+async def read(
+    request: Request,
+    database: db.Database,
+    *,
+    nonce: str,
+) -> Start:
+    """What a public link leads to: the instance of its reference, else one that may be issued; raises NotFound."""
+    questionnaire_id: str = request.path_params["questionnaire_id"]
+    reference_id: str | None = request.path_params.get("reference_id")
+    questionnaire = (
+        await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        if ids.is_id(questionnaire_id)
+        else None
+    )
+    if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
+        raise errors.NotFound("There is no such page.")
+    if reference_id is not None and not REFERENCE.match(reference_id):
+        raise errors.NotFound("There is no such page.")
+    declared = await metadata_service.declared(
+        database,
+        organization_id=questionnaire.organization_id,
+        application_id=questionnaire.owner_application_id,
+    )
+    metadata = _metadata(request, declared)
+    existing = reference_id and await store.get_instance_by_reference(
+        database,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire_id,
+        reference_id=reference_id,
+    )
+    if existing:
+        return Start(
+            await sheets.of_instance(database, instance=existing), questionnaire, reference_id, nonce, metadata
+        )
+    version = await questionnaires_store.get_version(
+        database, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
+    )
+    definition = version.definition
+    head = await sheets.head_of(
+        database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
+    )
+    secret = request.state.site.secret
+    subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
+    dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
+    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
+    return Start(
+        AnswerPage(head, PageSequence(definition, dealt, {}, facts, head.theme.layout), _instance_id(secret, subject)),
+        questionnaire,
+        reference_id,
+        nonce,
+        metadata,
+    )
+
+
+def with_proof(request: Request, answer: Response, instance_id: str) -> Response:
+    """Let this browser alone go on by the reference; others have to know the instance's own address."""
+    site: Site = request.state.site
+    answer.set_cookie(
+        BEGUN_PURPOSE,
+        token_of(site.secret, BEGUN_PURPOSE, instance_id),
+        max_age=BEGUN_DAYS * 86_400,
+        path=request.url.path,
+        secure=site.public_url.startswith("https:"),
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
+
+
+def _instance_id(secret: bytes, subject: str) -> str:
+    """The id of the instance that a form makes: the same form sent twice makes one."""
+    return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
+
+
+def _metadata(request: Request, declared: Declared) -> Changes:
+    """The metadata in a public link's query: declared names alone, for anybody can write there."""
+    changes = Changes()
+    for name, value in request.query_params.multi_items():
+        inner = RESPONDER_NAME.match(name)
+        plain = inner.group(1) if inner else name
+        kind = "responder" if inner else declared.kind_of(plain)
+        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
+            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
+    return changes
+
+
+def _locale(request: Request, definition: Definition) -> str:
+    """The language of a start: the link's own, else the first that the browser names, else the default."""
+    wanted = request.query_params.get("locale")
+    if wanted:
+        return locales.match(wanted, definition.locales, definition.default_locale)
+    header = request.headers.get("accept-language", "")
+    return locales.accepted(header, definition.locales, definition.default_locale)
