@@ -135,7 +135,7 @@ async def _responder(db: Database, look: Look) -> dict[str, Any]:
     if found is None:
         return event.data
     if "created_time" in event.data:
-        found = msgspec.convert(event.data, responders_store.ShownResponder)
+        found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders_store.ShownResponder)
     identifiers = await responders_store.list_identifiers(
         db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
     )

@@ -1,4 +1,4 @@
-"""The HTTP doors of the event log, of webhooks and of their deliveries."""
+"""The HTTP routes of the event log, of webhooks and of their deliveries."""
 
 from afterword.events.deliveries import api as deliveries_api
 from afterword.events.log import api as log_api
@@ -8,5 +8,5 @@ from afterword.web.operations import Routes
 
 
 def routes_of(render: Render) -> list[Routes]:
-    """The tables of the slice; `render` shows what events keep as resources."""
+    """The routes of the package; `render` turns the rows in events into resources."""
     return [log_api.routes_of(render), webhooks_api.routes, deliveries_api.routes]

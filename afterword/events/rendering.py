@@ -1,4 +1,4 @@
-"""What turns the rows that events keep into resources: handed down by the roots, which know all slices."""
+"""The function that turns the rows in events into resources; the roots pass it, because they know all packages."""
 
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
@@ -10,10 +10,10 @@ from afterword.events.store import Event
 
 
 class Render(Protocol):
-    """Makes `data` of events as the GET of their subject shows it; `zones` by organization_id."""
+    """Renders `data` of events as the GET of their subject shows it; `zones` by organization_id."""
 
     async def __call__(
         self, db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
     ) -> list[dict[str, Any]]:
-        """One object an event, in their order."""
+        """One object per event, in order."""
         ...

@@ -12,20 +12,19 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did it: `user`, `token`, `responder`, `worker` or `gateway`, and which one."""
+    """The author of a change. `kind`: `user`, `token`, `responder`, `worker` or `gateway`."""
 
     kind: str = "worker"
     id: str | None = None
 
     @classmethod
     def of(cls, caller: Caller) -> "Actor":
-        """Whoever sent the request."""
         return cls(caller.actor_kind, caller.actor_id or None)
 
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """What happened to which thing. `data` is the row after the change, as JSON; doors render it as the resource."""
+    """An event to append. `data` is the row after the change, as JSON; handlers render it as the resource."""
 
     organization_id: str
     event_id: str
@@ -42,7 +41,7 @@ class NewEvent:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A row of the log. `seq` grows with insertion, not with commit: readers go by (xid, seq)."""
+    """A row of the log. `seq` grows with insertion, not with commit: readers order by (xid, seq)."""
 
     organization_id: str
     event_id: str
@@ -68,7 +67,6 @@ _COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questi
 
 
 async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
-    """Append all of them in their order, with one statement."""
     await db.execute(
         """insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                               is_terminal, actor_kind, actor_id, test, data)
@@ -77,8 +75,8 @@ async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  #
            from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
                        $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
              with ordinality as e (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-                                   is_terminal, actor_kind, actor_id, test, data, place)
-           order by place""",
+                                   is_terminal, actor_kind, actor_id, test, data, position)
+           order by position""",
         [event.organization_id for event in events],
         [event.event_id for event in events],
         [event.type for event in events],
@@ -112,11 +110,11 @@ async def list_events(
 
 
 async def claim_reader(db: Database, *, reader: str) -> bool:
-    """Hold the reader's cursor, at the log's beginning for a new one, until we commit.
+    """Lock the reader's cursor until we commit; a new one begins at the start of the log.
 
-    False: another holds it, or the log has the order of another cluster, in which nobody could go on.
+    Returns False if another process has it, or while the log has the order of another cluster.
     """
-    await db.execute(  # only where there is none: a conflict would wait for whoever moves the cursor
+    await db.execute(  # a conflict would wait for the process that moves the cursor
         """insert into event_cursor (reader) select $1 where not exists (select from event_cursor where reader = $1)
            on conflict (reader) do nothing""",
         reader,
@@ -132,17 +130,18 @@ async def claim_reader(db: Database, *, reader: str) -> bool:
 async def list_unread_events(  # any tenant: a reader serves all of them
     db: Database, *, reader: str, types: Sequence[str], limit: int
 ) -> tuple[list[Event], int]:
-    """What stands behind the reader's cursor and can no longer be overtaken, in the order of (xid, seq); how much.
+    """Return the events behind the reader's cursor in the order of (xid, seq), and the count of rows passed.
 
-    Of other types, which are most of the log to most readers, only the last one comes, with empty data: there the
-    cursor goes.
+    Rows that a running transaction may still precede are left out. Of other types only the last row comes, with empty
+    data, so that the cursor can move there.
     """
     rows = await db.fetch(
         f"""select e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id, e.subject_version,
                   e.is_terminal, e.actor_kind, e.actor_id, e.test, e.created_time, e.passed,
                   case when e.type = any($2::text[]) then e.data else '{{}}'::jsonb end as data
            from (
-             select unread.*, row_number() over (order by unread.xid, unread.seq) as place, count(*) over () as passed
+             select unread.*, row_number() over (order by unread.xid, unread.seq) as position,
+               count(*) over () as passed
              from event_cursor c, lateral (
                select {_COLUMNS}, xid from event
                where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -150,8 +149,8 @@ async def list_unread_events(  # any tenant: a reader serves all of them
              ) unread
              where c.reader = $1
            ) e
-           where e.type = any($2::text[]) or e.place = e.passed
-           order by e.place""",
+           where e.type = any($2::text[]) or e.position = e.passed
+           order by e.position""",
         reader,
         list(types),
         limit,
@@ -160,7 +159,6 @@ async def list_unread_events(  # any tenant: a reader serves all of them
 
 
 async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
-    """Move the cursor behind `last`."""
     await db.execute(
         """update event_cursor c set xid = e.xid, seq = e.seq, updated_time = now()
            from event e where c.reader = $1 and e.organization_id = $2 and e.event_id = $3""",

@@ -1,4 +1,4 @@
-"""Delivers events to webhooks: deals them out from the log, claims, calls with no transaction open, settles.
+"""Delivers events to webhooks: fan-out from the log, claim, call with no transaction open, settle.
 
 It has slots of its own: a target that hangs holds two of them, and nothing of what sends messages.
 """
@@ -25,15 +25,15 @@ from afterword.events.rendering import Render
 from afterword.events.sending import service as sending
 from afterword.events.sending.store import Delivery, LaneKey
 from afterword.events.store import Event
-from afterword.events.webhooks.service import place_of
+from afterword.events.webhooks.service import seal_context
 from afterword.worker.failures import cause_of
 from afterword.worker.pace import AWAY_SECONDS_MAX
 from afterword.worker.waiting import first_of, wait
 
 SLOTS: Final = 40
-DEAL_SECONDS: Final = 0.25
-DEAL_EVENTS_MAX: Final = 500
-DEALT_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
+FAN_OUT_SECONDS: Final = 0.25
+FAN_OUT_EVENTS_MAX: Final = 500
+FAN_OUT_DELIVERIES_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
 POLL_SECONDS: Final = 0.5
 REAP_SECONDS: Final = 5.0
 REAP_MAX: Final = 50
@@ -69,34 +69,36 @@ class Deliverer:
         self._lease_seconds = lease_seconds
         self._call_seconds = call_seconds
         self._cursor: LaneKey = sending.START
-        self._deal_events = DEAL_EVENTS_MAX
+        self._fan_out_events = FAN_OUT_EVENTS_MAX
         self._flights: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Deal out, rescue and deliver until `stop`; then close the caller."""
+        """Fan out, reap and deliver until `stop`; then close the caller."""
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._repeat(self.deal_out, DEAL_SECONDS, stop))
+                group.create_task(self._repeat(self.fan_out, FAN_OUT_SECONDS, stop))
                 group.create_task(self._repeat(self._reap, REAP_SECONDS, stop))
                 group.create_task(self._deliver(stop))
         finally:
             await self._caller.close()
 
-    async def deal_out(self) -> bool:
-        """Pass the next events of the log; whether there may be more.
+    async def fan_out(self) -> bool:
+        """Fan out the next events of the log; return True if there may be more.
 
-        Fewer at a time where many webhooks want them, or the database was too slow: the webhooks are locked meanwhile.
+        Takes fewer at a time if many webhooks subscribe or the database is slow, because the webhooks are locked.
         """
-        limit = self._deal_events
-        self._deal_events = max(1, limit // 2)  # unless it ends well
+        limit = self._fan_out_events
+        self._fan_out_events = max(1, limit // 2)  # unless it ends well
         async with db.transaction(self._pool) as database:
-            passed, dealt = await sending.deal_out(database, limit=limit)
-        if dealt <= DEALT_MAX:
-            self._deal_events = min(DEAL_EVENTS_MAX, limit * 2 if dealt <= DEALT_MAX // 4 else limit)
-        if dealt:
+            passed_count, delivery_count = await sending.fan_out(database, limit=limit)
+        if delivery_count <= FAN_OUT_DELIVERIES_MAX:
+            self._fan_out_events = min(
+                FAN_OUT_EVENTS_MAX, limit * 2 if delivery_count <= FAN_OUT_DELIVERIES_MAX // 4 else limit
+            )
+        if delivery_count:
             self._wake.set()
-        return passed == limit
+        return passed_count == limit
 
     async def turn(self) -> int:
         """Claim what fits into the free slots and begin to send it; how many that was."""
@@ -174,7 +176,7 @@ class Deliverer:
                 logger.error("a delivery failed", exc_info=error)
 
     async def _serve(self, delivery: Delivery) -> None:
-        if not delivery.is_wanted:  # it was given other types or another binding since, perhaps another target too
+        if not delivery.is_subscribed:  # it was given other types or another binding since, perhaps another target too
             reply = Reply(duration_ms=0, error="The webhook does not want this any more.", is_ours=True, is_last=True)
             await self._settle(delivery, reply)
             return
@@ -221,7 +223,7 @@ class Deliverer:
         )
 
     def _signed(self, delivery: Delivery, content: bytes, now: datetime) -> Mapping[str, str]:
-        place = place_of(delivery.lease.organization_id, delivery.lease.webhook_id)
+        place = seal_context(delivery.lease.organization_id, delivery.lease.webhook_id)
         keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in delivery.secrets]
         return webhooks.sign(content, event_id=delivery.event.event_id, timestamp=int(now.timestamp()), keys=keys)
 

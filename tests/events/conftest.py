@@ -63,9 +63,9 @@ class Desk:
         return [one.event_id for one in told]
 
     async def deliver(self, deliverer: Deliverer) -> None:
-        """Deal out all that is committed, and send whatever is due, until nothing is."""
+        """Fan out all committed events, and send what is due, until nothing is."""
         await settled(self.pool)
-        while await deliverer.deal_out():
+        while await deliverer.fan_out():
             pass
         while await deliverer.turn():
             await deliverer.settle_all()

@@ -180,8 +180,10 @@ class TestCounterHasPassed:
         await self.restore_and_pass(pool, house)
         async with db.connection(pool) as database:
             await database._connection.execute(
-                """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_until)
-                   select organization_id, questionnaire_id, '', 'Europe/Athens', '2026-01-05' from questionnaire"""
+                """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max,
+                     kept_until)
+                   select organization_id, questionnaire_id, '', 'Europe/Athens', 100, '2026-01-05'
+                   from questionnaire"""
             )
 
         async def until() -> dict[str, date]:

@@ -271,7 +271,7 @@ class TestDelivered:
             # Ours has the lower number and stands in front; but what it followed has come before.
             await settled(desk.pool)
             async with db.transaction(desk.pool) as database:
-                await sending.deal_out(database, limit=1)
+                await sending.fan_out(database, limit=1)
             while await deliverer.turn():
                 await deliverer.settle_all()
             assert ["tag.added", "tag.removed"] == types_of(receiver)
@@ -360,7 +360,7 @@ class TestClaims:
             for _ in range(20):
                 await desk.tell("tag.added", "pipeline.created")
             deliverers = [make_deliverer(call_seconds=30.0) for _ in range(2)]
-            while await deliverers[0].deal_out():
+            while await deliverers[0].fan_out():
                 pass
             async with asyncio.timeout(30):
                 while len(good.given) < 20 or len(hanging.given) < 2:
@@ -381,7 +381,7 @@ class TestClaims:
             deliverers = [make_deliverer() for _ in range(2)]
             async with asyncio.timeout(60):
                 while len(receiver.given) < 60:
-                    await asyncio.gather(*(each.deal_out() for each in deliverers))
+                    await asyncio.gather(*(each.fan_out() for each in deliverers))
                     await asyncio.gather(*(each.turn() for each in deliverers))
                     await asyncio.gather(*(each.settle_all() for each in deliverers))
             await asyncio.gather(*(desk.deliver(each) for each in deliverers))
@@ -394,7 +394,7 @@ class TestClaims:
             hook = await desk.hook(receiver.url)
             await desk.tell("tag.added")
             lost, other = make_deliverer(lease_seconds=0.0), make_deliverer()
-            await lost.deal_out()
+            await lost.fan_out()
             async with db.transaction(desk.pool) as database:
                 deliveries, _ = await sending.claim(database, after=sending.START, limit=9, lease_seconds=0.0)
             assert 1 == len(deliveries)
@@ -419,7 +419,7 @@ class TestClaims:
         async with Receiver() as receiver:
             hook = await desk.hook(receiver.url)
             await desk.tell("tag.added")
-            await deliverer.deal_out()
+            await deliverer.fan_out()
             await desk.ask("DELETE", f"/webhook/{hook['webhook_id']}", status=204)
             await desk.deliver(deliverer)
             assert 0 == receiver.connections
@@ -454,7 +454,7 @@ class TestSettling:
         async with Receiver() as receiver:
             hook = await desk.hook(receiver.url)
             await desk.tell("tag.added")
-            await deliverer.deal_out()
+            await deliverer.fan_out()
             assert 1 == await deliverer.turn()
             async with db.transaction(desk.pool) as database:
                 await database.fetch("select 1 from webhook for no key update")

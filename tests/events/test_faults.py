@@ -122,16 +122,16 @@ async def _record(database: db.Database, house: House, type_name: str, subject_i
 
 
 async def _read_and_die(database_url: str, done: asyncio.Event, chance: random.Random) -> int:
-    """Deal out on one connection after the other, each killed in the middle of a transaction."""
+    """Fan out on one connection after the other, each killed in the middle of a transaction."""
     kills = 0
     while not done.is_set() or kills < KILLS:
         async with await db.open_pool(database_url, size_max=1, application_name="reader") as pool:
             with contextlib.suppress(errors.Unavailable):
                 for _ in range(chance.randrange(1, 4)):
                     async with db.transaction(pool) as database:
-                        await sending.deal_out(database, limit=97)
+                        await sending.fan_out(database, limit=97)
                 async with db.transaction(pool) as database:
-                    await sending.deal_out(database, limit=97)
+                    await sending.fan_out(database, limit=97)
                     await database.execute("select pg_terminate_backend(pg_backend_pid())")
                 raise AssertionError("it was killed")
         kills += 1

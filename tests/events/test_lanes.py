@@ -30,7 +30,7 @@ class TestTurns:
         await desk.tell(*["tag.added"] * 4)
         await theirs.tell("tag.added")
         async with db.transaction(desk.pool) as database:
-            await sending.deal_out(database, limit=500)
+            await sending.fan_out(database, limit=500)
         counts: dict[str, int] = {}
         after = sending.START
         for _ in range(4):  # fewer places than its webhooks could fill
@@ -44,7 +44,7 @@ class TestTurns:
         hooks = {(await desk.hook(NOBODY))["webhook_id"] for _ in range(12)}
         await desk.tell(*["tag.added"] * 200)
         async with db.transaction(desk.pool) as database:
-            await sending.deal_out(database, limit=500)
+            await sending.fan_out(database, limit=500)
         seen: set[str] = set()
         for _ in range(200):
             async with db.transaction(desk.pool) as database:
@@ -72,7 +72,7 @@ class TestTurns:
             await desk.deliver(deliverer)
             await desk.hook(good.url)
             await desk.tell("tag.removed")
-            await deliverer.deal_out()
+            await deliverer.fan_out()
             stop = asyncio.Event()
             running = asyncio.create_task(deliverer._deliver(stop))
             await until(lambda: bool(good.given))
@@ -89,7 +89,7 @@ class TestFailing:
             now = database.clock.now()
             asked = rules.Reply(duration_ms=1, status=429, retry_after_seconds=600.0)
             for reply in (asked, rules.Reply(duration_ms=1, status=500), rules.Reply(duration_ms=1, status=200)):
-                await webhooks.note(database, **key, reply=reply, now=now)
+                await webhooks.record_reply(database, **key, reply=reply, now=now)
                 until_time = await database.fetch_value("select resume_time from webhook")
                 assert 600 == (until_time - now).total_seconds()
 
@@ -100,7 +100,7 @@ class TestFailing:
         async with db.transaction(desk.pool) as database:
             now = database.clock.now()
             for _ in range(len(rules.REST_SECONDS) + 2):
-                await webhooks.note(database, **key, reply=rules.Reply(duration_ms=1, status=500), now=now)
+                await webhooks.record_reply(database, **key, reply=rules.Reply(duration_ms=1, status=500), now=now)
                 until_time = await database.fetch_value("select resume_time from webhook")
                 rests.append((until_time - now).total_seconds())
         assert [*rules.REST_SECONDS, 300, 300] == rests
@@ -113,7 +113,7 @@ class TestWanted:
             hook = await desk.hook(receiver.url)
             path = f"/webhook/{hook['webhook_id']}"
             await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
-            await deliverer.deal_out()
+            await deliverer.fan_out()
             await desk.ask("PATCH", path, json={"event_types": ["tag.removed"]})
             await desk.deliver(deliverer)
             assert 1 == len(receiver.given)
@@ -130,7 +130,7 @@ class TestWanted:
         async with Receiver() as receiver:
             hook = await desk.hook(receiver.url)
             await desk.tell("tag.added", questionnaire_id=None)
-            await deliverer.deal_out()
+            await deliverer.fan_out()
             await desk.ask(
                 "PATCH", f"/webhook/{hook['webhook_id']}", json={"application_id": desk.house.application_id}
             )
@@ -138,19 +138,19 @@ class TestWanted:
             assert 0 == len(receiver.given)
 
 
-class TestDealing:
+class TestFanOut:
     async def test_fewer_at_a_time_where_many_want_them(
         self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(deliverers, "DEALT_MAX", 8)
-        deliverer._deal_events = 16
+        monkeypatch.setattr(deliverers, "FAN_OUT_DELIVERIES_MAX", 8)
+        deliverer._fan_out_events = 16
         hook = await desk.hook(NOBODY)
         told = await desk.tell(*["tag.added"] * 40)
         limits: list[int] = []
         more = True
         while more:
-            limits.append(deliverer._deal_events)
-            more = await deliverer.deal_out()
+            limits.append(deliverer._fan_out_events)
+            more = await deliverer.fan_out()
         assert [16, 8, 8] == limits[:3]
         assert sorted(told) == sorted(one["event_id"] for one in await desk.deliveries(hook["webhook_id"]))
 
@@ -158,21 +158,21 @@ class TestDealing:
         self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Else one that is too much for the database would fail for ever, and nobody be told of anything."""
-        deal_out = sending.deal_out
+        fan_out = sending.fan_out
         limits: list[int] = []
 
         async def refuse(database: db.Database, *, limit: int) -> tuple[int, int]:
             limits.append(limit)
             if limit > 100:
                 raise errors.Unavailable("Too slow.")
-            return await deal_out(database, limit=limit)
+            return await fan_out(database, limit=limit)
 
-        monkeypatch.setattr(sending, "deal_out", refuse)
+        monkeypatch.setattr(sending, "fan_out", refuse)
         await desk.hook(NOBODY)
         await desk.tell("tag.added")
         for _ in range(3):
             with pytest.raises(errors.Unavailable):
-                await deliverer.deal_out()
-        await deliverer.deal_out()
+                await deliverer.fan_out()
+        await deliverer.fan_out()
         assert [500, 250, 125, 62] == limits
-        assert deliverer._deal_events > 62
+        assert deliverer._fan_out_events > 62

@@ -7,7 +7,7 @@ import pytest
 from afterword import db, sealing
 from afterword.core.organizations.access import SCOPES
 from afterword.events.webhooks import service
-from afterword.events.webhooks.service import place_of
+from afterword.events.webhooks.service import seal_context
 from afterword.organizations import service as accounts
 from tests.conftest import House
 from tests.events.conftest import OPEN_SITE, Desk
@@ -70,7 +70,7 @@ class TestCreate:
         async with db.connection(desk.pool) as database:
             (row,) = await database.fetch("select * from webhook")
         assert made["secret"].encode() not in bytes(row["secret"])
-        place = place_of(desk.house.organization_id, made["webhook_id"])
+        place = seal_context(desk.house.organization_id, made["webhook_id"])
         assert made["secret"] == sealing.unseal(row["secret"], secret=OPEN_SITE.secret, place=place)
 
 

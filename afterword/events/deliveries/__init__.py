@@ -1,1 +1,1 @@
-"""Deliveries: one event for one webhook, until its target took it or every attempt failed."""
+"""Deliveries: one event for one webhook, until its target accepts it or every attempt fails."""

@@ -1,4 +1,4 @@
-"""The HTTP door of deliveries: the log of an endpoint, and sending again."""
+"""The HTTP routes of deliveries: the list of an endpoint, and redelivery."""
 
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -20,7 +20,7 @@ PATH: Final = "/webhook/{webhook_id}/delivery"
 
 
 class Delivery(fields.Resource):
-    """One event for one endpoint, and what became of it. What the target answered is text, whatever it says it is."""
+    """One event for one endpoint, and its outcome. `response_excerpt` is plain text, whatever type the target names."""
 
     delivery_id: fields.Id
     webhook_id: fields.Id
@@ -38,7 +38,7 @@ class Delivery(fields.Resource):
 
 
 class RedeliveryRequest(fields.Request):
-    """Which span of the event log: from a time on, or behind a cursor of it."""
+    """A span of the event log: from a time on, or behind a cursor."""
 
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
@@ -46,7 +46,7 @@ class RedeliveryRequest(fields.Request):
 
 
 class Redelivery(fields.Answer):
-    """How many deliveries that made or began anew. `next_cursor`, for `after`: where there are more events."""
+    """`count` deliveries were created or restarted. `next_cursor`: `after` of the next request; null: no more."""
 
     count: int
     next_cursor: str | None
@@ -83,7 +83,7 @@ async def get_delivery(call: Call[None], db: Database) -> Answer:
     answer=Delivery,
     status=200,
     summary="Redeliver one delivery",
-    description="From its first attempt on, with the same `webhook-id`; one that waits is tried at once.",
+    description="From its first attempt on, with the same `webhook-id`; a waiting one is tried at once.",
 )
 async def redeliver(call: Call[Any], db: Database) -> Answer:
     delivery = await service.redeliver(
@@ -99,29 +99,30 @@ async def redeliver(call: Call[Any], db: Database) -> Answer:
     answer=Redelivery,
     status=200,
     summary="Redeliver a span of the event log",
-    description=f"From `from_time` (until `to_time`), or behind the cursor `after`: what the webhook wants now, also "
-    f"what it was never sent. With the same `webhook-id`; at most {service.REPLAY_EVENTS_MAX:,} events at a time.",
+    description="From `from_time` (until `to_time`), or behind the cursor `after`: all events that the webhook "
+    f"subscribes to now, sent before or not. With the same `webhook-id`; at most "
+    f"{service.REPLAY_EVENTS_MAX:,} events at a time.",
 )
 async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
     await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
-    place = await _place(call, db)
+    position = await _position(call, db)
     found = await service.replay(
         db,
         caller=call.caller,
         webhook_id=call.ids["webhook_id"],
         from_time=_instant(call.body.from_time),
         to_time=_instant(call.body.to_time),
-        after=place,
+        after=position,
     )
     cursor = None if found.last_id is None else log.cursor_of(found.last_id, secret=call.site.secret)
     return Answer(Redelivery(count=found.count, next_cursor=cursor))
 
 
-async def _place(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int] | None:
-    """The place of the cursor; raises Invalid for what is no span."""
+async def _position(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int] | None:
+    """The position (xid, seq) of the cursor; raises Invalid if the request names no span."""
     body = call.body
     if body.after is None and body.from_time is None:
-        raise errors.Invalid.of(FieldError("required", "Either from_time or after is wanted.", pointer="/from_time"))
+        raise errors.Invalid.of(FieldError("required", "Either from_time or after is expected.", pointer="/from_time"))
     if body.after is None:
         return None
     try:
@@ -131,7 +132,7 @@ async def _place(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int]
         raise errors.Invalid.of(FieldError("invalid_cursor", message, pointer="/after")) from None
     wrong = FieldError("cursor_expired", log.EXPIRED, pointer="/after")
     organization_id = call.caller.organization_id
-    return await log_service.place_of(db, organization_id=organization_id, event_id=event_id, wrong=wrong)
+    return await log_service.position_of(db, organization_id=organization_id, event_id=event_id, wrong=wrong)
 
 
 def _instant(moment: fields.Moment | None) -> datetime | None:

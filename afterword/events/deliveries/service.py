@@ -1,6 +1,5 @@
-"""Deliveries as people handle them: looked up, sent again alone or by a span of the log, forgotten in time."""
+"""Deliveries as clients see them: read, sent again alone or by a span of the log, pruned."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NoReturn
 
@@ -19,14 +18,6 @@ OPEN_DAYS_MAX: Final = 90  # of an endpoint that is switched off
 ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's reading of the clock, and its row's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """How many deliveries a span made or began anew, and the event where the limit cut it."""
-
-    count: int
-    last_id: str | None
-
-
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
     """The delivery of an endpoint that the caller sees. Raises NotFound."""
     webhook = await webhooks.get(db, caller=caller, webhook_id=webhook_id)
@@ -39,14 +30,14 @@ async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str
 async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
     """Send it again from its first attempt on, with the same `webhook-id`. Raises NotFound.
 
-    One that waits is tried at once, in its order; one that is on its way stays.
+    A waiting one is tried at once, in its order; one in flight is left alone.
     """
     delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
     await webhooks_store.get_webhook_locked(db, **key)
-    subject_id = await store.update_delivery_to_again(db, **key, delivery_id=delivery_id)
+    subject_id = await store.update_delivery_to_restart(db, **key, delivery_id=delivery_id)
     if subject_id is not None:
-        await sending.arrange(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
+        await sending.order_deliveries(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
     return await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
 
 
@@ -58,10 +49,10 @@ async def replay(
     from_time: datetime | None,
     to_time: datetime | None,
     after: tuple[int, int] | None,
-) -> Replayed:
-    """Send a span of the log again, of what the endpoint wants now, at most 10,000 events, oldest first.
+) -> store.Replayed:
+    """Send the events of a span again that match the endpoint now: at most 10,000, oldest first. Raises NotFound.
 
-    Also events that it was never sent: of the time before it was made, and of a time when it was off.
+    Events from before it was created, or while it was off, are sent too.
     """
     await webhooks.get(db, caller=caller, webhook_id=webhook_id)
     key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
@@ -76,12 +67,12 @@ async def replay(
     )
     found = await store.insert_span(db, **key, span=span)
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
-    await sending.arrange(db, subjects=subjects)
-    return Replayed(count=found.count, last_id=found.last_id)
+    await sending.order_deliveries(db, subjects=subjects)
+    return found
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Forget deliveries 30 days after their end, and those of deleted endpoints; then the endpoints; how many."""
+    """Remove deliveries 30 days after their end and those of deleted endpoints, then these; return the count."""
     count = await store.prune_deliveries(
         db,
         finished_before=now - timedelta(days=KEPT_DAYS),

@@ -1,4 +1,4 @@
-"""SQL of deliveries as clients see them: the log of an endpoint, sending again, retention. Sending: events/sending."""
+"""SQL of deliveries as clients see them: list, redelivery, retention. Sending is in events/sending."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ _OUTCOMES: Final = ("delivered", "failed", "dead")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A row as clients see it: `pending` until it is `delivered` or `dead`."""
+    """`state`: `pending`, `delivered` or `dead`."""
 
     organization_id: str
     delivery_id: str
@@ -36,7 +36,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """Which of the log is sent again: of a time, or behind a place (xid, seq); at most `limit` events."""
+    """The part of the log to send again: of a time, or behind a position (xid, seq); at most `limit` events."""
 
     from_time: datetime | None = None
     to_time: datetime | None = None
@@ -48,7 +48,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """What became of a span: its deliveries, their subjects, and the last event where the limit cut it."""
+    """The count of deliveries created or restarted, their subjects, and the last event if the limit cut the span."""
 
     count: int
     subject_ids: list[str]
@@ -56,7 +56,6 @@ class Replayed:
 
 
 async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str, page: Page) -> Rows[Delivery]:
-    """A page of an endpoint's deliveries."""
     rows = await db.fetch_list(
         """select organization_id, delivery_id, webhook_id, event_id, event_type,
              case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
@@ -71,7 +70,6 @@ async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str
 
 
 async def get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> Delivery | None:
-    """One delivery, or None."""
     row = await db.fetch_row(
         """select organization_id, delivery_id, webhook_id, event_id, event_type,
              case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
@@ -85,10 +83,10 @@ async def get_delivery(db: Database, *, organization_id: str, webhook_id: str, d
     return _delivery(row) if row else None
 
 
-async def update_delivery_to_again(
+async def update_delivery_to_restart(
     db: Database, *, organization_id: str, webhook_id: str, delivery_id: str
 ) -> str | None:
-    """Begin it anew, or try it at once where it waits for its next attempt; its subject. None: it is being sent."""
+    """Restart it, or make a waiting one due at once. Returns its subject, or None if it is being sent."""
     return await db.fetch_value(
         """update delivery set state = 'scheduled', finished_time = null, epoch = epoch + 1, version = version + 1,
              attempts = case when state = 'scheduled' then attempts else 0 end,
@@ -102,7 +100,7 @@ async def update_delivery_to_again(
 
 
 async def insert_span(db: Database, *, organization_id: str, webhook_id: str, span: Span) -> Replayed:
-    """Deliver what of the span the endpoint wants: rows that are done begin anew, those that are open stay."""
+    """Insert deliveries of the span's events that match the endpoint; finished ones restart, open ones stay."""
     xid, seq = span.after or (None, None)
     row = await db.fetch_row(
         """with span as materialized (
@@ -155,7 +153,7 @@ async def insert_span(db: Database, *, organization_id: str, webhook_id: str, sp
 async def prune_deliveries(  # any tenant: retention
     db: Database, *, finished_before: datetime, open_before: datetime, limit: int
 ) -> int:
-    """Remove what is done for long, what is left of deleted endpoints, and what switched-off ones never took."""
+    """Remove old finished deliveries, those of deleted endpoints, and old open ones of inactive endpoints."""
     return await db.execute(
         """with old as materialized (
              (select organization_id, delivery_id from delivery where finished_time < $1
@@ -183,7 +181,7 @@ async def prune_deliveries(  # any tenant: retention
 
 
 async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
-    """What waits and what became of the rest, for /metrics; and how far behind the readers of the log are."""
+    """Figures for /metrics: deliveries by state, attempts by outcome, and the lag of each reader."""
     name, text = "afterword_webhook_deliveries", f"Deliveries by state; due ones are counted up to {FIGURE_ROWS_MAX}."
     row = await db.fetch_row(
         """select (select count(*) from (

@@ -1,4 +1,4 @@
-"""The HTTP door of the event log: oldest first, by cursors, without gaps."""
+"""The HTTP routes of the event log: oldest first, by cursors, without gaps."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
@@ -22,25 +22,25 @@ from afterword.web.operations import Answer, Call, Routes
 LOG: Final = f"{API_PREFIX}/event"
 EXPIRED: Final = (
     "The event of this cursor, or one behind it, is no longer kept: it is older than 90 days, or was lost when the "
-    "database was put back to an earlier moment. Start again without the cursor."
+    "database was restored to an earlier moment. Start again without the cursor."
 )
 
 
 class EventQuery(fields.Request):
-    """Which events: their types, or `prefix.*`; none: all."""
+    """Event types, or `prefix.*`; none: all."""
 
     type: Annotated[list[fields.Text100], Meta(max_length=50)] = msgspec.field(default_factory=list[str])
 
 
 class EventActor(fields.Answer):
-    """Who did it."""
+    """The author of a change: its kind and id."""
 
     kind: Literal["user", "token", "responder", "worker", "gateway"]
     id: str | None
 
 
 class Event(fields.Resource):
-    """Something that happened. `data` is the changed thing after it; `cursor` its place in the log, for `after`."""
+    """A change. `data` is the changed resource after it; `cursor` its position in the log, for `after`."""
 
     event_id: fields.Id
     cursor: fields.Computed[str]
@@ -64,17 +64,16 @@ EVENTS: Final = listing_of(
 
 
 def cursor_of(event_id: str, *, secret: bytes) -> str:
-    """The cursor of an event, as `after` takes it."""
     return paging.seal_entry(event_id, path=LOG, listing=EVENTS, secret=secret)
 
 
 def event_id_of(cursor: str, *, secret: bytes) -> str:
-    """The event of a cursor of the log in its own order; raises ValueError."""
+    """The event of a cursor of the log in its default order; raises ValueError."""
     return paging.open_entry(cursor, path=LOG, listing=EVENTS, secret=secret)
 
 
 def routes_of(render: Render) -> Routes:
-    """The routes; `render` shows data as resources."""
+    """The routes; `render` turns the rows in events into resources."""
     routes = Routes(tag="Events")
 
     @routes.get(
@@ -96,9 +95,11 @@ def routes_of(render: Render) -> Routes:
         is_in_order = tuple(page.order) == EVENTS.default_order()
         after_id = str(page.after[-1]) if page.after is not None and is_in_order else None
         wrong = FieldError("cursor_expired", EXPIRED, parameter="after")
-        place = await service.place_of(db, organization_id=call.caller.organization_id, event_id=after_id, wrong=wrong)
-        if place is not None:
-            page = replace(page, after=(*place, after_id))
+        position = await service.position_of(
+            db, organization_id=call.caller.organization_id, event_id=after_id, wrong=wrong
+        )
+        if position is not None:
+            page = replace(page, after=(*position, after_id))
         rows = await store.list_event_entries(
             db,
             organization_id=call.caller.organization_id,
@@ -136,9 +137,9 @@ def routes_of(render: Render) -> Routes:
 
 
 def _types(query: EventQuery | None) -> list[str]:
-    wanted = [] if query is None else query.type
-    for index, one in enumerate(wanted):
+    types = [] if query is None else query.type
+    for index, one in enumerate(types):
         if one not in PATTERNS:
-            message = "There is no such type; a type, prefix.* or * is wanted."
+            message = "There is no such type; a type, prefix.* or * is expected."
             raise errors.Invalid.of(FieldError("unknown_value", message, parameter=f"type[{index}]"))
-    return wanted
+    return types

@@ -1,4 +1,4 @@
-"""How long the log is kept, and what a cursor that is too old is told."""
+"""The event log for clients: reading, expired cursors, retention, and a restore from another cluster."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from afterword.events.log import store
 from afterword.events.log.store import Entry
 
 KEPT_DAYS: Final = 90
-RESTORED: Final = "The event log was restored from another cluster; a worker puts it in order first."
+RESTORED: Final = "The event log was restored from another cluster; a worker renumbers it first."
 RESTORED_SECONDS: Final = 10
 
 
@@ -29,12 +29,12 @@ async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
     return found
 
 
-async def place_of(
+async def position_of(
     db: Database, *, organization_id: str, event_id: str | None, wrong: FieldError
 ) -> tuple[int, int] | None:
-    """Where an event stands in the log now, as (xid, seq); None for the log's beginning.
+    """The position of an event in the log as (xid, seq); None for the log's beginning.
 
-    Raises Invalid with `wrong` where the event is unknown, or events behind it are gone: its reader missed them.
+    Raises Invalid with `wrong` if the event is unknown, or events behind it were removed, which the reader missed.
     Raises Unavailable while the log has the order of another cluster.
     """
     found = await store.get_position(db, organization_id=organization_id, event_id=event_id)
@@ -42,21 +42,21 @@ async def place_of(
         raise errors.Unavailable(RESTORED, headers={"Retry-After": str(RESTORED_SECONDS)})
     if event_id is None:
         return None
-    if found.place is None or found.is_pruned:
+    if found.position is None or found.is_pruned:
         raise errors.Invalid.of(wrong)
-    return found.place
+    return found.position
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Forget events of 90 days ago that every reader has read and no delivery refers to; how many."""
+    """Remove events older than 90 days that every reader has read and no delivery refers to; return the count."""
     return await store.prune_events(db, before=now - timedelta(days=KEPT_DAYS), limit=limit)
 
 
 async def adopt(db: Database) -> int | None:
-    """Where the log was restored from a dump of another cluster, make its order this one's; how many events it has.
+    """Renumber a log that was restored from another cluster; return its count of events, or None if it is native.
 
-    Readers go by the numbers of transactions, and a dump brings those of the cluster that it was taken from: events of
-    the future, and places that nothing new would ever come after. Afterwards every reader has read what it had read.
+    Readers order by transaction numbers, and a dump has those of its own cluster: numbers that this one reaches later
+    or never. Each reader keeps what it has read.
     """
     if not await store.get_is_foreign(db):
         return None

@@ -1,4 +1,4 @@
-"""SQL of the log as clients read it: only what no other transaction can still overtake, in the order of (xid, seq)."""
+"""SQL of the log for clients: in the order of (xid, seq), only rows that no running transaction can still precede."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.events.store import IS_NATIVE, Event
 
-PASSED_MAX: Final = 20_000  # events that one page of a narrowed log looks at: what is wanted may be rare
+PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
 ADOPTION_SECONDS_MAX: Final = 3_600.0
 
@@ -23,24 +23,24 @@ _IS_FOREIGN: Final[LiteralString] = """xid::text::bigint > (
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where an event stands: (xid, seq); None: it is not in the log. `is_native`: so count this cluster's readers."""
+    """`position`: (xid, seq), None: not in the log. `is_native`: the numbers are those of this cluster."""
 
-    place: tuple[int, int] | None
+    position: tuple[int, int] | None
     is_pruned: bool
     is_native: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An event where it stands in the log; `application_id` is that of its questionnaire."""
+    """An event with its position in the log; `application_id` is that of its questionnaire."""
 
     event: Event
     xid: int
     application_id: str | None
 
     @property
-    def place(self) -> tuple[int, int, str]:
-        """What its cursor holds."""
+    def position(self) -> tuple[int, int, str]:
+        """The key in its cursor."""
         return self.xid, self.event.seq, self.event.event_id
 
 
@@ -55,8 +55,8 @@ async def list_event_entries(
 ) -> Rows[Entry]:
     """A page of the organization's log. `types`: names or `prefix.*`, none for all.
 
-    In the log's own order a page ends after 20,000 events or 5,000 answers at the latest, with fewer rows or none, and
-    goes on from there.
+    In the default order a page reads at most 20,000 events and 5,000 answers: it may have fewer rows, or none, and
+    more to come.
     """
     is_narrowed = bool(types or page.criteria or application_ids or test_only)
     is_in_order = tuple(page.order) == page.listing.default_order()
@@ -90,17 +90,17 @@ async def list_event_entries(
 
 
 def _within_answers(rows: Rows[Entry]) -> Rows[Entry]:
-    """The page as far as its completions have no more than so many answers, but one event at least."""
+    """Cut the page before its completions exceed ANSWERS_MAX answers; one event at least stays."""
     count = 0
-    for place, entry in enumerate(rows.items):
+    for position, entry in enumerate(rows.items):
         count += len(entry.event.data.get("answers") or ())
-        if place and count > ANSWERS_MAX:
-            return Rows(rows.items[:place], None, rows.items[place - 1].place, has_more=True)
+        if position and count > ANSWERS_MAX:
+            return Rows(rows.items[:position], None, rows.items[position - 1].position, has_more=True)
     return rows
 
 
 async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[int, int, str] | None:
-    """The place of the last event that the page looks at; None: it may look at all that there are."""
+    """The key of the last event that the page may read; None: no limit."""
     xid, seq, *_ = page.after or (None, None)
     row = await db.fetch_row(
         """select e.xid::text::bigint as xid, e.seq, e.event_id from event e
@@ -118,7 +118,6 @@ async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[
 async def get_entry(
     db: Database, *, organization_id: str, event_id: str, application_ids: Sequence[str], test_only: bool
 ) -> Entry | None:
-    """One event, as soon as it is committed."""
     row = await db.fetch_row(
         """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
              e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
@@ -139,7 +138,7 @@ async def get_entry(
 
 
 async def get_position(db: Database, *, organization_id: str, event_id: str | None) -> Position:
-    """Where an event stands, also the last one that was removed."""
+    """The position of an event; also of the last removed one."""
     row = await db.fetch_row(
         f"""select {IS_NATIVE} as is_native, e.xid::text::bigint as xid, e.seq,
              coalesce((h.xid, h.seq) > (e.xid, e.seq), false) as is_pruned
@@ -153,15 +152,12 @@ async def get_position(db: Database, *, organization_id: str, event_id: str | No
         event_id,
     )
     assert row is not None  # noqa: S101  one row, whatever is joined
-    place = None if row["seq"] is None else (row["xid"], row["seq"])
-    return Position(place, is_pruned=row["is_pruned"], is_native=row["is_native"])
+    position = None if row["seq"] is None else (row["xid"], row["seq"])
+    return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"])
 
 
 async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: retention
-    """Remove the oldest events, with the place up to which they are gone; those that something still needs stay.
-
-    Needed is what a reader has not read, and what a delivery refers to: kept as long as that is kept.
-    """
+    """Remove the oldest events that every reader has read and no delivery refers to; note the last one removed."""
     return await db.fetch_value(
         """with old as materialized (
              select e.organization_id, e.event_id from event e
@@ -169,27 +165,27 @@ async def prune_events(db: Database, *, before: datetime, limit: int) -> int:  #
                and e.created_time < $1 and not exists (select from delivery d
                  where d.organization_id = e.organization_id and d.event_id = e.event_id)
              order by e.xid, e.seq limit $2),
-           gone as (
+           deleted as (
              delete from event e using old
              where e.organization_id = old.organization_id and e.event_id = old.event_id
              returning e.organization_id, e.xid, e.seq, e.event_id),
            furthest as (
-             select distinct on (organization_id) organization_id, xid, seq, event_id from gone
+             select distinct on (organization_id) organization_id, xid, seq, event_id from deleted
              order by organization_id, xid desc, seq desc),
-           told as (
+           horizon as (
              insert into event_horizon as h (organization_id, xid, seq, event_id)
              select organization_id, xid, seq, event_id from furthest
              on conflict (organization_id) do update
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
-           select count(*) from gone""",
+           select count(*) from deleted""",
         before,
         limit,
     )
 
 
 async def get_is_foreign(db: Database) -> bool:  # any tenant: the log of a whole installation
-    """Whether the log came from another cluster, or counts transactions that this one has not had yet."""
+    """True if the log came from another cluster, or has transaction numbers that this one has not reached."""
     return await db.fetch_value(
         f"""select not {IS_NATIVE} or exists (select from event where xid >= pg_snapshot_xmax(pg_current_snapshot()))
              or exists (select from event_cursor where xid >= pg_snapshot_xmax(pg_current_snapshot()))"""
@@ -197,10 +193,10 @@ async def get_is_foreign(db: Database) -> bool:  # any tenant: the log of a whol
 
 
 async def update_to_native(db: Database) -> int:  # any tenant: the log of a whole installation
-    """Give restored events and the readers' places numbers below any of this cluster's; how many events there are.
+    """Give restored events and cursors numbers below any of this cluster's; return the count of events.
 
-    What lies between two readers' places gets one number, from 0 on, so each has behind it what it had. Events that
-    were written here since, which `seq` has after the last restored one, keep theirs and are unread by all.
+    Events between two cursors get one number, from 0 on, so each reader keeps what it has read. Events written here
+    since have a larger `seq` than the last restored one; they keep their numbers and are unread by all.
     """
     await db.execute(
         """select set_config(name, '0', true) from pg_settings
@@ -208,26 +204,25 @@ async def update_to_native(db: Database) -> int:  # any tenant: the log of a who
     )
     await db.execute("lock table event, event_cursor, event_horizon in share row exclusive mode")
     await db.execute(f"update event_horizon set xid = '0', seq = 0 where {_IS_FOREIGN}")
-    # Another worker may have done it while we waited for the lock: then there is no seam, and nothing is written.
+    # Another worker may have done it while we waited for the lock: then there is no boundary, and nothing is written.
     return await db.execute(
-        f"""with seam as materialized (
+        f"""with boundary as materialized (
              select greatest((select max(seq) from event where {_IS_FOREIGN}),
                (select max(seq) from event_cursor where {_IS_FOREIGN})) as seq),
-           place as materialized (
+           position as materialized (
              select xid, seq, row_number() over (order by xid, seq) - 1 as number
              from (select distinct xid, seq from event_cursor) c),
            cursors as (
              update event_cursor c set xid = p.number::text::xid8, seq = 9223372036854775807
-             from place p, seam where p.xid = c.xid and p.seq = c.seq and seam.seq is not null)
+             from position p, boundary b where p.xid = c.xid and p.seq = c.seq and b.seq is not null)
            update event e
-           set xid = (select count(*) from place p where (p.xid, p.seq) < (e.xid, e.seq))::text::xid8
-           from seam where e.seq <= seam.seq""",
+           set xid = (select count(*) from position p where (p.xid, p.seq) < (e.xid, e.seq))::text::xid8
+           from boundary b where e.seq <= b.seq""",
         seconds=ADOPTION_SECONDS_MAX,
     )
 
 
 async def update_cluster(db: Database) -> None:  # any tenant: the log of a whole installation
-    """From here on the log counts this cluster's transactions."""
     await db.execute(
         """with current as (select system_identifier from pg_control_system()),
            former as (

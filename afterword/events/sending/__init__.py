@@ -1,1 +1,1 @@
-"""Sending deliveries: dealt out from the log, claimed, settled; each step one short transaction, none while calling."""
+"""Sending deliveries: fan-out from the log, claim, settle; each step one short transaction, none during the call."""

@@ -1,7 +1,7 @@
-"""Sending deliveries: dealing out, claiming, settling.
+"""Sending deliveries: fan-out, claim, settle.
 
 A webhook is a lane: at most two of its deliveries are in flight, and of one subject only the first open one, so that
-order holds within one resource. There is no begin: receivers drop an id that they know, so a repeat does no harm.
+events of one resource arrive in order. There is no begin: receivers drop an id that they know, so a repeat is safe.
 """
 
 from collections.abc import Sequence
@@ -19,30 +19,30 @@ READER: Final = "webhooks"
 IN_FLIGHT_MAX: Final = 2  # of one webhook
 ORGANIZATION_IN_FLIGHT_MAX: Final = 8  # of all webhooks of one organization
 LANES_MAX: Final = 200  # that one turn looks at
-EARLIER_MAX: Final = 1_000  # of a subject, which may have been overtaken by what is dealt out
+EARLIER_MAX: Final = 1_000  # of a subject: earlier events that may have committed later
 LEASE_SECONDS: Final = 60.0
 LOST: Final = "The worker that sent it did not come back."
 START: Final[LaneKey] = ("", "")
 
 
-async def deal_out(db: Database, *, limit: int) -> tuple[int, int]:
-    """Give the next events of the log to the webhooks that want them: how many events, how many deliveries.
+async def fan_out(db: Database, *, limit: int) -> tuple[int, int]:
+    """Insert deliveries of the next events for each webhook that subscribes; return the counts of events, deliveries.
 
-    In one transaction with the cursor; another process at it: (0, 0). Where nobody has a webhook, the log is skipped.
+    Moves the cursor in the same transaction. Returns (0, 0) if another process has it, or if there is no webhook.
     """
-    if not await events.hold_reader(db, reader=READER):
+    if not await events.claim_reader(db, reader=READER):
         return 0, 0
     if await store.update_reader_to_end(db, reader=READER):
         return 0, 0
-    passed, dealt, subjects = await store.insert_next_deliveries(
+    passed, delivery_count, subjects = await store.insert_next_deliveries(
         db, reader=READER, limit=limit, earlier_max=EARLIER_MAX
     )
-    await arrange(db, subjects=subjects)
-    return passed, dealt
+    await order_deliveries(db, subjects=subjects)
+    return passed, delivery_count
 
 
-async def arrange(db: Database, *, subjects: Sequence[SubjectKey]) -> None:
-    """After deliveries were added: the first open one of each subject is due, those behind it wait for it."""
+async def order_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> None:
+    """After an insert: make the first open delivery of each subject due; later ones wait for it."""
     if not subjects:
         return
     await store.claim_webhooks(db, keys=sorted({(organization, webhook) for organization, webhook, _ in subjects}))
@@ -53,7 +53,7 @@ async def arrange(db: Database, *, subjects: Sequence[SubjectKey]) -> None:
 async def claim(
     db: Database, *, after: LaneKey, limit: int, lease_seconds: float = LEASE_SECONDS
 ) -> tuple[list[Delivery], LaneKey]:
-    """Claim up to `limit` due deliveries, two a webhook and eight an organization; and where the next turn begins."""
+    """Claim up to `limit` due deliveries, two a webhook and eight an organization; also return the next `after`."""
     seen = await store.list_lanes(db, after=after, limit=LANES_MAX)
     if not seen:
         return [], START
@@ -75,7 +75,7 @@ async def claim(
 
 
 async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datetime, jitter: float) -> bool:
-    """Write down what became of an attempt, count it, and let the next of its subject go; False: not ours any more."""
+    """Record and count the outcome of an attempt; make the next of its subject due. False: the lease was lost."""
     await store.claim_webhooks(db, keys=[lease.lane])
     again = None if reply.is_delivered else retry_time(reply, attempts=lease.attempts, now=now, jitter=jitter)
     state = "delivered" if reply.is_delivered else "scheduled" if again else "dead"
@@ -96,22 +96,22 @@ async def settle(db: Database, *, lease: DeliveryLease, reply: Reply, now: datet
     if state != "scheduled":
         await store.update_first_deliveries(db, subjects=[(*lease.lane, lease.subject_id)])
     if not reply.is_ours:
-        await webhooks.note(
+        await webhooks.record_reply(
             db, organization_id=lease.organization_id, webhook_id=lease.webhook_id, reply=reply, now=now
         )
     return True
 
 
 async def release(db: Database, *, lease: DeliveryLease) -> None:
-    """Hand back a delivery that was claimed and not sent."""
+    """Unclaim a delivery that was not sent."""
     await store.claim_webhooks(db, keys=[lease.lane])
     await store.update_delivery_to_waiting(db, lease=lease)
 
 
 async def reap(db: Database, *, limit: int, now: datetime, jitter: float) -> int:
-    """Settle what lost workers had claimed as failed attempts; how many."""
-    lost = await store.list_lost_holds(db, limit=limit)
-    if lost:  # all of them before any total: whoever settles takes them in this order
+    """Settle the deliveries of lost workers as failed attempts; return the count."""
+    lost = await store.list_lost_leases(db, limit=limit)
+    if lost:  # lock all of them before any total: settle takes locks in this order
         await store.claim_webhooks(db, keys=sorted({lease.lane for lease in lost}))
     for lease in lost:
         reply = Reply(duration_ms=0, error=LOST, is_ours=True)

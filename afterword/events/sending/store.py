@@ -1,4 +1,4 @@
-"""SQL of sending deliveries. Every move of one is made under the lock of its webhook's row."""
+"""SQL of sending deliveries. Each change of state happens under the lock of the webhook's row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SubjectKey = tuple[str, str, str]  # and the subject_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryLease:
-    """A claimed delivery: `epoch` fences whoever had it before."""
+    """A claimed delivery; `epoch` invalidates earlier leases."""
 
     organization_id: str
     delivery_id: str
@@ -25,25 +25,24 @@ class DeliveryLease:
 
     @property
     def lane(self) -> LaneKey:
-        """Its webhook."""
         return self.organization_id, self.webhook_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """What goes out: the event, where to, sealed under which secrets, shown in which zone; if it is wanted still."""
+    """A delivery to send: `secrets` are sealed; `is_subscribed`: its webhook still matches the event."""
 
     lease: DeliveryLease
     event: Event
     target_url: str
     secrets: tuple[bytes, ...]
     time_zone: str
-    is_wanted: bool
+    is_subscribed: bool
 
 
 # dealing out -----------------------------------------------------------------------------------------------------
 async def update_reader_to_end(db: Database, *, reader: str) -> bool:  # any tenant: one reader serves all
-    """Move the cursor to the end of what may be read, at once, where no webhook is there; whether that was so."""
+    """Move the cursor to the end of the readable log if there is no active webhook; return True if there is none."""
     return await db.fetch_value(
         """with moved as (
              update event_cursor c set xid = l.xid, seq = l.seq, updated_time = now()
@@ -58,11 +57,11 @@ async def update_reader_to_end(db: Database, *, reader: str) -> bool:  # any ten
 async def insert_next_deliveries(  # any tenant: one reader serves all
     db: Database, *, reader: str, limit: int, earlier_max: int
 ) -> tuple[int, int, list[SubjectKey]]:
-    """Pass the next events of the log and deal them out: how many events, how many deliveries, and of which subjects.
+    """Insert deliveries of the next events and move the cursor; return the counts of events, deliveries, and subjects.
 
-    With each event come the earlier ones of its subject that we see and have not passed: a transaction that began
-    early and waited for a lock is read before the one that it waited for. Of each subject the last `earlier_max` are
-    looked at: some have a long history. What finds nothing open of its subject is due at once; `arrange` has the rest.
+    Earlier events of each subject that are visible and unread are added: a transaction that began early and waited for
+    a lock has a lower xid than the one it waited for. At most `earlier_max` of each subject are read, since some have a
+    long history. A delivery without an open earlier one is due at once; `order_deliveries` does the rest.
     """
     row = await db.fetch_row(
         """with c as materialized (select xid, seq from event_cursor where reader = $1),
@@ -91,10 +90,10 @@ async def insert_next_deliveries(  # any tenant: one reader serves all
                  where x.organization_id = s.organization_id and x.subject_id = s.subject_id and x.seq < s.seq
                  order by x.seq desc limit $3) e
              where (e.xid, e.seq) > (c.xid, c.seq)),
-           wanted as (
+           matched as (
              select h.organization_id, h.webhook_id, e.event_id, e.type, e.seq,
                coalesce(e.subject_id, e.event_id) as subject_id, row_number() over (
-                 partition by h.webhook_id, coalesce(e.subject_id, e.event_id) order by e.seq) as place
+                 partition by h.webhook_id, coalesce(e.subject_id, e.event_id) order by e.seq) as position
              from (select * from passed union select * from overtaken) e
              join hook h on h.organization_id = e.organization_id and h.test = e.test
                and e.created_time >= h.since_time and is_wanted(h.event_types, e.type)
@@ -104,30 +103,30 @@ async def insert_next_deliveries(  # any tenant: one reader serves all
                 where q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id),
                (select d.data ->> 'application_id' from event d
                 where d.organization_id = e.organization_id and d.event_id = e.event_id))),
-           dealt as (
+           inserted as (
              insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq,
                due_time)
              select organization_id, left(event_id, 9) || left(replace(gen_random_uuid()::text, '-', ''), 13),
                webhook_id, event_id, type, subject_id, seq,
-               case when place = 1 and not exists (select from delivery x
-                 where x.organization_id = wanted.organization_id and x.webhook_id = wanted.webhook_id
-                   and x.subject_id = wanted.subject_id and x.state in ('scheduled', 'claimed')) then now() end
-             from wanted
+               case when position = 1 and not exists (select from delivery x
+                 where x.organization_id = matched.organization_id and x.webhook_id = matched.webhook_id
+                   and x.subject_id = matched.subject_id and x.state in ('scheduled', 'claimed')) then now() end
+             from matched
              on conflict do nothing
              returning organization_id, webhook_id, subject_id)
-           select (select count(*) from passed) as passed, (select count(*) from dealt) as dealt,
+           select (select count(*) from passed) as passed, (select count(*) from inserted) as inserted,
              (select coalesce(jsonb_agg(distinct jsonb_build_array(organization_id, webhook_id, subject_id)), '[]')
-              from dealt) as subjects""",
+              from inserted) as subjects""",
         reader,
         limit,
         earlier_max,
     )
     assert row is not None, "counts are always there"  # noqa: S101
-    return row["passed"], row["dealt"], [(one[0], one[1], one[2]) for one in row["subjects"]]
+    return row["passed"], row["inserted"], [(one[0], one[1], one[2]) for one in row["subjects"]]
 
 
 async def claim_webhooks(db: Database, *, keys: Sequence[LaneKey]) -> None:  # any tenant: a batch serves many
-    """DeliveryLease these webhooks, in one order for everybody, so that nobody else moves their deliveries."""
+    """Lock these webhooks, always in the same order, so that no other transaction changes their deliveries."""
     await db.execute(
         """select 1 from webhook w
            join unnest($1::text[], $2::text[]) as k (organization_id, webhook_id)
@@ -139,7 +138,7 @@ async def claim_webhooks(db: Database, *, keys: Sequence[LaneKey]) -> None:  # a
 
 
 async def update_first_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> int:  # any tenant: as above
-    """Make the first open delivery of each subject due, if it is not on its way; how many became it."""
+    """Make the first open delivery of each subject due, unless it is in flight; return the count."""
     return await db.execute(
         """update delivery d set due_time = now(), version = d.version + 1
            from unnest($1::text[], $2::text[], $3::text[]) as s (organization_id, webhook_id, subject_id),
@@ -155,7 +154,7 @@ async def update_first_deliveries(db: Database, *, subjects: Sequence[SubjectKey
 
 
 async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey]) -> int:  # any tenant: as above
-    """DeliveryLease back what is due behind an earlier open delivery of its subject that was dealt out after it."""
+    """Postpone due deliveries whose subject has an earlier open one that was inserted after them."""
     return await db.execute(
         """update delivery d set due_time = null, version = d.version + 1
            from unnest($1::text[], $2::text[], $3::text[]) as s (organization_id, webhook_id, subject_id)
@@ -171,7 +170,7 @@ async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey
 
 # claiming --------------------------------------------------------------------------------------------------------
 async def list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneKey]:  # any tenant: workers serve all
-    """The next webhooks with something scheduled, one index probe each, however much any of them has waiting."""
+    """The next webhooks with due deliveries, by one index probe each, however many a webhook has."""
     rows = await db.fetch(
         """with recursive lane as (
              (select organization_id, webhook_id from delivery
@@ -193,36 +192,36 @@ async def list_lanes(db: Database, *, after: LaneKey, limit: int) -> list[LaneKe
 async def claim_lanes(  # any tenant: workers serve all
     db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, organization_in_flight_max: int, limit: int
 ) -> list[LaneKey]:
-    """Lock those of these webhooks that may be called now and have something due; others' are left to them.
+    """Lock the webhooks that may be called now and have a due delivery; those locked by others are skipped.
 
-    Of an organization only as many as it has room for, drawn by lot: what its other webhooks have waiting must neither
-    take the places of other organizations, nor wait for those that come first in the order of keys.
+    At random, and of an organization at most as many as its limit leaves: its other webhooks must neither use up
+    `limit`, nor wait for those with lower keys.
     """
     rows = await db.fetch(
         """with due as materialized (
-             select w.organization_id, w.webhook_id, k.place, (
+             select w.organization_id, w.webhook_id, k.position, (
                select count(*) from delivery d where d.organization_id = w.organization_id
                  and d.webhook_id = w.webhook_id and d.state = 'claimed') as in_flight
-             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, place)
+             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, position)
              join webhook w on w.organization_id = k.organization_id and w.webhook_id = k.webhook_id
              where w.active and (w.resume_time is null or w.resume_time <= now())
                and exists (
                  select from delivery d where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id
                    and d.state = 'scheduled' and d.due_time <= now())),
-           room as materialized (
+           capacity as materialized (
              select o.organization_id, $4 - (
                select count(*) from delivery d
-               where d.organization_id = o.organization_id and d.state = 'claimed') as room
+               where d.organization_id = o.organization_id and d.state = 'claimed') as free
              from (select distinct organization_id from due) o),
            drawn as materialized (
-             select organization_id, webhook_id, place,
+             select organization_id, webhook_id, position,
                row_number() over (partition by organization_id order by in_flight, random()) as turn
              from due where in_flight < $3)
            select w.organization_id, w.webhook_id
            from drawn n
-           join room r on r.organization_id = n.organization_id and n.turn * $3 <= r.room
+           join capacity c on c.organization_id = n.organization_id and n.turn * $3 <= c.free
            join webhook w on w.organization_id = n.organization_id and w.webhook_id = n.webhook_id
-           order by n.place limit $5 for no key update of w skip locked""",
+           order by n.position limit $5 for no key update of w skip locked""",
         [organization_id for organization_id, _ in keys],
         [webhook_id for _, webhook_id in keys],
         in_flight_max,
@@ -235,22 +234,22 @@ async def claim_lanes(  # any tenant: workers serve all
 async def claim_deliveries(  # any tenant: workers serve all
     db: Database, *, keys: Sequence[LaneKey], in_flight_max: int, limit: int, lease_seconds: float
 ) -> list[Delivery]:
-    """Claim what is due of these locked webhooks, the longest due first, so that each has so many in flight."""
+    """Claim due deliveries of these locked webhooks, the longest due first, up to `in_flight_max` each."""
     rows = await db.fetch(
         """with lane as materialized (
              select k.*, $3 - (
                select count(*) from delivery d where d.organization_id = k.organization_id
-                 and d.webhook_id = k.webhook_id and d.state = 'claimed') as room
-             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, place)),
+                 and d.webhook_id = k.webhook_id and d.state = 'claimed') as free
+             from unnest($1::text[], $2::text[]) with ordinality as k (organization_id, webhook_id, position)),
            chosen as materialized (
              select d.organization_id, d.delivery_id
              from lane l, lateral (
                select x.organization_id, x.delivery_id from delivery x
                where x.organization_id = l.organization_id and x.webhook_id = l.webhook_id
                  and x.state = 'scheduled' and x.due_time <= now()
-               order by x.due_time limit greatest(l.room, 0)) d
-             order by l.place limit $4),
-           held as (
+               order by x.due_time limit greatest(l.free, 0)) d
+             order by l.position limit $4),
+           claimed as (
              update delivery d set state = 'claimed', epoch = d.epoch + 1, attempts = d.attempts + 1,
                lease_until = now() + make_interval(secs => $5::float8), version = d.version + 1
              from chosen c where d.organization_id = c.organization_id and d.delivery_id = c.delivery_id
@@ -260,10 +259,10 @@ async def claim_deliveries(  # any tenant: workers serve all
              o.time_zone, is_wanted(w.event_types, e.type) and w.test = e.test
                and (w.questionnaire_id is null or w.questionnaire_id is not distinct from e.questionnaire_id)
                and (w.application_id is null or w.application_id is not distinct from
-                 coalesce(q.owner_application_id, e.data ->> 'application_id')) as is_wanted,
+                 coalesce(q.owner_application_id, e.data ->> 'application_id')) as is_subscribed,
              e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id,
              e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time
-           from held h
+           from claimed h
            join webhook w on w.organization_id = h.organization_id and w.webhook_id = h.webhook_id
            join event e on e.organization_id = h.organization_id and e.event_id = h.event_id
            join organization o on o.organization_id = h.organization_id
@@ -275,7 +274,7 @@ async def claim_deliveries(  # any tenant: workers serve all
         limit,
         lease_seconds,
     )
-    return [_letter(row) for row in rows]
+    return [_delivery(row) for row in rows]
 
 
 # settling --------------------------------------------------------------------------------------------------------
@@ -291,7 +290,7 @@ async def settle_delivery(
     error: str | None,
     now: datetime,
 ) -> bool:
-    """End an attempt: `scheduled` for another at `due_time`, `delivered` or `dead`; False: somebody else has it."""
+    """End an attempt: `scheduled` for another at `due_time`, `delivered` or `dead`; False: the lease was lost."""
     touched = await db.execute(
         """update delivery set state = $5, due_time = $6, lease_until = null, response_status = $7, duration_ms = $8,
              response_excerpt = $9, error = $10, version = version + 1,
@@ -315,7 +314,6 @@ async def settle_delivery(
 async def update_delivery_to_waiting(  # any tenant: the lease names its own
     db: Database, *, lease: DeliveryLease
 ) -> None:
-    """Release a claimed delivery that was not sent; no attempt is counted."""
     await db.execute(
         """update delivery set state = 'scheduled', due_time = now(), lease_until = null, attempts = attempts - 1,
              version = version + 1
@@ -326,8 +324,8 @@ async def update_delivery_to_waiting(  # any tenant: the lease names its own
     )
 
 
-async def list_lost_holds(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
-    """Claimed deliveries whose worker did not come back in time."""
+async def list_lost_leases(db: Database, *, limit: int) -> list[DeliveryLease]:  # any tenant: workers serve all
+    """Claimed deliveries with an expired lease."""
     rows = await db.fetch(
         """select organization_id, delivery_id, webhook_id, subject_id, epoch, attempts from delivery
            where state = 'claimed' and lease_until < now() order by lease_until limit $1""",
@@ -349,7 +347,7 @@ def _columns(subjects: Sequence[SubjectKey]) -> tuple[list[str], list[str], list
     return [key[0] for key in subjects], [key[1] for key in subjects], [key[2] for key in subjects]
 
 
-def _letter(row: Row) -> Delivery:
+def _delivery(row: Row) -> Delivery:
     columns: dict[str, Any] = dict(row)
     lease = DeliveryLease(
         organization_id=columns["organization_id"],
@@ -360,12 +358,12 @@ def _letter(row: Row) -> Delivery:
         attempts=columns.pop("attempts"),
     )
     sealed = columns.pop("secret"), columns.pop("previous_secret")
-    target_url, time_zone, is_wanted = (columns.pop(name) for name in ("target_url", "time_zone", "is_wanted"))
+    target_url, time_zone, is_subscribed = (columns.pop(name) for name in ("target_url", "time_zone", "is_subscribed"))
     return Delivery(
         lease=lease,
         event=Event(**columns),
         target_url=target_url,
         secrets=tuple(one for one in sealed if one is not None),
         time_zone=time_zone,
-        is_wanted=is_wanted,
+        is_subscribed=is_subscribed,
     )

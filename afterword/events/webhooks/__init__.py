@@ -1,1 +1,1 @@
-"""Webhook endpoints: who is told of which events, where, under which secrets."""
+"""Webhook endpoints: target address, event types and secrets."""

@@ -1,4 +1,4 @@
-"""The HTTP door of webhook endpoints."""
+"""The HTTP routes of webhook endpoints."""
 
 from typing import Any, Final
 
@@ -12,8 +12,8 @@ routes = Routes(tag="Webhooks")
 
 PATH: Final = "/webhook/{webhook_id}"
 TARGET: Final = (
-    "`target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it is told of "
-    "`questionnaire_instance.completed` alone. Your token needs the Read scopes of all that it is told of."
+    "`target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it gets "
+    "`questionnaire_instance.completed` alone. Your token needs the Read scope of every event type that it gets."
 )
 
 
@@ -77,7 +77,10 @@ async def update_webhook(call: Call[WebhookUpdate], db: Database) -> Answer:
 
 
 @routes.delete(
-    PATH, scope="Webhook.Delete", summary="Delete Webhook", description="What it was not told yet, it is never told."
+    PATH,
+    scope="Webhook.Delete",
+    summary="Delete Webhook",
+    description="Events that were not delivered yet are never delivered.",
 )
 async def delete_webhook(call: Call[None], db: Database) -> Answer:
     await service.delete(

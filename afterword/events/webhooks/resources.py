@@ -1,4 +1,4 @@
-"""What webhooks are on the wire."""
+"""The request and answer structs of webhooks."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ class WebhookRequest(fields.Request):
 
 
 class WebhookUpdate(fields.Request):
-    """What of an endpoint may change; `active` true switches one on again that failure switched off."""
+    """Changes of an endpoint; `active` true switches one on again that failures switched off."""
 
     title: fields.Text200 | UnsetType = UNSET
     target_url: fields.Url | UnsetType = UNSET
@@ -37,7 +37,7 @@ class WebhookUpdate(fields.Request):
 
 
 class Webhook(fields.Resource):
-    """An endpoint of yours that is told of events. `secret` signs them: shown when it is made, and never again."""
+    """An endpoint of yours that receives events. `secret` signs them: shown when it is created, and never again."""
 
     webhook_id: fields.Id
     organization_id: fields.Id

@@ -1,4 +1,4 @@
-"""Webhook endpoints: made, changed, given new secrets, switched off by lasting failure."""
+"""Webhook endpoints: creation, changes, new secrets, switch-off after lasting failure."""
 
 import secrets
 from collections.abc import Callable, Collection, Mapping
@@ -19,16 +19,14 @@ from afterword.events.webhooks import store
 from afterword.events.webhooks.store import Webhook
 
 WEBHOOKS_MAX: Final = 50  # of one organization
-_FLOW: Final = frozenset(
-    {"target_url", "event_types", "questionnaire_id", "application_id"}
-)  # what goes out, and where
+_TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", "application_id"})
 
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """An endpoint, and its secret for this once."""
+class WebhookAndSecret:
+    """An endpoint and its secret in clear, which only this answer shows."""
 
     webhook: Webhook
     secret: str
@@ -46,8 +44,10 @@ async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
     return found or _refuse_unknown()
 
 
-async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime) -> Made:
-    """A new endpoint with a new secret. Raises InsufficientScope; Invalid: what is wrong with it, or `too_many`."""
+async def create(
+    db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
+) -> WebhookAndSecret:
+    """Create an endpoint with a new secret. Raises InsufficientScope, and Invalid also with `too_many`."""
     _require_reads(caller, columns["event_types"])
     await _check(db, caller=caller, columns=columns, bound=columns, site=site)
     if await store.count_webhooks_locked(db, organization_id=caller.organization_id) >= WEBHOOKS_MAX:
@@ -63,7 +63,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], si
         now=now,
         by=caller.actor_id,
     )
-    return Made(webhook=webhook, secret=secret)
+    return WebhookAndSecret(webhook=webhook, secret=secret)
 
 
 async def update(
@@ -76,16 +76,16 @@ async def update(
     now: datetime,
     expect: Expect,
 ) -> Webhook:
-    """Change what a PATCH names; `active` true begins anew.
+    """Change the named columns; `active` true resets its failures.
 
     Raises NotFound, InsufficientScope, Invalid, and what `expect` raises.
     """
-    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
     expect(before.version)
     differing = {name: value for name, value in changes.items() if getattr(before, name) != value}
     if not differing:
         return before
-    if _FLOW & differing.keys():
+    if _TARGETING & differing.keys():
         _require_reads(caller, differing.get("event_types", before.event_types))
     bound = {name: changes.get(name, getattr(before, name)) for name in ("questionnaire_id", "application_id")}
     await _check(db, caller=caller, columns=differing, bound=bound, site=site)
@@ -101,15 +101,15 @@ async def update(
 
 
 async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: Expect) -> None:
-    """Take it away with all its deliveries. Raises NotFound, and what `expect` raises."""
-    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+    """Delete it with all its deliveries. Raises NotFound, and what `expect` raises."""
+    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
     expect(before.version)
     await store.delete_webhook(db, organization_id=before.organization_id, webhook_id=webhook_id, now=now)
 
 
-async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime) -> Made:
-    """Another secret; for 24 hours the one before signs too. Raises NotFound."""
-    before = await _claimed(db, caller=caller, webhook_id=webhook_id)
+async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime) -> WebhookAndSecret:
+    """Replace the secret; for 24 hours the previous one signs too. Raises NotFound."""
+    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
     secret = rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
     webhook = await store.update_webhook_secret(
         db,
@@ -120,11 +120,13 @@ async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: S
         now=now,
         by=caller.actor_id,
     )
-    return Made(webhook=webhook or _refuse_unknown(), secret=secret)
+    return WebhookAndSecret(webhook=webhook or _refuse_unknown(), secret=secret)
 
 
-async def note(db: Database, *, organization_id: str, webhook_id: str, reply: rules.Reply, now: datetime) -> None:
-    """Count what became of a delivery: a success forgets all failures, five days of nothing else switch it off."""
+async def record_reply(
+    db: Database, *, organization_id: str, webhook_id: str, reply: rules.Reply, now: datetime
+) -> None:
+    """Count the outcome of a delivery: a success resets the failures, five days of failures alone switch it off."""
     pause = reply.pause_seconds
     counted = await store.update_webhook_failures(
         db,
@@ -146,33 +148,31 @@ async def note(db: Database, *, organization_id: str, webhook_id: str, reply: ru
 
 
 async def prune(db: Database, *, limit: int) -> int:
-    """Remove deleted endpoints whose deliveries are gone; how many."""
+    """Remove deleted endpoints without deliveries; return the count."""
     return await store.prune_webhooks(db, limit=limit)
 
 
-async def _claimed(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
-    """The endpoint that the caller sees, locked."""
+async def _get_locked(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
     await get(db, caller=caller, webhook_id=webhook_id)
     locked = await store.get_webhook_locked(db, organization_id=caller.organization_id, webhook_id=webhook_id)
     return locked or _refuse_unknown()
 
 
 def _require_reads(caller: Caller, event_types: Collection[str]) -> None:
-    """Nobody has sent out what they may not read themselves."""
-    for scope in rules.reads_of(event_types):
+    for scope in rules.reads_of(event_types):  # a webhook must not deliver data that its owner may not read
         caller.require(scope)
 
 
 async def _check(
     db: Database, *, caller: Caller, columns: Mapping[str, Any], bound: Mapping[str, Any], site: Site
 ) -> None:
-    """Raise Invalid with all that is wrong; `bound`: the questionnaire and the application that it will have."""
+    """Raise Invalid with every error; `bound`: the questionnaire and the application after the change."""
     wrong: list[FieldError] = []
     if "target_url" in columns and (sentence := http.check_url(columns["target_url"], site.networks)):
         wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
     for index, one in enumerate(columns.get("event_types") or ()):
         if one not in rules.PATTERNS:
-            message = "There is no such type; a type, prefix.* or * is wanted."
+            message = "There is no such type; a type, prefix.* or * is expected."
             wrong.append(FieldError("unknown_value", message, pointer=f"/event_types/{index}"))
     wrong += await _check_binding(db, caller=caller, bound=bound)
     if wrong:
@@ -204,13 +204,13 @@ async def _check_binding(db: Database, *, caller: Caller, bound: Mapping[str, An
     return wrong
 
 
-def place_of(organization_id: str, webhook_id: str) -> str:
-    """What its sealed secrets are bound to."""
+def seal_context(organization_id: str, webhook_id: str) -> str:
+    """The context that its secrets are sealed for."""
     return f"webhook:{organization_id}:{webhook_id}"
 
 
 def _sealed(secret: str, *, organization_id: str, webhook_id: str, site: Site) -> bytes:
-    return sealing.seal(secret, secret=site.secret, place=place_of(organization_id, webhook_id))
+    return sealing.seal(secret, secret=site.secret, place=seal_context(organization_id, webhook_id))
 
 
 def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:

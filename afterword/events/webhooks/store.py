@@ -1,4 +1,4 @@
-"""SQL of webhook endpoints. A deleted one is as if absent; its deliveries go in batches, and then its row."""
+"""SQL of webhook endpoints. A deleted one is invisible; retention removes its deliveries in batches, then its row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,6 @@ class Webhook:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        """What an event keeps of the row."""
         return {name: getattr(self, name) for name in _NAMES}
 
 
@@ -50,7 +49,7 @@ _NAMES: Final = tuple(Webhook.__dataclass_fields__)
 async def list_webhooks(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Webhook]:
-    """A page of the endpoints; with `application_ids` those that are bound to one of them."""
+    """A page of the endpoints; with `application_ids` only those bound to one of them."""
     rows = await db.fetch_list(
         """select w.organization_id, w.webhook_id, w.title, w.target_url, w.questionnaire_id, w.application_id,
              w.event_types, w.test, w.active, w.consecutive_failures, w.failing_since, w.disabled_time, w.version,
@@ -77,7 +76,6 @@ async def get_webhook(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> Webhook | None:
-    """The endpoint, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS_W} from webhook w
            left join questionnaire q
@@ -94,7 +92,7 @@ async def get_webhook(
 
 
 async def get_webhook_locked(db: Database, *, organization_id: str, webhook_id: str) -> Webhook | None:
-    """The endpoint, locked until the transaction ends: nobody else moves its deliveries meanwhile."""
+    """Lock the endpoint, so that no other transaction changes its deliveries."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from webhook where organization_id = $1 and webhook_id = $2 and deleted_time is null
            for no key update""",
@@ -105,7 +103,7 @@ async def get_webhook_locked(db: Database, *, organization_id: str, webhook_id: 
 
 
 async def count_webhooks_locked(db: Database, *, organization_id: str) -> int:
-    """How many there are; whoever else makes one waits until we commit."""
+    """Count the endpoints; other transactions that create one wait until we commit."""
     await db.execute("select 1 from organization where organization_id = $1 for no key update", organization_id)
     return await db.fetch_value(
         "select count(*) from webhook where organization_id = $1 and deleted_time is null", organization_id
@@ -123,7 +121,6 @@ async def get_owner_id(db: Database, *, organization_id: str, questionnaire_id: 
 
 
 async def get_has_application(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """Whether there is such an application."""
     return await db.fetch_value(
         "select exists (select from application where organization_id = $1 and application_id = $2)",
         organization_id,
@@ -142,7 +139,6 @@ async def insert_webhook(
     now: datetime,
     by: str,
 ) -> Webhook:
-    """Insert an endpoint; `columns` are those of a request."""
     row = await db.fetch_row(
         f"""insert into webhook (organization_id, webhook_id, title, target_url, questionnaire_id, application_id,
              event_types, active, test, secret, created_time, updated_time, created_by, updated_by)
@@ -165,7 +161,7 @@ async def insert_webhook(
 async def update_webhook(
     db: Database, *, organization_id: str, webhook_id: str, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Webhook | None:
-    """Write these columns. One that becomes active begins anew: its failures are forgotten, its deliveries go on."""
+    """Write these columns. Activation resets the failures."""
     row = await db.fetch_row(
         f"""update webhook w set title = n.title, target_url = n.target_url, questionnaire_id = n.questionnaire_id,
              application_id = n.application_id, event_types = n.event_types, active = n.active,
@@ -191,7 +187,7 @@ async def update_webhook(
 async def update_webhook_secret(
     db: Database, *, organization_id: str, webhook_id: str, secret: bytes, until: datetime, now: datetime, by: str
 ) -> Webhook | None:
-    """Another secret; the one before signs beside it `until` then."""
+    """Replace the secret; the previous one signs too until `until`."""
     row = await db.fetch_row(
         f"""update webhook set previous_secret = secret, previous_secret_until = $4, secret = $3,
              version = version + 1, updated_time = $5, updated_by = $6
@@ -216,10 +212,10 @@ async def update_webhook_failures(
     rest_seconds: Sequence[int],
     now: datetime,
 ) -> Webhook | None:
-    """Count a failure, or forget them all after a success; None where there was nothing to forget.
+    """Count a failure, or reset the count after a success; None if there was nothing to reset.
 
-    `rest_seconds`: how long it is left alone after the first, second … failure in a row. A pause that runs is never cut
-    short: another delivery may have been under way when the target asked for it.
+    `rest_seconds`: the pause after the first, second … failure in a row. A running pause is never shortened: another
+    delivery may have been in flight when the target asked for it.
     """
     row = await db.fetch_row(
         f"""update webhook set
@@ -244,7 +240,7 @@ async def update_webhook_failures(
 async def update_webhook_disabled(
     db: Database, *, organization_id: str, webhook_id: str, now: datetime
 ) -> Webhook | None:
-    """Switch it off because of its failures; None where it is off."""
+    """Switch it off because of its failures; None if it is off already."""
     row = await db.fetch_row(
         f"""update webhook set active = false, disabled_time = $3, version = version + 1, updated_time = $3,
              updated_by = null
@@ -257,7 +253,7 @@ async def update_webhook_disabled(
 
 
 async def delete_webhook(db: Database, *, organization_id: str, webhook_id: str, now: datetime) -> bool:
-    """Take it away, and its secrets with it; its rows go later."""
+    """Mark it deleted and erase its secrets; retention removes the rows."""
     touched = await db.execute(
         """update webhook set active = false, deleted_time = $3, secret = null, previous_secret = null,
              previous_secret_until = null, version = version + 1
@@ -270,7 +266,7 @@ async def delete_webhook(db: Database, *, organization_id: str, webhook_id: str,
 
 
 async def prune_webhooks(db: Database, *, limit: int) -> int:  # any tenant: retention
-    """Remove deleted endpoints that have no delivery left."""
+    """Remove deleted endpoints without deliveries."""
     return await db.execute(
         """delete from webhook w using (
              select organization_id, webhook_id from webhook o where deleted_time is not null

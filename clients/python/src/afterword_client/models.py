@@ -226,7 +226,7 @@ class Attempt(Struct, kw_only=True):
 
 class BatchRow(Struct, kw_only=True):
     """
-    What became of one row: 201 created, 200 changed or left as it was, 409 or 422 refused.
+    The outcome of one row: 201 created, 200 changed or left as it was, 409 or 422 refused.
     """
 
     row: int
@@ -338,7 +338,7 @@ class Definition(Struct, kw_only=True):
 
 class Delivery(Struct, kw_only=True):
     """
-    One event for one endpoint, and what became of it. What the target answered is text, whatever it says it is.
+    One event for one endpoint, and its outcome. `response_excerpt` is plain text, whatever type the target names.
     """
 
     delivery_id: str
@@ -386,7 +386,7 @@ class ErasureRequest(Struct, kw_only=True):
 
 class EventActor(Struct, kw_only=True):
     """
-    Who did it.
+    The author of a change: its kind and id.
     """
 
     kind: str
@@ -1034,7 +1034,7 @@ class QueueItem(Struct, kw_only=True):
 
 class QueueItemRequest(Struct, kw_only=True):
     """
-    What is to be sent, to whom and when.
+    A questionnaire to send: the address, the time, the metadata.
     """
 
     responder_channel_identifier: str
@@ -1046,7 +1046,7 @@ class QueueItemRequest(Struct, kw_only=True):
 
 class QueueItemUpdate(Struct, kw_only=True):
     """
-    What of an item may change while it is Pending; or `status_id` 5, which cancels. Other values do not act.
+    The members that may change while an item is Pending; `status_id` 5 cancels it, other values do not act.
     """
 
     responder_channel_identifier: str | UnsetType = UNSET
@@ -1067,7 +1067,7 @@ class QueueItemUpdate(Struct, kw_only=True):
 
 class Redelivery(Struct, kw_only=True):
     """
-    How many deliveries that made or began anew. `next_cursor`, for `after`: where there are more events.
+    `count` deliveries were created or restarted. `next_cursor`: `after` of the next request; null: no more events.
     """
 
     count: int
@@ -1076,7 +1076,7 @@ class Redelivery(Struct, kw_only=True):
 
 class RedeliveryRequest(Struct, kw_only=True):
     """
-    Which span of the event log: from a time on, or behind a cursor of it.
+    A span of the event log: from a time on, or behind a cursor.
     """
 
     from_time: datetime | None | UnsetType = UNSET
@@ -1472,7 +1472,7 @@ class VisualUpdate(Struct, kw_only=True):
 
 class Webhook(Struct, kw_only=True):
     """
-    An endpoint of yours that is told of events. `secret` signs them: shown when it is made, and never again.
+    An endpoint of yours that receives events. `secret` signs them: shown when it is created, and never again.
     """
 
     webhook_id: str
@@ -1507,7 +1507,7 @@ class WebhookRequest(Struct, kw_only=True):
 
 class WebhookUpdate(Struct, kw_only=True):
     """
-    What of an endpoint may change; `active` true switches one on again that failure switched off.
+    Changes of an endpoint; `active` true switches one on again that failures switched off.
     """
 
     title: str | UnsetType = UNSET
@@ -1582,7 +1582,7 @@ class AlertInstanceUpdate(Struct, kw_only=True):
 
 class BatchResult(Struct, kw_only=True):
     """
-    What became of all rows, in their order.
+    The outcomes of all rows, in their order.
     """
 
     results: list[BatchRow]
@@ -1593,7 +1593,7 @@ class BatchResult(Struct, kw_only=True):
 
 class Check(Struct, kw_only=True):
     """
-    How one rule came out.
+    The result of one rule.
     """
 
     rule: str
@@ -1666,7 +1666,7 @@ class Draft(Struct, kw_only=True):
 
 class Event(Struct, kw_only=True):
     """
-    Something that happened. `data` is the changed thing after it; `cursor` its place in the log, for `after`.
+    A change. `data` is the changed resource after it; `cursor` its position in the log, for `after`.
     """
 
     event_id: str
@@ -1958,7 +1958,7 @@ class ResultRow(Struct, kw_only=True):
 
 class SimulationRow(Struct, kw_only=True):
     """
-    What would become of one row. `segments` and `encoding` are those of an SMS, which is paid by the segment.
+    The forecast for one row. `segments` and `encoding` are of an SMS, which is paid by the segment.
     """
 
     row: int
@@ -2016,7 +2016,7 @@ class ReportResult(Struct, kw_only=True):
 
 class Simulation(Struct, kw_only=True):
     """
-    What would become of all rows, in their order.
+    The forecasts for all rows, in their order.
     """
 
     results: list[SimulationRow]

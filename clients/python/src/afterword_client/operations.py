@@ -2073,8 +2073,8 @@ class Webhooks(Family):
         """Create new webhook.
 
         At most 50 an organization. `target_url` is https at a public address. `event_types` are types, `prefix.*` or
-        `*`; without them it is told of `questionnaire_instance.completed` alone. Your token needs the Read scopes of
-        all that it is told of. Repeated with its `Idempotency-Key` the answer has null in `secret`. Needs
+        `*`; without them it gets `questionnaire_instance.completed` alone. Your token needs the Read scope of every
+        event type that it gets. Repeated with its `Idempotency-Key` the answer has null in `secret`. Needs
         `Webhook.Create`.
         """
         return self._transport.request("POST", "/webhook", body=body, idempotency_key=idempotency_key).read(
@@ -2093,9 +2093,9 @@ class Webhooks(Family):
     ) -> models.Webhook:
         """Update Webhook.
 
-        `target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it is told
-        of `questionnaire_instance.completed` alone. Your token needs the Read scopes of all that it is told of. Needs
-        `Webhook.Update`.
+        `target_url` is https at a public address. `event_types` are types, `prefix.*` or `*`; without them it gets
+        `questionnaire_instance.completed` alone. Your token needs the Read scope of every event type that it gets.
+        Needs `Webhook.Update`.
         """
         return self._transport.request("PATCH", f"/webhook/{_segment(webhook_id)}", body=body, if_match=if_match).read(
             models.Webhook
@@ -2104,7 +2104,7 @@ class Webhooks(Family):
     def delete_webhook(self, webhook_id: str, *, if_match: str | None = None) -> None:
         """Delete Webhook.
 
-        What it was not told yet, it is never told. Needs `Webhook.Delete`.
+        Events that were not delivered yet are never delivered. Needs `Webhook.Delete`.
         """
         self._transport.request("DELETE", f"/webhook/{_segment(webhook_id)}", if_match=if_match)
 
@@ -2144,8 +2144,7 @@ class Webhooks(Family):
     def redeliver(self, webhook_id: str, delivery_id: str, *, idempotency_key: str | None = None) -> models.Delivery:
         """Redeliver one delivery.
 
-        From its first attempt on, with the same `webhook-id`; one that waits is tried at once. Needs
-        `Webhook.Update`.
+        From its first attempt on, with the same `webhook-id`; a waiting one is tried at once. Needs `Webhook.Update`.
         """
         return self._transport.request(
             "POST",
@@ -2158,8 +2157,8 @@ class Webhooks(Family):
     ) -> models.Redelivery:
         """Redeliver a span of the event log.
 
-        From `from_time` (until `to_time`), or behind the cursor `after`: what the webhook wants now, also what it was
-        never sent. With the same `webhook-id`; at most 10,000 events at a time. Needs `Webhook.Update`.
+        From `from_time` (until `to_time`), or behind the cursor `after`: all events that the webhook subscribes to
+        now, sent before or not. With the same `webhook-id`; at most 10,000 events at a time. Needs `Webhook.Update`.
         """
         return self._transport.request(
             "POST", f"/webhook/{_segment(webhook_id)}/redelivery", body=body, idempotency_key=idempotency_key
