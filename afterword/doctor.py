@@ -155,8 +155,12 @@ async def _accounts(database: db.Database) -> Finding:
     paused = await health_store.list_paused_accounts(database, limit=PAUSED_ACCOUNTS_SHOWN_MAX)
     if not paused:
         return Finding("sending", True, "No account is paused.")
-    names = ", ".join(f"{one.domain} (channel {one.channel_id}: {one.paused_reason})" for one in paused)
-    return Finding("sending", False, f"Paused: {names}.", "Mend the login, then run `afterword resume`.")
+    names = ", ".join(f"{one.domain} (account {one.account_id}: {one.paused_reason})" for one in paused)
+    advice = (
+        "Mend a login that was refused; leave a pause that a person wants. Then run `afterword account resume ID`, "
+        "or `afterword resume` for all."
+    )
+    return Finding("sending", False, f"Paused: {names}.", advice)
 
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:

@@ -123,7 +123,10 @@ def _value(place: str, wanted: Any, value: object) -> Any:
     try:
         return msgspec.convert(value, wanted, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
-        raise SettingError(f"{place} has a bad value: {str(error)[:1].lower()}{str(error)[1:]}.") from error
+        expected = str(error).partition(", got")[0].removeprefix("Expected ")
+        for name, words in (("`int`", "a whole number"), ("`float`", "a number"), ("`str`", "a text")):
+            expected = expected.replace(name, words)
+        raise SettingError(f"{place}: {expected[:1].upper()}{expected[1:]} is expected.") from error
 
 
 def _path(wanted: type, value: object) -> object:

@@ -43,6 +43,20 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("AFTERWORD_PORT", "http", "AFTERWORD_PORT: A whole number is expected."),
+        ("AFTERWORD_PORT", "70000", "AFTERWORD_PORT: A whole number <= 65535 is expected."),
+        ("AFTERWORD_WORKER_POLL_SECONDS", "soon", "AFTERWORD_WORKER_POLL_SECONDS: A number is expected."),
+    ],
+)
+def test_a_number_is_asked_for_in_words(variable: str, value: str, sentence: str) -> None:
+    with pytest.raises(settings.SettingError) as caught:
+        settings.read({variable: value})
+    assert sentence == str(caught.value)
+
+
 def test_defaults() -> None:
     chosen = settings.read({})
     assert "http://localhost:8080" == chosen.site_url

@@ -52,6 +52,15 @@ async def demo(*, once: bool = False) -> None:
             if not once:
                 print(_INVITATION.format(url=url_with_key(site, "outbox")), flush=True)
                 await stop.wait()
+    if not once:
+        print(ended(chosen))
+
+
+def ended(chosen: Settings) -> str:
+    """The last words of a demonstration: the place of its data."""
+    folder = shlex.quote(str(chosen.data_dir.absolute()))
+    stored = f"in {folder}" if chosen.database_url is None else "in the database of AFTERWORD_DATABASE_URL"
+    return f"Ended. The data stays {stored}: afterword demo and afterword serve go on with it."
 
 
 _INVITATION: Final = """

@@ -143,7 +143,8 @@ def _preview(message: OutboxMessage) -> Preview:
 
 
 def _content(part: Any) -> str:
-    return str(part.get_content()) if part is not None else ""
+    """The text with LF alone: a browser reads CR LF as LF, also where it hashes a style."""
+    return str(part.get_content()).replace("\r\n", "\n") if part is not None else ""
 
 
 class _Styles(HTMLParser):

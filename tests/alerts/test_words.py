@@ -41,8 +41,8 @@ def _all(texts: object) -> list[str]:
     return [str(text) for text in texts] if isinstance(texts, list | tuple) else [str(texts)]
 
 
-def test_every_type_that_is_told_by_itself_has_words() -> None:
-    assert notices.FEW_TYPES == words.TITLES.keys()
+def test_every_type_has_words() -> None:
+    assert notices.TYPES == words.TITLES.keys()
 
 
 class TestNotice:
@@ -51,7 +51,11 @@ class TestNotice:
         data = {"responder_channel_identifier": "ann@example.com", "display_name": "Ann", "title": "Ms"}
         for name in notices.MASS_TYPES:
             title, body, link = words.notice(name, data=data, subject=NOTHING, locale="en")
-            assert (name, "", None) == (title, body, link)
+            assert (words.TITLES[name], "", None) == (title, body, link)
+
+    def test_in_the_language_of_the_reader(self) -> None:
+        title, *_ = words.notice("questionnaire_instance.completed", data={}, subject=NOTHING, locale="de")
+        assert "Eine Antwort wurde abgeschlossen" == title
 
     def test_name(self) -> None:
         subject = Subject("a", None, "After delivery")

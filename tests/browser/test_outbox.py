@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from email.message import EmailMessage
+from email.policy import SMTP
 from typing import Any
 
 import httpx2
@@ -18,7 +19,9 @@ from tests.browser.conftest import SECRET, Shop, on_the_loop
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-HOSTILE = """<html><head><style>p { color: rgb(1, 2, 3) }</style></head><body>
+HOSTILE = """<html><head><style>p {
+  color: rgb(1, 2, 3)
+}</style></head><body>
 <p style="font-size: 20px">Hello</p><a href="https://example.com/">a link</a>
 <script>parent.document.title = "owned"</script><img src="https://tracker.example/pixel" onerror="alert(1)">
 </body></html>"""
@@ -35,7 +38,7 @@ def mail(subject: str) -> bytes:
     message["From"], message["To"], message["Subject"] = "shop@example.com", "maria@example.com", subject
     message.set_content("Plain <words>")
     message.add_alternative(HOSTILE, subtype="html")
-    return message.as_bytes()
+    return message.as_bytes(policy=SMTP)  # lines end in CR LF, which a browser reads as LF
 
 
 async def keep(shop: Shop, *, subject: str = "One minute?", content: bytes | None = None) -> str:

@@ -13,7 +13,7 @@ import pytest
 from afterword import db, errors
 from afterword.channels.base import Sent
 from afterword.cli import organizations, questionnaires, tokens
-from afterword.cli.demo import Form
+from afterword.cli.demo import Form, ended
 from afterword.cli.seed import Seeded, seed
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
@@ -23,6 +23,7 @@ from afterword.organizations.people import store as people_store
 from afterword.providers.health import service as health
 from afterword.questionnaires.service import Imported, InvalidFile
 from afterword.queue.restores import service as guard
+from afterword.settings import Settings
 from tests.conftest import House
 from tests.queue.conftest import Queue
 
@@ -308,6 +309,14 @@ class TestForm:
         assert (["1"], ["5"], ["a"], "next") == (filled["page"], filled["q"], filled["c"], filled["go"])
 
 
+@pytest.mark.parametrize(
+    ("url", "place"), [(None, "/srv/afterword: "), ("postgresql://ann:hunter2@host/x", "of AFTERWORD_DATABASE_URL: ")]
+)
+def test_a_demonstration_that_ends_names_the_place_of_its_data(url: str | None, place: str) -> None:
+    sentence = ended(Settings(database_url=url, data_dir=Path("/srv/afterword")))
+    assert f"The data stays in {'' if url is None else 'the database '}{place}" in sentence
+
+
 class TestResume:
     async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
         ended = shell(database_url, tmp_path, "resume")
@@ -325,7 +334,8 @@ class TestResume:
             )
         examined = shell(database_url, tmp_path, "doctor")
         assert "535 wrong password" in examined.stdout
-        assert "afterword resume" in examined.stdout
+        assert f"account {account_id}: 535" in examined.stdout
+        assert "leave a pause that a person wants. Then run `afterword account resume ID`" in examined.stdout
         ended = shell(database_url, tmp_path, "resume")
         assert "Resumed demo, channel 1.\n" == ended.stdout
         assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout

@@ -1,4 +1,4 @@
-"""What a notice says: a title, a sentence or two, where to look. No answers, addresses or secrets are ever in it."""
+"""The text of a notice: a title, a sentence or two, a link. It never has answers, addresses or secrets."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -41,6 +41,38 @@ TITLES: Final[Mapping[str, str]] = {
     "user.removed": "A user was removed",
     "token.created": "A token was created",
     "token.revoked": "A token was revoked",
+    "queue_item.created": "A message was queued",
+    "queue_item.updated": "A queued message was changed",
+    "queue_item.waiting": "A message waits",
+    "queue_item.retried": "A message is sent again after a failure",
+    "queue_item.sent": "A message was sent",
+    "queue_item.delivered": "A message was delivered",
+    "queue_item.bounced": "A message bounced",
+    "queue_item.complained": "A recipient reported a message as spam",
+    "queue_item.failed": "A message could not be sent",
+    "queue_item.aborted": "A message was cancelled",
+    "queue_item.ignored": "A message was not sent, by the rules",
+    "queue_item.deleted": "A message was deleted",
+    "questionnaire_instance.created": "A response was requested",
+    "questionnaire_instance.viewed": "A questionnaire was opened",
+    "questionnaire_instance.submitted": "A response has begun",
+    "questionnaire_instance.updated": "A response was changed",
+    "questionnaire_instance.completed": "A response was completed",
+    "questionnaire_instance.reopened": "A response was reopened",
+    "questionnaire_instance.expired": "A request for a response has expired",
+    "questionnaire_instance.deleted": "A response was deleted",
+    "answer.confirmed": "An answer was confirmed",
+    "answer.changed": "An answer was changed",
+    "responder.created": "A responder was added",
+    "responder.updated": "A responder was changed",
+    "responder.unsubscribed": "A responder unsubscribed",
+    "responder.erased": "A responder was erased",
+    "suppression.created": "An address was suppressed",
+    "suppression.deleted": "An address is no longer suppressed",
+    "tag.added": "A tag was added",
+    "tag.removed": "A tag was removed",
+    "sequence.queued": "A sequence queued a message",
+    "sequence.skipped": "A sequence skipped a response",
 }
 SEVERITIES: Final[Mapping[str, str]] = {
     "low": "Severity: low",
@@ -57,15 +89,14 @@ def notice(type_name: str, *, data: Mapping[str, Any], subject: Subject, locale:
     if type_name.startswith("alert_instance."):
         return _of_case(type_name, data=data, subject=subject, words=words)
     family = type_name.partition(".")[0]
-    # A type of the masses has no words of its own: who chose it knows its name.
-    title = words(TITLES[type_name]) if type_name in TITLES else type_name
+    title = words(TITLES[type_name])
     name = str(data.get("display_name") or data.get("title") or "") if family in _NAMED else ""
     body = " · ".join(dict.fromkeys(filter(None, [name, subject.questionnaire_name])))
     return title[:TITLE_CHARACTERS_MAX], body[:BODY_CHARACTERS_MAX], None
 
 
 def case_link(alert_instance_id: str) -> str:
-    """Where the API has a case."""
+    """The address of a case in the API."""
     return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
 
 
