@@ -53,7 +53,7 @@ from afterword.web.pages import Pages
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
 from afterword.web.routing import Families
-from afterword.web.runner import Ground, Operation
+from afterword.web.runner import Operation, OperationContext
 
 FIGURES_SECONDS = 5.0
 
@@ -69,19 +69,19 @@ def create_app(
     routes: Sequence[Routes] | None = None,
     show_outbox: bool = False,
     ticks: Ticks | None = None,
-    pressure: LoadShedder | None = None,
+    load_shedder: LoadShedder | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
     `metrics_access`: who may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers that may
     call the API; `collectors` add figures to /metrics. `routes` are those of all slices unless given.
     `show_outbox`: the pages of captured messages are there too, for development and demonstrations. `ticks` are told
-    which tokens are used; whoever gives them writes them down. `pressure` refuses requests beyond those that the
+    which tokens are used; whoever gives them writes them down. `load_shedder` refuses requests beyond those that the
     process answers in time.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
-    ground = Ground(
+    context = OperationContext(
         pool=pool,
         site=site,
         limiter=limiter,
@@ -105,11 +105,11 @@ def create_app(
     ]
     router = Families(
         [
-            *((route.method, f"{API_PREFIX}{route.path}", Operation(route, ground)) for route in table),
+            *((route.method, f"{API_PREFIX}{route.path}", Operation(route, context)) for route in table),
             *((page.method, page.path, page.app(state)) for group in pages for page in group.all),
         ]
     )
-    return Middleware(router, site=site, metrics=metrics, origins=origins, pressure=pressure)
+    return Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder)
 
 
 def api_routes() -> list[Routes]:

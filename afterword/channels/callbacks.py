@@ -87,7 +87,7 @@ def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: dat
         entries = _read_entries(body)
     except (msgspec.MsgspecError, RecursionError):
         kinds = ", ".join(KINDS)
-        raise Unreadable(f"A list of reports is wanted, each with a kind of {kinds}.") from None
+        raise Unreadable(f"A list of reports is expected, each with a kind of {kinds}.") from None
     if len(entries) > REPORTS_MAX:
         raise Unreadable(f"At most {REPORTS_MAX} reports may be sent at once.")
     return Heard([_report_of(entry, now) for entry in entries])
@@ -105,7 +105,7 @@ def _check_standard(headers: Mapping[str, str], body: bytes, key: str, now: date
     given = headers.get("webhook-id"), headers.get("webhook-timestamp"), headers.get("webhook-signature")
     message_id, timestamp, signatures = given
     if not message_id or not timestamp or not signatures:
-        raise Unsigned("The headers webhook-id, webhook-timestamp and webhook-signature are wanted.")
+        raise Unsigned("The headers webhook-id, webhook-timestamp and webhook-signature are expected.")
     if (
         not timestamp.isascii()
         or not timestamp.isdecimal()
@@ -158,9 +158,9 @@ def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> Hea
     try:
         envelope: Any = msgspec.json.decode(body)
     except (msgspec.MsgspecError, RecursionError):
-        raise Unreadable("A notification in JSON is wanted.") from None
+        raise Unreadable("A notification in JSON is expected.") from None
     if not isinstance(envelope, dict) or envelope.get("Type") not in _SIGNED:
-        raise Unreadable("A notification with a Type is wanted.")
+        raise Unreadable("A notification with a Type is expected.")
     _check_sns(envelope, topic, certificate)
     sent_time = _time(envelope["Timestamp"], None)
     if sent_time is None or not -timedelta(seconds=AGE_SECONDS_MAX) <= now - sent_time <= timedelta(
@@ -196,7 +196,7 @@ def _check_sns(envelope: Mapping[str, Any], topic: str, certificate: str) -> Non
     if not hmac.compare_digest(envelope["TopicArn"].encode("utf-8", "replace"), topic.encode()):
         raise Unsigned("The notification is of another topic.")
     if envelope["SignatureVersion"] != "2":
-        raise Unsigned("SignatureVersion 2 is wanted: set it on the topic.")
+        raise Unsigned("SignatureVersion 2 is expected: set it on the topic.")
     signed = "".join(f"{name}\n{envelope[name]}\n" for name in names).encode("utf-8", "replace")
     key = x509.load_pem_x509_certificate(certificate.encode()).public_key()
     try:

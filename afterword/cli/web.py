@@ -74,7 +74,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
         metrics_access=chosen.metrics,
         show_outbox=chosen.smtp_url is None,
         ticks=ticks,
-        pressure=LoadShedder(),
+        load_shedder=LoadShedder(),
     )
     return uvicorn.Config(
         cast("_types.ASGIApplication", app),

@@ -56,7 +56,7 @@ ReferenceId = Annotated[
         min_length=1,
         max_length=100,
         pattern=r"^[A-Za-z0-9._~-]+(?![\s\S])",
-        extra={"wanted": "Letters, digits and . _ ~ - are wanted, for this stands in an address."},
+        extra={"expected": "Letters, digits and . _ ~ - are expected, for this stands in an address."},
     ),
 ]
 REFUSALS = "application_inactive", "questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed"

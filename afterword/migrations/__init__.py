@@ -1,9 +1,9 @@
-"""Schema changes: forward only, numbered, in SQL. Here: which revision this code and a database have, and `migrate`.
+"""Schema changes: forward only, numbered, in SQL. Compares the revisions of code and database, and migrates.
 
 Start-up imports nothing but asyncpg; alembic and SQLAlchemy are loaded only when there is something to do.
 A change is `NNNN_name.sql` with a line in `versions/`; `-- no transaction` on its first line runs it outside of one,
-as `create index concurrently` needs (one statement to a file then). Older code goes on working on what a change leaves;
-one that ends this says so on its first line, `-- needs NNNN`: from then on code of an older revision is refused.
+as `create index concurrently` needs (one statement to a file then). Older code must work on the changed schema; a
+change that prevents it has `-- needs NNNN` on its first line, and code of an older revision is refused from then on.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from afterword import db
 from afterword.migrations import store
 
 FOLDER = Path(__file__).parent
-LOCK_KEY = 4_612_305_177_261  # of the advisory lock that one node holds while it migrates
+LOCK_KEY = 4_612_305_177_261  # of the advisory lock of the migrating node
 LOCK_WAIT_SECONDS = 600
 LOCK_POLL_SECONDS = 0.1
-STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # everybody who wants the table stands behind us for so long
-BUSY_SECONDS_MAX = 300.0  # then a table that we cannot get is for people to look at
+STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # other sessions queue behind our lock request for this long
+BUSY_SECONDS_MAX = 300.0  # then an operator must find the session that holds the table
 TRY_PAUSE_SECONDS = 1.0
 WATCH_SECONDS = 0.1
 CONNECT_TIMEOUT_SECONDS = 10
@@ -32,22 +32,22 @@ NO_TRANSACTION = "-- no transaction"
 
 _NEEDS: Final = re.compile(r"-- needs (\d{4})\b")
 _NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table in which alembic keeps the revision
-_OWN_LOCK_TIMEOUT: Final = re.compile(r"^set local lock_timeout = '[^']*';$", re.MULTILINE)  # of the first files
+_OWN_LOCK_TIMEOUT: Final = re.compile(r"^set local lock_timeout = '[^']*';$", re.MULTILINE)  # in the first files
 _INDEX: Final = re.compile(r"create (?:unique )?index concurrently (?:if not exists )?(\w+)")
 
 assert WATCH_SECONDS < STATEMENT_LOCK_TIMEOUT_SECONDS < db.LOCK_TIMEOUT_SECONDS  # noqa: S101
 
 
 class MigrationError(Exception):
-    """The schema could not be brought to this code's revision; the sentence says what to do."""
+    """The schema could not be migrated to this code's revision; the message names the remedy."""
 
 
 class DatabaseIsNewer(MigrationError):
-    """The database was migrated by a newer release, and left no room for this one."""
+    """The database was migrated by a newer release, with which this one is incompatible."""
 
 
 class _Busy(Exception):
-    """A table was not to be had in time."""
+    """A table stayed locked too long."""
 
 
 def head() -> str:
@@ -61,7 +61,7 @@ async def current(database: db.Database) -> str | None:
 
 
 async def is_usable(database: db.Database) -> bool:
-    """Whether this code works on the database's schema: its own, or a newer one that leaves room for it."""
+    """True where this code works on the database's schema: its own, or a newer compatible one."""
     found = await current(database)
     return found is not None and found >= head() >= await _needed(database.fetch_value)
 
@@ -75,9 +75,9 @@ async def migrate(
 ) -> str:
     """Bring the database to `head()`, unless it is ahead of it, and return its revision.
 
-    Any number of nodes may call this at once: one does the work. `report` is told who stands in the way meanwhile.
-    Needs a session of its own, so a direct address and not a transaction pooler's. Raises DatabaseIsNewer when the
-    database has no room for this code, MigrationError when it is away, or the lock or a table stayed busy.
+    Several nodes may call this at once: one migrates. `report` gets messages about blocking sessions meanwhile.
+    Needs a session of its own: a direct address, not a transaction pooler's. Raises DatabaseIsNewer, and
+    MigrationError where the database is unreachable, or the lock or a table stays busy.
     """
     deadline = time.monotonic() + busy_seconds
     while True:
@@ -85,11 +85,11 @@ async def migrate(
         try:
             return await _migrate(connection, url=url, wait_seconds=wait_seconds)
         except _Busy as busy:
-            # A busy table must not queue everybody behind us: give way, then try again.
+            # Our lock request must not block other sessions for long: give up, then try again.
             if time.monotonic() >= deadline:
                 raise MigrationError(
                     f"A table stayed busy for {busy_seconds:g} seconds: {busy}. The schema is as it was before the "
-                    "change that wanted it. End what holds the table (pg_terminate_backend), then migrate again."
+                    "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
                 ) from busy
             report(f"A change of the schema waits for a table and tries again: {busy}.")
         finally:
@@ -125,18 +125,18 @@ async def _migrate(connection: Any, *, url: str, wait_seconds: float) -> str:
 
 async def _revision_reached(connection: Any) -> str | None:
     """The database's revision, if this code can work on it; None: it is behind."""
-    found, wanted, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
-    if needed > wanted:
+    found, own, needed = await _revision(connection.fetchval), head(), await _needed(connection.fetchval)
+    if needed > own:
         raise DatabaseIsNewer(
-            f"The database is at revision {found}, which has no room for releases before {needed}; this one knows up "
-            f"to {wanted}. Start the newer release, or restore the backup from before the upgrade."
+            f"The database is at revision {found}, which is incompatible with releases before {needed}; this one has "
+            f"{own}. Start the newer release, or restore the backup from before the upgrade."
         )
-    return found if found is not None and found >= wanted else None
+    return found if found is not None and found >= own else None
 
 
 @asynccontextmanager
 async def _blockers(url: str, pid: int) -> AsyncGenerator[list[str]]:
-    """Who stands in the way of a session, as of the last time that somebody did."""
+    """Sessions that blocked this one, as of the last check that found any."""
     found: list[str] = []
     watching = asyncio.create_task(_watch(url, pid, found))
     try:
@@ -144,7 +144,7 @@ async def _blockers(url: str, pid: int) -> AsyncGenerator[list[str]]:
     finally:
         watching.cancel()
         with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            await watching  # without it the message is shorter, and that is all
+            await watching  # without it the message is only shorter
 
 
 async def _watch(url: str, pid: int, found: list[str]) -> None:
@@ -164,15 +164,15 @@ async def _revision(fetch_value: Any) -> str | None:
 
 
 async def _needed(fetch_value: Any) -> str:
-    """The oldest revision whose code the schema has room for; empty: any."""
+    """The oldest revision that is compatible with the schema; empty: any."""
     said = await fetch_value("select obj_description(to_regclass('alembic_version'), 'pg_class')")
     needs = _NEEDED.fullmatch(said or "")
     return needs[1] if needs else ""
 
 
 async def _lock(connection: Any, *, wait_seconds: float) -> None:
-    # Asked again and again instead of waited for: a waiting statement holds a snapshot, and `create index
-    # concurrently` in the session that has the lock would wait for that snapshot for ever.
+    # Polled, since a waiting statement holds a snapshot, and `create index concurrently` in the session that has the
+    # lock would wait for that snapshot forever.
     deadline = time.monotonic() + wait_seconds
     while not await connection.fetchval("select pg_try_advisory_lock($1)", LOCK_KEY):
         if time.monotonic() > deadline:
@@ -223,7 +223,7 @@ def run_file(name: str) -> None:
         _run(op.get_bind(), f"comment on table alembic_version is 'needs {needs[1]}'")
 
 
-# What an interrupted `create index concurrently` leaves behind is never used, and stands in the way of the next try.
+# An interrupted `create index concurrently` leaves an invalid index, which blocks the next try.
 _DROP_INVALID: Final = """do $$ begin
   perform set_config('lock_timeout', '{seconds}s', true);
   if exists (select from pg_index where indexrelid = to_regclass('{index}') and not indisvalid) then

@@ -1,4 +1,4 @@
-"""What alembic runs: one transaction to a revision, on the session that `migrate` opened and locked."""
+"""Alembic's environment: one transaction for each revision, on the session that `migrate` opened and locked."""
 
 from alembic import context
 

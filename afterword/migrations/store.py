@@ -4,7 +4,7 @@ from typing import Any
 
 
 async def list_blockers(connection: Any, *, pid: int) -> list[str]:  # any tenant: sessions of the server
-    """Who stands in the way of the session `pid`, for people to read; without the statement, which may hold data."""
+    """Describe the sessions that block session `pid`; without their statements, which may contain data."""
     rows = await connection.fetch(
         """select concat(
              'process ', a.pid, ' (', coalesce(nullif(a.application_name, ''), a.usename), ')', ', ' || a.state,

@@ -56,7 +56,7 @@ IconUrl = Annotated[
         max_length=2000,
         pattern=r"""^https://[^\s"'<>\\]+(?![\s\S])""",
         examples=["https://example.com/icon.png"],
-        extra={"wanted": "An https address is wanted, without spaces, quotes and angle brackets."},
+        extra={"expected": "An https address is expected, without spaces, quotes and angle brackets."},
     ),
 ]
 SETTINGS: Final = (

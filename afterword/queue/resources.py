@@ -21,7 +21,7 @@ Reference = Annotated[
         min_length=1,
         max_length=100,
         pattern=REFERENCE_PATTERN,
-        extra={"wanted": "Control characters are not allowed."},
+        extra={"expected": "Control characters are not allowed."},
     ),
 ]
 StatusId = Annotated[

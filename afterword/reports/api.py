@@ -211,7 +211,7 @@ def _condition(text: str | None) -> object:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
-        message = "A condition as JSON is wanted."
+        message = "A condition as JSON is expected."
         raise errors.Invalid.of(errors.FieldError("invalid_format", message, parameter="filter")) from None
 
 

@@ -1,1 +1,1 @@
-"""HTTP: requests, answers, pages, limits. It holds no rule and no SQL; it opens the transaction of each request."""
+"""HTTP: requests, responses, pages, limits. Opens each request's transaction; holds no business rule and no SQL."""

@@ -1,4 +1,4 @@
-"""From what a handler gives back to status, headers and content: envelopes, ETags, narrowed members, files."""
+"""Renders a handler's result as status, headers and content: envelopes, ETags, narrowed members, files."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
@@ -19,8 +19,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Renderer:
-    """Writes the answers of one route."""
-
     def __init__(self, route: Route, site: Site, lists: paging.ListReader | None) -> None:
         self._route = route
         self._site = site
@@ -38,7 +36,7 @@ class Renderer:
         wanted: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> Sent:
-        """The answer as it leaves; a 304 where the client has it already."""
+        """Returns 304 where the client has this version already."""
         more: list[Header] = [headers.VARY]
         for name, value in answer.headers.items():
             more.append(headers.header(name, value))
@@ -85,7 +83,7 @@ class Renderer:
         if self._lists is None or wanted is None:
             return items
         following = self._lists.next_query(wanted, rows, parameters)
-        # A body on GET holds more parameters than an address may: such a list goes on by its body, page after page.
+        # A body on GET may have more parameters than fit in an address; then there is no link.
         if following is not None and len(following) <= edge.TARGET_BYTES_MAX:
             more.append(headers.header("link", f'<{self._site.public_url}{path}?{following}>; rel="next"'))
         match self._route.shape:
@@ -115,7 +113,7 @@ _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0
 
 
 def _file_headers(file: Download) -> list[Header]:
-    """Type, length and name; a name beyond ASCII stands twice (RFC 6266)."""
+    """A name beyond ASCII is sent twice, for old and new clients (RFC 6266)."""
     plain = "".join(character if character in _PLAIN else "_" for character in file.file_name)
     disposition = f'attachment; filename="{plain}"'
     if plain != file.file_name:

@@ -1,6 +1,6 @@
-"""From canonical JSON to a Struct: every wrong member is reported, with its pointer and code; unknown ones are ignored.
+"""Reads canonical JSON as a Struct. Reports every wrong member with its pointer and code; ignores unknown ones.
 
-Readers are built once per Struct from msgspec's own type information and kept; a request only runs them.
+Readers are built once for each Struct, from msgspec's type information.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
 def read(kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()) -> Struct:
-    """`document` as a `kind`; raises Invalid that names all wrong members.
+    """Read `document` as a `kind`; raises Invalid that names all wrong members.
 
-    With `context.strict` members that `kind` lacks are wrong too: `read_only` where an answer shows them, else
+    With `context.strict` members that `kind` lacks are errors too: `read_only` for members of the answer, else
     `unknown_member`.
     """
     value = collect(kind, document, context, read_only=read_only)
@@ -38,7 +38,7 @@ def read(kind: type[Struct], document: object, context: Context, *, read_only: f
 def collect(
     kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
 ) -> Struct | None:
-    """As `read`, but what is wrong is only noted in the context; None when anything is."""
+    """As `read`, but errors are only added to the context; returns None when there are any."""
     value = _struct_reader(kind)(document, "", context)
     if context.strict and isinstance(document, dict):
         _refuse_unknown(kind, cast("dict[str, object]", document), context, read_only)
@@ -46,7 +46,7 @@ def collect(
 
 
 def warm(kind: type[msgspec.Struct]) -> None:
-    """Build the readers of `kind` now, at start-up, where a type that we cannot read shows."""
+    """Build the readers of `kind` at start-up, so that a type without a reader fails there."""
     _struct_reader(kind)
 
 
@@ -80,10 +80,10 @@ def _struct_reader(kind: type[msgspec.Struct]) -> Reader:
     members = tuple(_member(each) for each in _fields(kind))
     absent = object()
 
-    def read_struct(value: Any, place: str, context: Context) -> Any:
+    def read_struct(value: Any, pointer: str, context: Context) -> Any:
         if type(value) is not dict:
             if value != []:  # PHP writes its empty map as a list
-                context.add(place, "wrong_type", "An object is wanted.")
+                context.add(pointer, "wrong_type", "An object is expected.")
                 return None
             value = {}
         found: dict[str, Any] = {}
@@ -91,24 +91,24 @@ def _struct_reader(kind: type[msgspec.Struct]) -> Reader:
             given = value.get(member.name, absent)
             if given is absent:
                 if member.required:
-                    context.add(f"{place}/{member.name}", "required", "This is required.")
+                    context.add(f"{pointer}/{member.name}", "required", "This is required.")
                 continue
             if given is None or (given == "" and context.lax and member.nullable):
-                _read_null(member, f"{place}/{member.name}", context, found)
+                _read_null(member, f"{pointer}/{member.name}", context, found)
             else:
-                found[member.attribute] = member.reader(given, f"{place}/{member.name}", context)
+                found[member.attribute] = member.reader(given, f"{pointer}/{member.name}", context)
         return None if context.wrong else kind(**found)
 
     return read_struct
 
 
-def _read_null(member: _Member, place: str, context: Context, found: dict[str, Any]) -> None:
+def _read_null(member: _Member, pointer: str, context: Context, found: dict[str, Any]) -> None:
     if member.nullable and (context.partial or member.required):
         found[member.attribute] = None
     elif context.partial:
-        context.add(place, "not_nullable", "This cannot be null.")
+        context.add(pointer, "not_nullable", "This cannot be null.")
     elif member.required:
-        context.add(place, "required", "This is required.")
+        context.add(pointer, "required", "This is required.")
 
 
 def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
@@ -147,8 +147,8 @@ def _reader(kind: inspect.Type) -> Reader:
 
 
 def _special(extra: Mapping[str, Any], inner: inspect.Type) -> Reader:
-    if isinstance(inner, inspect.StrType) and "wanted" in extra:
-        return scalars.shaped_text_reader(inner, str(extra["wanted"]))
+    if isinstance(inner, inspect.StrType) and "expected" in extra:
+        return scalars.shaped_text_reader(inner, str(extra["expected"]))
     kind = str(extra.get("kind", ""))
     if kind in scalars.KINDS:
         return scalars.checked(_reader(inner), *scalars.KINDS[kind])
@@ -168,15 +168,15 @@ def _union_reader(kind: inspect.UnionType) -> Reader:
     if len(readers) == 1:
         return readers[0]
 
-    def read_union(value: Any, place: str, context: Context) -> Any:
+    def read_union(value: Any, pointer: str, context: Context) -> Any:
         tries: list[list[errors.FieldError]] = []
         for reader in readers:
             attempt = Context(context.now, context.zone, context.lax, context.partial, context.strict)
-            found = reader(value, place, attempt)
+            found = reader(value, pointer, attempt)
             if not attempt.wrong:
                 return found
             tries.append(attempt.wrong)
-        # the option that got furthest knows best what is wrong
+        # the errors of the option that got furthest are the most useful
         best = max(tries, key=lambda wrong: all(error.code != "wrong_type" for error in wrong))
         context.wrong.extend(best)
         return None
@@ -185,38 +185,38 @@ def _union_reader(kind: inspect.UnionType) -> Reader:
 
 
 def _list_reader(item: Reader, least: int, most: int) -> Reader:
-    def read_list(value: Any, place: str, context: Context) -> Any:
+    def read_list(value: Any, pointer: str, context: Context) -> Any:
         if type(value) is not list:
             value = _listed(value, context)
             if value is None:
-                context.add(place, "wrong_type", "A list is wanted.")
+                context.add(pointer, "wrong_type", "A list is expected.")
                 return None
         if len(value) > most:
-            context.add(place, "too_many", f"At most {scalars.count_of(most, 'entry', 'entries')} allowed.")
+            context.add(pointer, "too_many", f"At most {scalars.count_of(most, 'entry', 'entries')} allowed.")
             return None
         if len(value) < least:
-            context.add(place, "too_few", f"At least {scalars.count_of(least, 'entry', 'entries')} wanted.")
+            context.add(pointer, "too_few", f"At least {scalars.count_of(least, 'entry', 'entries')} expected.")
             return None
-        return [item(entry, f"{place}/{index}", context) for index, entry in enumerate(value)]
+        return [item(entry, f"{pointer}/{index}", context) for index, entry in enumerate(value)]
 
     return read_list
 
 
 def _listed(value: Any, context: Context) -> list[Any] | None:
-    """The list that a query or form means: `type=a,b`, `type[0]=a&type[1]=b`."""
+    """Convert the list of a query or form: `type=a,b`, `type[0]=a&type[1]=b`."""
     if context.as_parameter and type(value) is str:
         return cast("list[Any]", value.split(","))
     return as_list(value) if context.lax and type(value) is dict else None
 
 
 def _map_reader(reader: Reader, *, nullable: bool) -> Reader:
-    def read_map(value: Any, place: str, context: Context) -> Any:
+    def read_map(value: Any, pointer: str, context: Context) -> Any:
         if type(value) is not dict:
             if value != []:
-                context.add(place, "wrong_type", "An object is wanted.")
+                context.add(pointer, "wrong_type", "An object is expected.")
             return {}
         return {
-            name: None if entry is None and nullable else reader(entry, f"{place}/{escape(name)}", context)
+            name: None if entry is None and nullable else reader(entry, f"{pointer}/{escape(name)}", context)
             for name, entry in value.items()
         }
 
@@ -224,13 +224,13 @@ def _map_reader(reader: Reader, *, nullable: bool) -> Reader:
 
 
 def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
-    def read_nested(value: Any, place: str, context: Context) -> Any:
-        found = _struct_reader(kind)(value, place, context)
+    def read_nested(value: Any, pointer: str, context: Context) -> Any:
+        found = _struct_reader(kind)(value, pointer, context)
         if context.strict and isinstance(value, dict):
             names = {each.encode_name for each in _fields(kind)}
             for name in cast("dict[str, object]", value):
                 if name not in names:
-                    context.add(f"{place}/{escape(name)}", "unknown_member", "There is no such member here.")
+                    context.add(f"{pointer}/{escape(name)}", "unknown_member", "There is no such member here.")
         return found
 
     return read_nested

@@ -1,7 +1,7 @@
-"""The strict edge: bytes from the network to one JSON value, or a refusal. Nothing that fails here reaches a route.
+"""Reads bytes from the network as one JSON value, or refuses them. Nothing that fails here reaches a route.
 
-The happy path is one decode by msgspec and a cheap look at the bytes; only bodies that could hide something (escapes,
-long numbers, deep or wide structures, repeated names) take the slow and exact one.
+Most bodies take one decode by msgspec and a cheap scan of the bytes. Bodies with escapes, long numbers, deep or wide
+structures or repeated names take the slow and exact parser.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ _decode = msgspec.json.decode
 
 
 class Disconnected(Exception):
-    """The client went away before its request was whole."""
+    """The client disconnected before the request was complete."""
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """The whole body; raises TooLarge as early as it shows, RequestTimeout, UnsupportedMedia for compressed ones."""
+    """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise errors.UnsupportedMedia(
@@ -67,7 +67,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: 
 
 
 def is_json(content_type: str | None) -> bool:
-    """Whether the label says JSON in UTF-8; raises UnsupportedMedia for another charset."""
+    """True for JSON in UTF-8; raises UnsupportedMedia for another charset."""
     if content_type == "application/json":
         return True
     media_type, _, parameters = (content_type or "").partition(";")
@@ -79,7 +79,7 @@ def is_json(content_type: str | None) -> bool:
 
 
 def is_form(content_type: str | None) -> bool:
-    """Whether the label says form in UTF-8, or there is none; raises UnsupportedMedia for another charset."""
+    """True for a form in UTF-8 and for no label; raises UnsupportedMedia for another charset."""
     if not content_type:
         return True
     media_type, _, parameters = content_type.partition(";")
@@ -91,7 +91,7 @@ def is_form(content_type: str | None) -> bool:
 
 
 def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
-    """The one JSON value that `raw` is; raises Malformed with the code of the first limit that it breaks."""
+    """Parse one JSON value; raises Malformed with the code of the first limit that it breaks."""
     raw = raw.removeprefix(BYTE_ORDER_MARK)
     try:
         text = raw.decode()
@@ -103,29 +103,29 @@ def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
         return _read_slowly(text)
     try:
         value = _decode(raw)
-    except (ValueError, RecursionError):  # it is wrong; the slow reader knows in which way
+    except (ValueError, RecursionError):  # invalid; the slow parser finds the reason
         return _read_slowly(text)
-    # Each text is one pair of quotes: a repeated name leaves fewer texts than there are pairs.
-    return value if _texts_of(value) * 2 == raw.count(b'"') else _read_slowly(text)
+    # Each string is one pair of quotes: a repeated name leaves fewer strings than pairs.
+    return value if _count_strings(value) * 2 == raw.count(b'"') else _read_slowly(text)
 
 
 def count_entries(raw: bytes, *, depth_max: int = DEPTH_MAX) -> int:
-    """How many entries the list that `raw` is has, before anything is built; too many where it is nested deeper."""
-    inside = _outside_texts(raw).translate(None, _ENTRIES_ONLY)[1:-1]
+    """Count the entries of a JSON list without building it; overestimates a list nested deeper than `depth_max`."""
+    inside = _without_strings(raw).translate(None, _ENTRIES_ONLY)[1:-1]
     for _ in range(depth_max):
         outer = _LEAF_ENTRIES.sub(b"", inside)
-        if len(outer) == len(inside):  # flat by now: the rest would only look at it again
+        if len(outer) == len(inside):  # flat: further passes change nothing
             break
         inside = outer
     return inside.count(b",") + 1
 
 
 def check_text(text: str) -> None:
-    """Refuse what no text of ours may hold: NUL, halves of surrogate pairs."""
+    """Refuse NUL and lone surrogates."""
     if "\x00" in text:
         raise errors.Malformed("The character NUL is not allowed.", "nul_character")
     if _SURROGATE.search(text):
-        raise errors.Malformed("A text holds one half of a surrogate pair.", "lone_surrogate")
+        raise errors.Malformed("A text contains one half of a surrogate pair.", "lone_surrogate")
 
 
 def check_target(path: bytes, query: bytes) -> None:
@@ -190,8 +190,8 @@ def _too_large(bytes_max: int) -> errors.TooLarge:
     return errors.TooLarge(f"The body may have {bytes_max:,} bytes.")
 
 
-def _texts_of(value: Any) -> int:
-    """How many texts stand in a decoded value: names, which must not be too long, and values."""
+def _count_strings(value: Any) -> int:
+    """Count the strings of a decoded value, member names included; raises Malformed for a name that is too long."""
     kind = type(value)
     if kind is str:
         return 1
@@ -204,16 +204,16 @@ def _texts_of(value: Any) -> int:
             if kind is str:
                 count += 1
             elif kind is dict or kind is list:
-                count += _texts_of(entry)
+                count += _count_strings(entry)
         return count
     if kind is list:
-        return sum(_texts_of(entry) for entry in value)
+        return sum(_count_strings(entry) for entry in value)
     return 0
 
 
 def _check_structure(raw: bytes, depth_max: int) -> None:
-    """Depth and width, by deleting all but the structure and then leaf after leaf; before anything is built."""
-    outside = _outside_texts(raw).translate(None, _STRUCTURE_ONLY)
+    """Check depth and width before parsing: keep only the brackets, then delete leaf after leaf."""
+    outside = _without_strings(raw).translate(None, _STRUCTURE_ONLY)
     lists = outside.replace(b":", b"").translate(_AS_LISTS)
     for _ in range(depth_max):
         lists = lists.replace(b"[]", b"")
@@ -228,8 +228,8 @@ def _check_structure(raw: bytes, depth_max: int) -> None:
         outside = _LEAF.sub(b"", outside)
 
 
-def _outside_texts(raw: bytes) -> bytes:
-    """What stands between the texts, piece by piece, so that a million quotes do not become a million objects."""
+def _without_strings(raw: bytes) -> bytes:
+    """Drop all strings; in pieces, so that a million quotes do not become a million objects."""
     if b"\\" in raw:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     found = bytearray()
@@ -242,7 +242,7 @@ def _outside_texts(raw: bytes) -> bytes:
 
 
 def _read_slowly(text: str) -> Any:
-    """By the standard library's parser, which shows names before they are merged and numbers before they are read."""
+    """Parse with the standard library, which shows duplicate names before merging and numbers before conversion."""
     try:
         value = json.loads(
             text,

@@ -1,4 +1,4 @@
-"""What stands before all routes: the path's spelling, HEAD and OPTIONS, the request id, headers of every answer."""
+"""Outermost middleware: canonical paths, HEAD and OPTIONS, the request id, headers of every response."""
 
 import os
 import re
@@ -38,9 +38,9 @@ PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 RETRY_AFTER: Final[Mapping[str, str]] = {"Retry-After": "2"}
 TRUSTED: Final = "AFTERWORD_TRUSTED_PROXIES"
 _INSIDE: Final = f"{API_PREFIX}/"
-NOWHERE: Final = "/%2F"  # no route is there
+NOWHERE: Final = "/%2F"  # no route has it
 
-# Each task has its own context, so nothing needs to be taken back; the library's function does ten times the work.
+# Each task has its own context, so nothing is reset; structlog's own function takes ten times as long.
 _logged_id: Final = ContextVar[str](f"{structlog.contextvars.STRUCTLOG_KEY_PREFIX}request_id")
 _SLASHES = re.compile(r"/{2,}")
 _random_bytes: list[bytes] = []
@@ -48,8 +48,6 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Middleware:
-    """The outermost ASGI application."""
-
     def __init__(
         self,
         app: ASGIApp,
@@ -57,10 +55,10 @@ class Middleware:
         site: Site,
         metrics: Metrics,
         origins: Collection[str] = (),
-        pressure: LoadShedder | None = None,
+        load_shedder: LoadShedder | None = None,
     ) -> None:
         self._app = app
-        self._pressure = pressure
+        self._load_shedder = load_shedder
         self._site = site
         self._metrics = metrics
         self._has_warned = False
@@ -68,14 +66,14 @@ class Middleware:
         self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; start-up and shut-down pass through."""
+        """Answer a request; lifespan messages pass through."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         start = time.perf_counter()
         method: str = scope["method"]
         if method == "HEAD":
-            scope = {**scope, "method": "GET"}  # a copy: the server goes by its own
+            scope = {**scope, "method": "GET"}  # a copy: the server reads its own scope
         request_id = headers.read_request_id(scope["headers"]) or _new_request_id()
         scope["afterword.request_id"] = request_id
         scope["afterword.is_head"] = method == "HEAD"
@@ -84,21 +82,21 @@ class Middleware:
         answer = _Answer(method, scope, send, [*self._always, (b"x-request-id", request_id.encode())])
         if self._origins:
             answer.add_cors(self._origins)
-        pressure = self._pressure
-        if pressure is not None:
-            if pressure.is_high and scope["path"] not in PROBES:  # before anything is read or looked up
+        load_shedder = self._load_shedder
+        if load_shedder is not None:
+            if load_shedder.is_high and scope["path"] not in PROBES:  # before the body is read
                 await self._refuse(errors.Unavailable("Too many requests at once.", headers=RETRY_AFTER), scope, answer)
                 self._count(method, scope, answer, start)
                 return
-            pressure.enter()
+            load_shedder.enter()
         if not self._has_warned and (peer := untrusted_proxy(scope)) is not None:
             self._has_warned = True
             logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
         try:
-            await self._pass(scope, receive if pressure is None else _Patient(receive, pressure), answer)
+            await self._pass(scope, receive if load_shedder is None else _UntimedReceive(receive, load_shedder), answer)
         finally:
-            if pressure is not None:
-                pressure.leave()
+            if load_shedder is not None:
+                load_shedder.leave()
             self._count(method, scope, answer, start)
 
     async def _pass(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
@@ -119,11 +117,11 @@ class Middleware:
 
     def _count(self, method: str, scope: Scope, answer: "_Answer", start: float) -> None:
         template = scope.get("path_template") or "unknown"
-        label = method if method in METHODS else "other"  # else strangers make as many series as they like
+        label = method if method in METHODS else "other"  # else clients could create any number of series
         self._metrics.count_request(label, template, answer.status, time.perf_counter() - start)
 
     async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:
-        if _is_for_people(scope):
+        if _is_page(scope):
             request = Request(scope)
             await public.refusal_page(request, refusal)(scope, request.receive, answer)
             return
@@ -133,25 +131,25 @@ class Middleware:
         await answer({"type": "http.response.body", "body": content})
 
 
-class _Patient:
-    """The `receive` of one request: while it waits for its client, it keeps nobody else waiting."""
+class _UntimedReceive:
+    """The `receive` of one request; the load shedder does not count it while it waits for its client."""
 
-    __slots__ = ("_pressure", "_receive")
+    __slots__ = ("_load_shedder", "_receive")
 
-    def __init__(self, receive: Receive, pressure: LoadShedder) -> None:
+    def __init__(self, receive: Receive, load_shedder: LoadShedder) -> None:
         self._receive = receive
-        self._pressure = pressure
+        self._load_shedder = load_shedder
 
     async def __call__(self) -> Message:
-        self._pressure.pause()
+        self._load_shedder.pause()
         try:
             return await self._receive()
         finally:
-            self._pressure.resume()
+            self._load_shedder.resume()
 
 
 class _Answer:
-    """The `send` of one request: adds what every answer carries, leaves out the body that HEAD does not get."""
+    """The `send` of one request: adds the headers of every response, drops the body for HEAD."""
 
     def __init__(self, method: str, scope: Scope, send: Send, more: list[headers.Header]) -> None:
         self.method = method
@@ -180,7 +178,7 @@ class _Answer:
         await self._send(message)
 
     def add_cors(self, origins: Collection[bytes]) -> None:
-        """Let a listed origin read the answer."""
+        """Let a listed origin read the response."""
         if self._scope["path"].startswith("/oauth/"):
             return
         given: Mapping[bytes, bytes] = dict(self._scope["headers"])
@@ -202,7 +200,7 @@ class _Answer:
 
 
 def _new_request_id() -> str:
-    """Of random bytes that were asked for in bulk: each time is a call of the kernel."""
+    """Draws random bytes in bulk, since each draw is a system call."""
     if not _random_bytes:
         many = os.urandom(REQUEST_ID_BYTES * REQUEST_IDS_AT_ONCE)
         _random_bytes.extend(many[at : at + REQUEST_ID_BYTES] for at in range(0, len(many), REQUEST_ID_BYTES))
@@ -210,10 +208,10 @@ def _new_request_id() -> str:
 
 
 def canonical_path(path: str, raw_path: bytes | None) -> str:
-    """One spelling for each address: single slashes, none at the end, `/v3.2` for its aliases.
+    """Normalize a path: single slashes, none at the end, `/v3.2` for its aliases.
 
-    An encoded slash is no slash: such a path leads nowhere, and so does a line feed at the end, which the router's
-    patterns overlook. Nothing is ever answered by a redirect.
+    A path with an encoded slash is not found, nor one with a line feed at the end, which the router's patterns
+    overlook. No request is answered by a redirect.
     """
     if path.endswith("\n") or (raw_path and b"%2" in raw_path and b"%2f" in raw_path.lower()):
         return NOWHERE
@@ -229,15 +227,15 @@ def canonical_path(path: str, raw_path: bytes | None) -> str:
     return path
 
 
-def _is_for_people(scope: Scope) -> bool:
-    """Whether a refusal is a page: in a browser, and at an address that is made for people."""
+def _is_page(scope: Scope) -> bool:
+    """True where a refusal is rendered as a page: in a browser, and at pages for people."""
     if scope["path"].startswith(_INSIDE):
         return False
     return scope.get(FOR_PEOPLE) or any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def _with_head(name: bytes, value: bytes) -> headers.Header:
-    """`Allow` lists HEAD beside GET, and OPTIONS, whatever the router knew."""
+    """Add HEAD (beside GET) and OPTIONS to `Allow`, which the router does not know."""
     if name != b"allow":
         return name, value
     methods = {method.strip() for method in value.split(b",") if method.strip()} | {b"OPTIONS"}

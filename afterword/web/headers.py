@@ -1,4 +1,4 @@
-"""Headers: reading what clients send, writing what every answer carries."""
+"""Reads request headers and writes response headers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,13 +16,13 @@ NO_STORE: Final[Header] = (b"cache-control", b"no-store")
 NO_CACHE: Final[Header] = (b"cache-control", b"private, no-cache")
 VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 
-_TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no run at its start: linear on any input
+_TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no repetition at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}\Z")
 
 
 def read(raw: Iterable[Header]) -> dict[str, str]:
-    """Names in lower case to values; those sent more than once are joined, as HTTP says."""
+    """Map names in lower case to values; repeated headers are joined (RFC 9110, 5.3)."""
     found: dict[str, str] = {}
     for name, value in raw:
         key, text = str(name, "latin-1"), str(value, "latin-1")
@@ -31,18 +31,17 @@ def read(raw: Iterable[Header]) -> dict[str, str]:
 
 
 def tags(text: str) -> list[str]:
-    """The entity tags of an `If-Match`; a `W/` that a proxy put in front is ignored."""
+    """Parse the entity tags of `If-Match`; a `W/` that a proxy added is ignored."""
     return [match[1] for match in _TAG.finditer(text)]
 
 
 def matches(text: str, etag: str) -> bool:
-    """Whether one of the tags is this one, or `*`."""
     found = tags(text)
     return etag in found or "*" in found
 
 
 def wants_strict(prefer: str) -> bool:
-    """Whether `Prefer` asks for handling=strict; other preferences are ignored."""
+    """True where `Prefer` has handling=strict; other preferences are ignored."""
     for preference in prefer.split(","):
         name, _, value = preference.partition(";")[0].partition("=")
         if name.strip().lower() == "handling" and value.strip().strip('"').lower() == "strict":
@@ -51,12 +50,12 @@ def wants_strict(prefer: str) -> bool:
 
 
 def read_idempotency_key(text: str) -> str:
-    """The key, bare or quoted; raises Malformed for anything but 1 to 255 visible ASCII characters."""
+    """Accepts a bare or quoted key; raises Malformed for anything but 1 to 255 visible ASCII characters."""
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] == '"':
         bare = bare[1:-1]
     if _KEY.match(bare) is None:
-        message = "1 to 255 visible ASCII characters are wanted."
+        message = "1 to 255 visible ASCII characters are expected."
         raise errors.Malformed(
             "The header Idempotency-Key cannot be read.",
             "malformed_header",
@@ -66,29 +65,27 @@ def read_idempotency_key(text: str) -> str:
 
 
 def read_request_id(raw: Iterable[Header]) -> str | None:
-    """The client's own request id, if it has an acceptable form."""
+    """Returns the client's own request id where its form is acceptable."""
     for name, value in raw:
         if name == b"x-request-id":
             return value.decode("ascii") if _REQUEST_ID.match(value) else None
     return None
 
 
-def rate_limit(standing: LimitState) -> list[Header]:
-    """RateLimit-Limit, -Remaining and -Reset."""
+def rate_limit(state: LimitState) -> list[Header]:
     return [
-        (b"ratelimit-limit", b"%d" % standing.limit),
-        (b"ratelimit-remaining", b"%d" % standing.remaining),
-        (b"ratelimit-reset", b"%d" % standing.reset_seconds),
+        (b"ratelimit-limit", b"%d" % state.limit),
+        (b"ratelimit-remaining", b"%d" % state.remaining),
+        (b"ratelimit-reset", b"%d" % state.reset_seconds),
     ]
 
 
 def header(name: str, value: str) -> Header:
-    """One header as bytes; what Latin-1 lacks is replaced, line ends cannot pass."""
+    """Encode a header; characters outside Latin-1 are replaced, line ends removed."""
     return name.lower().encode("ascii"), value.replace("\r", " ").replace("\n", " ").encode("latin-1", "replace")
 
 
 def of_refusal(refusal: errors.Refusal) -> list[Header]:
-    """The headers of a problem document."""
     more: list[Header] = [PROBLEM, NO_STORE, VARY]
     more.extend(header(name, value) for name, value in refusal.headers.items())
     seconds = RETRY_AFTER_SECONDS.get(refusal.code)
@@ -98,5 +95,5 @@ def of_refusal(refusal: errors.Refusal) -> list[Header]:
 
 
 def has(given: Mapping[str, str], name: str) -> bool:
-    """Whether a header of this name is there, in whatever case."""
+    """Names match in any case."""
     return any(each.lower() == name for each in given)

@@ -1,4 +1,4 @@
-"""HTML pages: the template environment and the headers that every page of ours carries."""
+"""The template environment, and the headers of every page."""
 
 import pathlib
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _environment = minijinja.Environment(
 def page(
     template: str, /, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: object
 ) -> Response:
-    """The template (below templates/, `….html`: escaped) as a whole answer. Unknown variables are errors."""
+    """Render a template (below templates/, `….html` is escaped) as a response. Unknown variables are errors."""
     return Response(
         render(template, **values),
         status_code=status,
@@ -43,10 +43,9 @@ def page(
 
 
 def redirect(address: str, *, status: int = 303) -> Response:
-    """Go on to `address` with a GET: after each POST of a form."""
+    """Redirect to `address` with GET (303), after the POST of a form."""
     return Response(status_code=status, headers={**PAGE_HEADERS, "Location": address})
 
 
 def render(template: str, /, **values: object) -> str:
-    """The template's text."""
     return _environment.render_template(template, **values)

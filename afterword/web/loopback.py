@@ -1,4 +1,4 @@
-"""Where a request comes from; and who may see what is the operator's: /metrics and the outbox."""
+"""Tells local requests from others, and admits operators to /metrics and the outbox."""
 
 import hmac
 import ipaddress
@@ -24,14 +24,14 @@ FORWARDED: Final = (
 
 
 def url_with_key(site: Site, name: str) -> str:
-    """The address of /metrics or /outbox with its key, for the operator's terminal."""
+    """Address of /metrics or /outbox with its key, for the operator's terminal."""
     return f"{site.public_url}/{name}?{urlencode({'key': _key(site, name)})}"
 
 
 def is_admitted(request: Request, name: str) -> bool:
-    """Whether the request has the key of `name`, or is local to an installation that is for this machine alone.
+    """True with the key of `name`, or for a local request to an installation for this machine alone.
 
-    A proxy on this machine may pass on any Host: then only the key tells the operator from a stranger.
+    A proxy on this machine may forward any Host, so only the key identifies the operator then.
     """
     site: Site = request.state.site
     key = request.query_params.get("key", "")
@@ -41,7 +41,7 @@ def is_admitted(request: Request, name: str) -> bool:
 
 
 def untrusted_proxy(scope: MutableMapping[str, Any]) -> str | None:
-    """The peer whose X-Forwarded-For was not heard; the server puts the client of a trusted one in the peer's place."""
+    """The peer whose X-Forwarded-For was ignored; for a trusted proxy the server reports its client as the peer."""
     forwarded = next((value for name, value in scope["headers"] if name == b"x-forwarded-for"), None)
     client = scope.get("client")
     if forwarded is None or client is None or client[0].encode() in forwarded:
@@ -51,10 +51,9 @@ def untrusted_proxy(scope: MutableMapping[str, Any]) -> str | None:
 
 
 def is_local(request: Request) -> bool:
-    """A loopback client that asked for a loopback name, and no proxy that says whom it speaks for.
+    """True for a loopback client that asked for a loopback name and is no proxy.
 
-    A proxy on the same machine makes every client loopback: most give themselves away by a header or keep the name
-    that the client asked for.
+    A proxy on the same machine makes every client loopback; most add a header or keep the Host of the client.
     """
     client = request.client.host if request.client else ""
     is_forwarded = any(name in request.headers for name in FORWARDED)
@@ -62,7 +61,7 @@ def is_local(request: Request) -> bool:
 
 
 def host_of(address: str) -> str:
-    """The name or number in an address; empty where there is none."""
+    """Host name or IP address of a URL; empty where there is none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -70,7 +69,6 @@ def host_of(address: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a host's name or number always means the machine itself."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:

@@ -1,7 +1,6 @@
-"""The members of a Struct as its annotations declare them, and what follows from them for a resource.
+"""The members of a Struct as its annotations declare them; derives a resource's mapping and list columns.
 
-A resource's Struct is its one declaration. Its reader, checks and OpenAPI schema follow from the types; the mapping
-from a record and the columns of its lists are made here, once for each Struct.
+A resource's Struct is its one declaration: its reader, checks and OpenAPI schema follow from the types.
 """
 
 import functools
@@ -29,25 +28,24 @@ _KINDS_OF_META: Final[Mapping[str, Kind]] = {"id": "id", "date_time": "time", "d
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member: its type without null and annotations, and what these say."""
+    """A member, with null and annotations separated from its type."""
 
     name: str
     type: inspect.Type
     is_nullable: bool
     is_required: bool
     default: Any
-    extra: Mapping[str, Any]  # of its annotations
-    schema: Mapping[str, Any]  # what they add to its JSON schema
+    extra: Mapping[str, Any]  # from its annotations
+    schema: Mapping[str, Any]  # likewise, for its JSON schema
 
     @property
     def kind(self) -> str:
-        """The name that its annotation gives the type, such as `id`; empty for a plain one."""
+        """Name of the annotated type, such as `id`; empty for a plain one."""
         return str(self.extra.get("kind", ""))
 
 
 @functools.cache
 def members_of(struct: type[msgspec.Struct]) -> tuple[Member, ...]:
-    """The members in the order of their declaration."""
     return tuple(
         Member(each.encode_name, *unwrapped(each.type), each.required, each.default, *noted(each.type))
         for each in cast("inspect.StructType", inspect.type_info(struct)).fields
@@ -55,7 +53,7 @@ def members_of(struct: type[msgspec.Struct]) -> tuple[Member, ...]:
 
 
 def unwrapped(kind: inspect.Type) -> tuple[inspect.Type, bool]:
-    """The type without null and annotations, and whether null is one of its values."""
+    """Strip null and annotations; also returns True where null is allowed."""
     if isinstance(kind, inspect.Metadata):
         return unwrapped(kind.type)
     if isinstance(kind, inspect.UnionType):
@@ -66,7 +64,7 @@ def unwrapped(kind: inspect.Type) -> tuple[inspect.Type, bool]:
 
 
 def noted(kind: inspect.Type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What its annotations say besides the type, and what they add to its schema; the outermost wins."""
+    """Merge `extra` and `extra_json_schema` of the annotations; the outermost wins."""
     if isinstance(kind, inspect.Metadata):
         extra, schema = noted(kind.type)
         return {**extra, **(kind.extra or {})}, {**schema, **(kind.extra_json_schema or {})}
@@ -77,7 +75,7 @@ def noted(kind: inspect.Type) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def secrets_of(struct: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The members that are shown once."""
+    """Names of members that are shown once."""
     return tuple(member.name for member in members_of(struct) if "secret" in member.extra)
 
 
@@ -92,10 +90,10 @@ def listing_of(
     more: Sequence[LiteralString] | None = None,
     hidden: Mapping[str, Column] | None = None,
 ) -> Listing:
-    """The list of such a resource: to be filtered and ordered by each plain member that is a column of the base query.
+    """A listing filtered and ordered by each plain member that is a column of the base query.
 
-    `fields.Computed` members are none; `fields.column` and `fields.named` name the column of a member that is called
-    otherwise. The id is the first member, unless another column of the base query is named.
+    `fields.Computed` members are left out; `fields.column` and `fields.named` give the column of a member with another
+    name. The id is the first member, unless `id` names another column.
     """
     columns = {member.name: column for member in members_of(struct) if (column := _column_of(member)) is not None}
     return Listing(columns, order, id or next(iter(columns.values())).name, more, hidden or {})
@@ -120,7 +118,7 @@ def _column_of(member: Member) -> Column | None:
 def mapping_of(
     struct: type[msgspec.Struct], without: tuple[str, ...] = ()
 ) -> Callable[[object, tzinfo | None], list[Any]]:
-    """From a record and a zone to the values of the Struct's members, in their order, as the wire shows them.
+    """Build a function from a record and a zone to the Struct's values in member order, as sent.
 
     Made once for each Struct, as lists map hundreds of records a request. Each member is the record's attribute of that
     name, or of `fields.named`; those in `without` are left out. Times are shown in the zone.
@@ -132,7 +130,7 @@ def mapping_of(
     clocks_at = [index for index, member in enumerate(found) if member.kind == "clock"]
     moments_at = [(index, count + position) for position, index in enumerate(offsets)]
     secrets_at = [index for index, member in enumerate(found) if "secret" in member.extra]
-    attributes = attrgetter(*map(_attribute_of, found), *offsets.values(), "__class__")  # one gives no tuple
+    attributes = attrgetter(*map(_attribute_of, found), *offsets.values(), "__class__")  # one name gives no tuple
     format_time = times.format_time
 
     def values_of(record: object, zone: tzinfo | None) -> list[Any]:
@@ -141,7 +139,7 @@ def mapping_of(
         for index in times_at:
             instant = values[index]
             if instant is not None:
-                if instant != last:  # most rows were never updated: their two times are the same
+                if instant != last:  # most rows were never updated: both times are equal
                     last, shown = instant, format_time(instant, zone=zone)
                 values[index] = shown
         for index, offset_at in moments_at:
@@ -158,12 +156,12 @@ def mapping_of(
 
 
 def _attribute_of(member: Member) -> str:
-    """The record's attribute that the member shows; none at all for a secret."""
+    """Attribute of the record for this member; None for a secret."""
     return "__class__" if "secret" in member.extra else str(member.extra.get("attribute", member.name))
 
 
 def record_of(struct: type[msgspec.Struct], data: Mapping[str, Any]) -> SimpleNamespace:
-    """A record of the Struct's members as JSON kept them: times are instants again; raises KeyError."""
+    """Rebuild a record from JSON of the Struct's members, times parsed; raises KeyError."""
     return SimpleNamespace(
         **{
             member.name: datetime.fromisoformat(value) if member.kind == "date_time" and value else value

@@ -1,4 +1,4 @@
-"""Figures for operators, in Prometheus' text format: requests here, and whatever the collectors add."""
+"""Metrics in Prometheus' text format: requests of this process, and the samples of the collectors."""
 
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ SERIES_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One figure that is read when it is asked for: `afterword_queue_items{status="pending"} 12`."""
+    """One figure read on request: `afterword_queue_items{status="pending"} 12`."""
 
     name: str
     text: str
@@ -29,7 +29,7 @@ Collect = Callable[[], Awaitable[Iterable[Sample]]]
 
 @dataclass(slots=True)
 class _Series:
-    """How often answers took how long; one place more than there are bounds, for those beyond."""
+    """Counts by duration; one bucket more than bounds, for longer durations."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_SECONDS) + 1))
     seconds: float = 0.0
@@ -68,8 +68,6 @@ class _Requests(Collector):
 
 
 class Metrics:
-    """The registry of one web process."""
-
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = _Requests()
@@ -80,7 +78,7 @@ class Metrics:
         self.count_request = self._requests.count
 
     async def text(self, collectors: Iterable[Collect] = ()) -> bytes:
-        """Everything, as Prometheus reads it; a collector that fails is counted and left out."""
+        """A collector that fails is counted and left out."""
         families: dict[str, GaugeMetricFamily | CounterMetricFamily] = {}
         for collect in collectors:
             try:
@@ -99,11 +97,10 @@ class Metrics:
 
 
 class _Momentary(Collector):
-    """Figures that were read just now."""
+    """Exposes samples that were read just now."""
 
     def __init__(self, families: Iterable[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterable[Metric]:
-        """All of them."""
         return self._families

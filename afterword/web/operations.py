@@ -1,8 +1,8 @@
-'''Routes as tables: how a slice declares them, what a handler gets, and the runner that keeps the order of all checks.
+'''Routes as tables: declarations of a package's routes, and the arguments and result of a handler.
 
 A slice's whole `api.py` looks like this (`app.py` mounts `routes` below /v3.2):
 
-    """The HTTP door of the queue: fields in, fields out."""
+    """Routes of the queue."""
 
     routes = Routes(tag="Queue")
 
@@ -58,12 +58,12 @@ A secret that is shown once is a member `fields.ShownOnce` of the answer; kept f
 Many records in one POST: `rows_max=10_000`; the body is a JSON array or lines of JSON (`application/x-ndjson`) of
 `body` structs, `call.body` the list of them in order with an errors.Invalid in place of each that is wrong. Status 200.
 A file as body: `uploads=("text/csv", "multipart/form-data")` on a POST; `call.body` is an `uploads.Upload`, of up to
-32 MB, and the fields of its form are parameters like those of the query. `prepare=function` makes something of it and
-of the query, beside the event loop and before there is a transaction, which is `call.body` then.
+32 MB, and the fields of its form are parameters like those of the query. `prepare=function` takes it and
+the query, in a thread and before the transaction; its result is `call.body`.
 A file as answer: `media_types=("text/csv",)` on a GET whose handler returns `Answer(download=Download(…))`; its
 Database takes a connection for each query, so that chunks may be read while they are sent.
 A list whose rows come from no `db.fetch_list` (bounded, shape="array", no listing): `Answer([Group.of(g) for g in …])`.
-Most routes need no more than this; `Options` below says in a line each what else a route may declare.
+Most routes need no more than this; `Options` lists in a line each what else a route may declare.
 In the store: see `Database.fetch_list` in db.py and `core/lists.py`.
 '''
 
@@ -99,7 +99,7 @@ _STATUS: dict[Method, int] = {"GET": 200, "POST": 201, "PATCH": 200, "PUT": 200,
 
 @dataclass(slots=True)
 class Call(Generic[Body]):
-    """One request, past all checks that need no row: what a handler works with."""
+    """One request after all checks that need no row; the argument of a handler."""
 
     caller: Caller
     site: Site
@@ -115,12 +115,12 @@ class Call(Generic[Body]):
 
     @property
     def page(self) -> Page:
-        """The wanted page of a list route that declares its listing."""
+        """The requested page of a list route that declares its listing."""
         assert self.requested is not None, "the route declares no listing"  # noqa: S101
         return self.requested
 
     def check_version(self, version: int) -> None:
-        """Raise Stale (412) when `If-Match` was sent and names another version than this one."""
+        """Raise Stale (412) when `If-Match` was sent and names another version."""
         if self.if_match is None:
             return
         if not headers.matches(self.if_match, etag_of(version)):
@@ -139,10 +139,10 @@ class Download:
 
 @dataclass(slots=True)
 class Answer:
-    """What a handler gives back: a Struct, a list of Structs, Rows of Structs, a file, or nothing (204)."""
+    """Result of a handler: a Struct, a list of Structs, Rows of Structs, a file, or nothing (204)."""
 
     value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[Any] | None = None
-    version: int | None = None  # of the row: becomes the strong ETag
+    version: int | None = None  # of the row, for the strong ETag
     location: str | None = None  # below the base address: "/q/queue/item/…"
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -151,7 +151,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One operation; the table that the runner, the OpenAPI document and the reference are made from."""
+    """One operation; the runner, the OpenAPI document and the reference are derived from it."""
 
     method: Method
     path: str
@@ -178,11 +178,11 @@ class Route:
     media_types: tuple[str, ...]
     other_statuses: tuple[int, ...]
     secret_members: tuple[str, ...]
-    acts: bool = False  # outside: its `shared` handler is called whether or not an Idempotency-Key was sent
+    acts: bool = False  # on an external system: `shared` is called with and without an Idempotency-Key
 
     @property
     def about(self) -> str:
-        """The description, and what clients should know of the options."""
+        """The description, extended by the options that concern clients."""
         if not self.secret_members:
             return self.description
         members = ", ".join(f"`{name}`" for name in self.secret_members)
@@ -190,7 +190,6 @@ class Route:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the path's parameters, in order."""
         return tuple(_PARAMETER.findall(self.path))
 
     @property
@@ -200,26 +199,22 @@ class Route:
 
 
 class Options(TypedDict, total=False):
-    """What any route may say of itself."""
-
     description: str  # one or two sentences for the reference
     refusals: Sequence[str]  # codes of 409 and 422 of its own; those of every route are known
     more_scopes: Sequence[str]  # needed besides `scope`
     texts: Sequence[str]  # path parameters that are no ids
-    own: Own  # whose caller needs no scope, by the path's parameters: one's own things
+    own: Own  # callers that need no scope, by the path's parameters: for their own objects
     query: type[msgspec.Struct]  # query parameters of its own
     status: int  # where it is not 200, 201 or 204 as the method has it
     other_statuses: Sequence[int]  # of success, that the handler's answers may have besides
     depth_max: int  # of the body's JSON
     rows_max: int  # on POST: the body is a list of at most so many `body` structs
     uploads: Sequence[str]  # on POST: the body is a file of one of these types
-    prepare: Prepare  # what the handler gets in place of the file, made of it and the query, in a thread
+    prepare: Prepare  # converts the file and the query, in a thread, for the handler
     media_types: Sequence[str]  # on GET: of the files that it answers with
 
 
 class Routes:
-    """The routes of one slice, filled by its decorators."""
-
     def __init__(self, *, tag: str) -> None:
         self.tag = tag
         self.all: list[Route] = []
@@ -235,7 +230,7 @@ class Routes:
         listing: Listing | None = None,
         **options: Unpack[Options],
     ) -> Callable[[Handler], Handler]:
-        """Declare a read; its handler gets a connection without a transaction. Lists say their shape and listing."""
+        """Declare a read; its handler gets a connection without a transaction. Lists declare shape and listing."""
         return self._add("GET", path, scope, summary, options, answer=answer, shape=shape, listing=listing)
 
     def post(
@@ -253,7 +248,7 @@ class Routes:
         """Declare a creation (201), inside one transaction.
 
         `shared`, for hot writes, is called in place of the handler when no Idempotency-Key was sent: it gets the pool
-        and sees to its own transaction, which must be committed when it returns.
+        and commits its own transaction before it returns.
         """
         return self._add("POST", path, scope, summary, options, answer=answer, body=body, shape=shape, shared=shared)
 
@@ -267,14 +262,14 @@ class Routes:
         body: type[msgspec.Struct],
         **options: Unpack[Options],
     ) -> Callable[[SharedHandler], SharedHandler]:
-        """Declare a POST that acts outside and makes nothing here (200).
+        """Declare a POST that acts on an external system and creates nothing here (200).
 
-        Its handler gets the pool, sees to its own transactions, and has none open while it waits, at most
-        `ACT_SECONDS_MAX`. What was done outside stays done, also where keeping the answer for a key fails.
+        Its handler gets the pool, opens its own transactions, and has none open while it waits, at most
+        `ACT_SECONDS_MAX`. The external action is not undone where storing the response for a key fails.
         """
 
         def declare(handler: SharedHandler) -> SharedHandler:
-            stand_in = cast("Handler", handler)  # the table names an operation by its handler; nobody calls this one
+            stand_in = cast("Handler", handler)  # the handler gives the operation its name and is never called
             self._add("POST", path, scope, summary, options, answer=answer, body=body, shared=handler)(stand_in)
             self.all[-1] = replace(self.all[-1], acts=True, status=options.get("status", 200))
             return handler
@@ -366,5 +361,4 @@ class Routes:
 
 
 def etag_of(version: int) -> str:
-    """The strong ETag of a row version."""
     return f'"{version}"'

@@ -1,4 +1,4 @@
-"""Tables of pages: the addresses outside the API, which read starlette's requests and answer with its responses.
+"""Declares pages: the addresses outside the API, handled with starlette's requests and responses.
 
     routes = Pages()
 
@@ -25,7 +25,7 @@ FOR_PEOPLE = "afterword.for_people"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One method of one address. `for_people`: a refusal is a page too, whatever `Accept` says."""
+    """One method of one address. `for_people`: a refusal is a page too, whatever `Accept` has."""
 
     method: str
     path: str
@@ -33,7 +33,7 @@ class Page:
     for_people: bool
 
     def app(self, state: Mapping[str, Any]) -> ASGIApp:
-        """The page as an ASGI application whose requests carry `state`."""
+        """ASGI application whose requests have `state`."""
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             scope["state"] = state
@@ -45,17 +45,15 @@ class Page:
 
 
 class Pages:
-    """The pages of one package, filled by its decorators."""
-
     def __init__(self) -> None:
         self.all: list[Page] = []
 
     def get(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
-        """Declare what a GET of these addresses shows."""
+        """Declare the handler of GET for these addresses."""
         return self._add("GET", paths, for_people=for_people)
 
     def post(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
-        """Declare what a POST to these addresses does."""
+        """Declare the handler of POST for these addresses."""
         return self._add("POST", paths, for_people=for_people)
 
     def _add(self, method: str, paths: tuple[str, ...], *, for_people: bool) -> Callable[[Handler], Handler]:

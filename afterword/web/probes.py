@@ -1,4 +1,4 @@
-"""What operators ask: /healthz (the process lives), /readyz (it can work), /metrics (figures)."""
+"""Routes for operators: /healthz (the process lives), /readyz (it can work), /metrics."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,8 +18,6 @@ NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
 class Probes:
-    """The three routes, over one pool."""
-
     def __init__(
         self,
         *,

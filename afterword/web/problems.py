@@ -1,4 +1,4 @@
-"""Refusals as RFC 9457 problem documents, and in human words on the page `/problems/{code}`."""
+"""Refusals as problem documents (RFC 9457), and their titles on the page `/problems/{code}`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict[str, Any]:
-    """The refusal as a problem document; old clients read `error`, else `message`."""
+    """Old clients read `error`, else `message`."""
     document: dict[str, Any] = {
         "type": site.problem_url(refusal.code),
         "title": title_of(refusal.code),
@@ -31,17 +31,15 @@ def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict
 
 
 def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
-    """The problem document as JSON."""
     return _encode(document_of(refusal, site=site, request_id=request_id))
 
 
 def title_of(code: str) -> str:
-    """What a code is called in human words."""
     return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
 
 
 class InternalError(errors.Refusal):
-    """A bug of ours: never the answer to an input, and it tells nothing of what happened."""
+    """A bug: never the answer to an input; it discloses nothing of the cause."""
 
     status, code_default = 500, "internal_error"
 

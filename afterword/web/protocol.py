@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with limits on the head of a request, and a stop that answers what is on its way.
+"""uvicorn's HTTP protocol with limits on a request's head, and a graceful stop.
 
-uvicorn keeps a head of any length for any time, and closes idle connections at once when it stops: a request that is on
-its way then is lost, and the client cannot know whether it was carried out.
+uvicorn accepts heads of any length and duration, and closes idle connections at once when it stops. A request that
+arrives then is lost, and its client cannot know whether it was executed.
 """
 
 import asyncio
@@ -14,22 +14,20 @@ CONNECTIONS_MAX: Final = 800  # of the 1,024 files that a process may commonly o
 HEAD_BYTES_MAX: Final = 65_536
 HEAD_SECONDS_MAX: Final = 20.0  # from the first byte, or from the connection, until the head is complete
 HEADERS_MAX: Final = 100
-DRAIN_SECONDS: Final = 1.0  # an idle connection may still bring a request so long after the stop began
+DRAIN_SECONDS: Final = 1.0  # after the stop began, idle connections may still send a request
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection."""
-
     waiting_since: float | None = None  # for a head, in seconds of the loop's clock; None: a request is being answered
     _head_timer: asyncio.TimerHandle | None = None
-    _unread_bytes = 0  # that may belong to a head that is not complete
+    _unread_bytes = 0  # of a head that may be incomplete
     _is_in_head = True
-    _is_head_complete = False  # since the last bytes came
+    _is_head_complete = False  # since the last bytes
     _is_too_large = False
     _is_draining = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Give the client its seconds; where there are too many connections, close the one that waits longest."""
+        """Start the client's timeout; with too many connections, close the one idle for longest."""
         super().connection_made(transport)
         self.waiting_since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
@@ -40,12 +38,12 @@ class Protocol(HttpToolsProtocol):
             longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the timer, which knows this connection."""
+        """Cancel the timer, which references this connection."""
         super().connection_lost(exc)
         self._unset_head_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Read them; refuse a head that is too large, or takes too long, before it is complete."""
+        """Refuse a head that is too large or too slow before it is complete."""
         self._unread_bytes += len(data)
         self._is_head_complete = False
         super().data_received(data)
@@ -57,7 +55,7 @@ class Protocol(HttpToolsProtocol):
             self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
 
     def on_headers_complete(self) -> None:
-        """Answer the request, unless its head breaks a limit; what is raised here is answered with 400 or 431."""
+        """Answer the request unless its head breaks a limit; an exception here becomes 400 or 431."""
         self._unset_head_timer()
         self._is_in_head, self._is_head_complete, self.waiting_since = False, True, None
         if len(self.headers) > HEADERS_MAX or (
@@ -75,25 +73,23 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
-        """The next bytes are another head."""
+        """The next bytes belong to another head."""
         super().on_message_complete()
         self._is_in_head = True
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or wait for it."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self.waiting_since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read, or is too large."""
         if self._is_too_large:
             self._refuse_large()
         else:
             super().send_400_response(msg)
 
     def shutdown(self) -> None:
-        """Answer what is under way and what arrives yet, each time with `Connection: close`; then close."""
+        """Answer requests in progress and those that still arrive, each with `Connection: close`; then close."""
         self._is_draining = True
         if (cycle := self._latest()) is not None:
             cycle.keep_alive = False

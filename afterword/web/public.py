@@ -1,4 +1,4 @@
-"""The frame of the pages that responders see, and the plain one among them: a heading, a few sentences, one button."""
+"""The frame of pages for responders, and the plain page: a heading, a few sentences, one button."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SERVER_ERROR: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A way on that changes nothing."""
+    """A link that changes nothing."""
 
     url: str
     label: str
@@ -26,7 +26,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A form of one button; `token` shows that the form was read before it is sent."""
+    """A form of one button; `token` proves that the form was loaded before it is sent."""
 
     action: str
     token: str
@@ -44,7 +44,7 @@ def page(
     headers: Mapping[str, str] | None = None,
     **values: object,
 ) -> Response:
-    """A template of `public/` in its frame. `language` and `direction`: the content's, where it is not the texts'."""
+    """Render a template of `public/`; `language` and `direction` are the content's, if not the page's."""
     return html.page(
         f"public/{template}",
         status=status,
@@ -74,7 +74,7 @@ def message_page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A heading and a few sentences; `brand` is who asks, and looks as its theme and logo say."""
+    """A heading and a few sentences, with the theme and logo of `brand`."""
     return page(
         "message.html",
         words=words,
@@ -94,7 +94,7 @@ def message_page(
 
 
 def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
-    """A picture of somebody else's, which may do nothing but be seen. `is_named`: its address names these bytes."""
+    """Serve an uploaded picture, sandboxed. `is_named`: its address contains a digest, so it is cached for long."""
     lasting = "public, max-age=31536000, immutable" if is_named else "public, max-age=300"
     return Response(
         content,
@@ -109,7 +109,7 @@ def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
 
 
 def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
-    """A refusal in words for people who followed a link, in a language of theirs: nothing here, too many, busy."""
+    """A refusal as a page in the reader's language: not found, too many, busy."""
     words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
     match refusal:
@@ -134,7 +134,7 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """What a form posted, within the limits of the edge; raises Malformed where the client left before its end."""
+    """Read a posted form within the limits of edge.py; raises Malformed where the client disconnected early."""
     try:
         return await edge.read_body(request.receive, http_headers.read(request.scope["headers"]))
     except edge.Disconnected as error:

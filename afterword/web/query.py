@@ -1,4 +1,4 @@
-"""Queries and forms with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, read strictly into maps and lists."""
+"""Parses queries and forms with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, strictly into maps and lists."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(slots=True)
 class Parameters:
-    """What was read: nested values (all of them texts), and the pairs in their order of appearance."""
+    """Nested values (all strings), and the pairs in their order of appearance."""
 
     values: dict[str, Any] = field(default_factory=dict[str, Any])
     pairs: list[tuple[tuple[str, ...], str]] = field(default_factory=list[tuple[tuple[str, ...], str]])
 
 
 def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
-    """Read `raw`; lists come out as lists (`a[]`) or as maps with the keys 0, 1, … (`a[0]`, see `as_list`).
+    """Parse `raw`; `a[]` becomes a list, `a[0]` a map with the keys 0, 1, … (see `as_list`).
 
     Raises Malformed: `code` for brackets that do not close, a name that is both value and map, too many pairs;
     `duplicate_member` for a name twice, `malformed_encoding`, `nul_character`, and the limits on names and members.
@@ -44,7 +44,7 @@ def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
 
 
 def as_list(value: object) -> list[Any] | None:
-    """The list that `value` is, or that a map with the keys 0, 1, … n means; None when it is none."""
+    """Convert a map with the keys 0, 1, … n to a list; None for anything but that or a list."""
     if isinstance(value, list):
         return cast("list[Any]", value)
     if isinstance(value, dict):

@@ -15,19 +15,18 @@ _PARAMETER: Final = re.compile(r"\{[^}]*\}")
 
 
 class Resource:
-    """An address: what answers each of its methods. The front adds HEAD, and OPTIONS to `Allow`."""
+    """One address with an application for each method. The outermost middleware adds HEAD and OPTIONS."""
 
     def __init__(self, template: str) -> None:
         self._template = template
         self._by_method: dict[str, ASGIApp] = {}
 
     def add(self, method: str, app: ASGIApp) -> None:
-        """Let `app` answer the method."""
         assert method not in self._by_method, f"{method} {self._template} is declared twice"  # noqa: S101
         self._by_method[method] = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request (ASGI). Raises MethodNotAllowed."""
+        """Raises MethodNotAllowed."""
         scope["path_template"] = self._template
         app = self._by_method.get(scope["method"])
         if app is not None:
@@ -47,7 +46,7 @@ class Families:
     """
 
     def __init__(self, apps: Iterable[tuple[str, str, ASGIApp]]) -> None:
-        """Take methods, path templates and their applications; a fixed segment wins over a parameter."""
+        """Takes methods, path templates and their applications; a fixed segment wins over a parameter."""
         resources: dict[str, Resource] = {}
         for method, path, app in apps:
             resources.setdefault(path, Resource(path)).add(method, app)
@@ -59,7 +58,7 @@ class Families:
             router.routes.append(Route(path, resources[path]))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request (ASGI). Raises NotFound, MethodNotAllowed."""
+        """Raises NotFound, MethodNotAllowed."""
         router = self._routers.get(_family_of(scope["path"])) or self._routers[""]
         await router(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""Runs one operation: all checks in one fixed order, the handler in its transaction, the answer's headers."""
+"""Runs one operation: all checks in one fixed order, the handler in its transaction, the response's headers."""
 
 import asyncio
 import hashlib
@@ -29,7 +29,7 @@ _NOTHING: dict[str, object] = {}
 
 
 class Authenticate(Protocol):
-    """Who calls; raises Unauthorized, Forbidden."""
+    """Identifies the caller by headers and query names; raises Unauthorized, Forbidden."""
 
     def __call__(
         self,
@@ -40,35 +40,29 @@ class Authenticate(Protocol):
         esat_auth: str | None,
         esat_domain: str | None,
         query_names: Sequence[str],
-    ) -> Awaitable[Caller]:
-        """The caller whom these headers name."""
-        ...
+    ) -> Awaitable[Caller]: ...
 
 
 class Replay(Protocol):
-    """The answer that a request got when it was sent first."""
+    """The stored response to the first request of an Idempotency-Key."""
 
     @property
     def status(self) -> int:
-        """Of the first answer, a 2xx."""
+        """A 2xx."""
         ...
 
     @property
-    def headers(self) -> Mapping[str, str]:
-        """Of the first answer."""
-        ...
+    def headers(self) -> Mapping[str, str]: ...
 
     @property
-    def body(self) -> bytes:
-        """Of the first answer, byte by byte."""
-        ...
+    def body(self) -> bytes: ...
 
 
 class Idempotency(Protocol):
-    """Where first answers are kept; both run in the request's own transaction."""
+    """Stores first responses; both methods run in the request's own transaction."""
 
     async def claim(self, database: db.Database, /, *, organization_id: str, key: str, digest: bytes) -> Replay | None:
-        """Take the key, or give the answer that it got; raises Conflict while the first request runs."""
+        """Claim the key, or return its stored response; raises Conflict while the first request runs."""
         ...
 
     async def keep(
@@ -82,13 +76,13 @@ class Idempotency(Protocol):
         headers: Mapping[str, str],
         body: bytes,
     ) -> None:
-        """Keep the answer of the request that took the key."""
+        """Store the response of the request that claimed the key."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What all operations stand on; the composition root makes one."""
+class OperationContext:
+    """Dependencies of all operations; app.py makes one."""
 
     pool: db.Pool
     site: Site
@@ -99,31 +93,31 @@ class Ground:
 
 @dataclass(slots=True)
 class _Request:
-    """A request on its way through the checks."""
+    """State of a request during the checks."""
 
     scope: Scope
     headers: Mapping[str, str]
     request_id: str
     strict: bool = False
-    standing: limits.LimitState | None = None
+    limit_state: limits.LimitState | None = None
     parameters: query.Parameters = field(default_factory=query.Parameters)
     document: Any = msgspec.UNSET  # no body; null is one
     is_lax: bool = False  # a form, or JSON without its label: scalars are typed by their member
     records: rows.Records | None = None
     upload: uploads.Upload | None = None
-    content: bytes | None = None  # the digest of what the records or the file were
+    content: bytes | None = None  # digest of the records or of the file
     members: frozenset[str] | None = None  # response_fields
     wanted: paging.PageRequest | None = None
     key: str | None = None  # Idempotency-Key
 
 
 class Operation:
-    """One route, prepared at start-up; an instance answers the requests of its route."""
+    """ASGI application of one route, prepared at start-up."""
 
-    def __init__(self, route: Route, ground: Ground) -> None:
+    def __init__(self, route: Route, context: OperationContext) -> None:
         self.route = route
-        self._ground = ground
-        self._database = db.on_demand(ground.pool)
+        self._context = context
+        self._database = db.on_demand(context.pool)
         self._writes = route.method != "GET"
         self._is_large = route.rows_max is not None or bool(route.uploads)
         self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else edge.BODY_BYTES_MAX
@@ -134,60 +128,59 @@ class Operation:
         self._members = frozenset(_names(route.answer))
         self._query = frozenset(_names(route.query))
         self._lists = (
-            paging.ListReader(route.listing, shape=route.shape, secret=ground.site.secret, own=self._query)
+            paging.ListReader(route.listing, shape=route.shape, secret=context.site.secret, own=self._query)
             if route.listing
             else None
         )
         self._parameters = self._query | (self._lists.parameters if self._lists else body.RESERVED)
-        self._renderer = Renderer(route, ground.site, self._lists)
+        self._renderer = Renderer(route, context.site, self._lists)
         assert self._members.issuperset(route.secret_members), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
                 body.warm(struct)
 
     async def __call__(self, scope: Scope, receive: edge.Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
         request = _Request(scope, headers.read(scope["headers"]), scope["afterword.request_id"])
         try:
             status, more, content = await self._run(request, receive)
-            chunks = None if isinstance(content, bytes) else await _opened(content, scope)
+            chunks = None if isinstance(content, bytes) else await _open_chunks(content, scope)
         except errors.Refusal as refusal:
             await self._refuse(refusal, request, send)
             return
         except edge.Disconnected:
             return
-        if request.standing is not None:
-            more += headers.rate_limit(request.standing)
+        if request.limit_state is not None:
+            more += headers.rate_limit(request.limit_state)
         if request.strict:
             more.append((b"preference-applied", b"handling=strict"))
         await send({"type": "http.response.start", "status": status, "headers": more})
         if chunks is None:
             await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
         else:
-            await _send_while_wanted(chunks, receive, send)
+            await _send_chunks(chunks, receive, send)
 
     async def _run(self, request: _Request, receive: edge.Receive) -> Sent:
         caller = await self._admit(request)
         if not self._is_large:
             return await self._answer(request, caller, receive)
-        with self._ground.limiter.large_body(caller.organization_id):
+        with self._context.limiter.large_body(caller.organization_id):
             return await self._answer(request, caller, receive)
 
     async def _answer(self, request: _Request, caller: Caller, receive: edge.Receive) -> Sent:
         await self._read(request, caller, receive)
         call = await self._check_fields(request, caller)
         if not self._writes:
-            if self.route.media_types:  # whose chunks are read after this connection would have gone
+            if self.route.media_types:  # its chunks are read after a connection taken here would be returned
                 self._check_ids(call.ids)
                 return self._render(await self.route.handler(call, self._database), request)
-            async with db.connection(self._ground.pool) as database:
+            async with db.connection(self._context.pool) as database:
                 self._check_ids(call.ids)
                 answer = await self.route.handler(call, database)
             return self._render(answer, request)
         if self.route.shared is not None and request.key is None:
             self._check_ids(call.ids)
-            return self._render(await self.route.shared(call, self._ground.pool), request)
-        async with db.transaction(self._ground.pool) as database:
+            return self._render(await self.route.shared(call, self._context.pool), request)
+        async with db.transaction(self._context.pool) as database:
             if request.key is not None:
                 return await self._run_once(call, request, request.key, database)
             self._check_ids(call.ids)
@@ -196,15 +189,15 @@ class Operation:
     # 401, 403, 429 -------------------------------------------------------------------------------------------
 
     async def _admit(self, request: _Request) -> Caller:
-        ground, sent = self._ground, request.headers
+        context, sent = self._context, request.headers
         client = request.scope.get("client")
         source: str = client[0] if client else ""
-        if ground.pool.clock.is_stale:
-            async with db.connection(ground.pool):
-                pass  # taking it reads the clock
+        if context.pool.clock.is_stale:
+            async with db.connection(context.pool):
+                pass  # taking a connection updates the clock
         raw_query: bytes = request.scope["query_string"]
         try:
-            caller = await ground.authenticate(
+            caller = await context.authenticate(
                 self._database,
                 authorization=sent.get("authorization"),
                 esat_auth=sent.get("esat-auth"),
@@ -212,19 +205,19 @@ class Operation:
                 query_names=_names_of(raw_query) if raw_query else (),
             )
         except errors.Unauthorized as refusal:
-            if refusal.code != errors.Unauthorized.code_default:  # nothing was tried without a token
-                ground.limiter.count_failure(source)
+            if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
+                context.limiter.count_failure(source)
             raise
-        self._count(request, caller, requests=1)  # a refused one too, which tells the limit like any other answer
+        self._count(request, caller, requests=1)  # a refused one too: its response has the rate-limit headers
         own = self.route.own
         if own is None or not own(caller, request.scope["path_params"]):
             for scope in self._scopes:
                 caller.require(scope)
-        _refuse_over(request.standing)
+        _refuse_over(request.limit_state)
         return caller
 
     def _count(self, request: _Request, caller: Caller, *, requests: int) -> None:
-        request.standing = self._ground.limiter.count_request(
+        request.limit_state = self._context.limiter.count_request(
             token_id=caller.token_id, organization_id=caller.organization_id, requests=requests
         )
 
@@ -245,12 +238,12 @@ class Operation:
         raw = await edge.read_body(receive, sent, bytes_max=self._bytes_max)
         content_type = sent.get("content-type")
         if self.route.rows_max is not None:
-            request.records = await _cut(raw, content_type, rows_max=self.route.rows_max)
+            request.records = await _split(raw, content_type, rows_max=self.route.rows_max)
             if request.records.requests > 1:
                 self._count(request, caller, requests=request.records.requests - 1)
-                _refuse_over(request.standing)
+                _refuse_over(request.limit_state)
         elif self.route.uploads:
-            request.upload = await _uploaded(raw, content_type, self.route.uploads)
+            request.upload = await _read_upload(raw, content_type, self.route.uploads)
             query.merge(request.parameters, request.upload.fields)
         elif raw:
             self._read_document(request, raw, content_type)
@@ -266,7 +259,7 @@ class Operation:
     # 422 -----------------------------------------------------------------------------------------------------
 
     async def _check_fields(self, request: _Request, caller: Caller) -> Call[Any]:
-        now, zone = self._ground.pool.clock.now(), times.zone_of(caller.time_zone)
+        now, zone = self._context.pool.clock.now(), times.zone_of(caller.time_zone)
         parameters = request.parameters
         wrong: list[errors.FieldError] = []
         asked: Any = None
@@ -290,7 +283,7 @@ class Operation:
             found = await self._prepared(request, request.upload, asked)
         return Call(
             caller=caller,
-            site=self._ground.site,
+            site=self._context.site,
             now=now,
             zone=zone,
             ids=request.scope["path_params"],
@@ -321,14 +314,14 @@ class Operation:
         digest = None if request.key is None else hashlib.sha256()
         note = None if digest is None else digest.update
         found = await rows.read(records, self.route, context, read_only=self._members, note=note)
-        request.records = None  # which may be large
+        request.records = None  # frees memory
         request.content = None if digest is None else digest.digest()
         return found
 
     async def _prepared(self, request: _Request, upload: uploads.Upload, asked: Any) -> Any:
         if request.key is not None:
             request.content = hashlib.sha256(upload.content).digest()
-        request.upload = None  # which may be large
+        request.upload = None  # frees memory
         return upload if self.route.prepare is None else await asyncio.to_thread(self.route.prepare, upload, asked)
 
     # Idempotency-Key, then 404 -------------------------------------------------------------------------------
@@ -336,7 +329,7 @@ class Operation:
     async def _run_once(self, call: Call[Any], request: _Request, key: str, database: db.Database) -> Sent:
         digest = self._digest_of(call, request)
         organization_id = call.caller.organization_id
-        idempotency = self._ground.idempotency
+        idempotency = self._context.idempotency
         replay = await idempotency.claim(database, organization_id=organization_id, key=key, digest=digest)
         if replay is not None:
             kept = [(name.encode(), value.encode()) for name, value in replay.headers.items()]
@@ -344,7 +337,7 @@ class Operation:
             return replay.status, [*kept, length, (b"idempotency-replayed", b"true")], replay.body
         self._check_ids(call.ids)
         if self.route.acts and self.route.shared is not None:
-            answer = await self.route.shared(call, self._ground.pool)
+            answer = await self.route.shared(call, self._context.pool)
         else:
             answer = await self.route.handler(call, database)
         status, more, content = self._render(answer, request)
@@ -361,9 +354,9 @@ class Operation:
         return status, more, content
 
     def _digest_of(self, call: Call[Any], request: _Request) -> bytes:
-        """Of what the request means, not of how it was written: a form equals its JSON, and null an absent member.
+        """Digest of the request's meaning: a form equals its JSON, and null an absent member.
 
-        And of how far its caller reaches, so that nobody gets an answer about what is closed to them.
+        Includes the caller's applications and mode, so that no other caller gets a response to which it has no access.
         """
         members = sorted(request.members) if request.members else None
         reach = [sorted(call.caller.application_ids), call.caller.test]
@@ -389,35 +382,35 @@ class Operation:
 
     async def _refuse(self, refusal: errors.Refusal, request: _Request, send: Send) -> None:
         more = headers.of_refusal(refusal)
-        if request.standing is not None:
-            more += headers.rate_limit(request.standing)
-        content = problems.body_of(refusal, site=self._ground.site, request_id=request.request_id)
+        if request.limit_state is not None:
+            more += headers.rate_limit(request.limit_state)
+        content = problems.body_of(refusal, site=self._context.site, request_id=request.request_id)
         more.append((b"content-length", b"%d" % len(content)))
         await send({"type": "http.response.start", "status": refusal.status, "headers": more})
         await send({"type": "http.response.body", "body": content})
 
 
-async def _cut(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
-    """The records; those of a large body are cut beside the event loop, as a hostile one takes half a second."""
+async def _split(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
+    """Split a body into records; a large one in a thread, as a hostile one takes half a second."""
     if len(raw) <= edge.BODY_BYTES_MAX:
         return rows.cut(raw, content_type, rows_max=rows_max)
     return await asyncio.to_thread(rows.cut, raw, content_type, rows_max=rows_max)
 
 
-async def _uploaded(raw: bytes, content_type: str | None, media_types: Sequence[str]) -> uploads.Upload:
-    """The file of a body; a large form is read beside the event loop."""
+async def _read_upload(raw: bytes, content_type: str | None, media_types: Sequence[str]) -> uploads.Upload:
+    """Read the file of a body; a large form in a thread."""
     if len(raw) <= UPLOAD_BYTES_ON_LOOP:
         return uploads.read(raw, content_type, media_types=media_types)
     return await asyncio.to_thread(uploads.read, raw, content_type, media_types=media_types)
 
 
-def _refuse_over(standing: limits.LimitState | None) -> None:
-    if standing is not None and standing.is_over:
-        raise limits.over(standing)
+def _refuse_over(limit_state: limits.LimitState | None) -> None:
+    if limit_state is not None and limit_state.is_over:
+        raise limits.over(limit_state)
 
 
-async def _opened(file: Download, scope: Scope) -> AsyncGenerator[bytes, None] | None:
-    """The chunks, the first of them read already, while a refusal can still be told; None where nobody wants them."""
+async def _open_chunks(file: Download, scope: Scope) -> AsyncGenerator[bytes, None] | None:
+    """Read the first chunk while a refusal can still be sent; None for HEAD."""
     if scope.get("afterword.is_head"):
         return None
     first = await anext(file.chunks, b"")
@@ -431,8 +424,8 @@ async def _opened(file: Download, scope: Scope) -> AsyncGenerator[bytes, None] |
     return chunks()
 
 
-async def _send_while_wanted(chunks: AsyncGenerator[bytes, None], receive: edge.Receive, send: Send) -> None:
-    """Send them one after the other; a client that leaves ends the reading too, of which servers say nothing here."""
+async def _send_chunks(chunks: AsyncGenerator[bytes, None], receive: edge.Receive, send: Send) -> None:
+    """Send the chunks; stop reading when the client disconnects, which `send` does not report."""
     leaving = asyncio.ensure_future(_until_left(receive))
     try:
         async with aclosing(chunks):
@@ -451,7 +444,7 @@ async def _until_left(receive: edge.Receive) -> None:
 
 
 def _without(content: bytes, secret: Sequence[str]) -> bytes:
-    """An answer as it may be kept: null in place of what is shown once."""
+    """Replace members that are shown once by null, before the response is stored."""
     document: dict[str, object] = msgspec.json.decode(content)
     return msgspec.json.encode(document | {name: None for name in secret if name in document})
 
@@ -461,7 +454,7 @@ def _names(struct: type[msgspec.Struct] | None) -> list[str]:
 
 
 def _names_of(raw_query: bytes) -> list[str]:
-    """The names of the query, in lower case and without brackets: `token[]` is one of `token`."""
+    """Names of the query in lower case, without brackets: `token[]` counts as `token`."""
     names = [unquote_plus(part.partition(b"=")[0].decode("latin-1")) for part in raw_query.split(b"&")]
     return [name.partition("[")[0].lower() for name in names]
 

@@ -1,4 +1,4 @@
-"""The files of our pages, from memory: read once at start-up, sent with their type, for a year when fingerprinted."""
+"""Serves the static files from memory: read once at start-up, cached for a year when fingerprinted."""
 
 import hashlib
 import mimetypes
@@ -32,15 +32,13 @@ routes = Pages()
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it is sent."""
-
     content: bytes
     media_type: str
     digest: str
 
 
 def read_files(folder: Path = FOLDER) -> dict[str, File]:
-    """All files below `folder` by their path."""
+    """Read all files below `folder`, by path."""
     found: dict[str, File] = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or path.name.startswith("."):
@@ -55,14 +53,13 @@ def read_files(folder: Path = FOLDER) -> dict[str, File]:
 
 @cache
 def url(path: str) -> str:
-    """The address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
+    """Address of a file below static/, with a fingerprint of its bytes, so that it may be cached for long."""
     digest = hashlib.sha256((FOLDER / path).read_bytes()).hexdigest()
     return f"/static/{path}?v={digest[:FINGERPRINT_CHARACTERS]}"
 
 
 @routes.get("/static/{path:path}")
 async def static_file(request: Request) -> Response:
-    """One file."""
     files: Mapping[str, File] = request.state.static_files
     file = files.get(request.path_params["path"])
     if file is None:

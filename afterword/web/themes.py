@@ -1,4 +1,4 @@
-"""The stylesheet of a brand: made from its address alone, so that it needs no database and may be kept for good."""
+"""The stylesheet of a brand, derived from its address alone: no database, cacheable forever."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ _HEADERS: Final = {"Cache-Control": "public, max-age=31536000, immutable", "X-Co
 
 
 def url(brand: Brand) -> str:
-    """Where the stylesheet of a brand is; empty when it changes nothing."""
+    """Address of a brand's stylesheet; empty when it changes nothing."""
     return f"/theme/{brand.slug}.css" if brand.slug else ""
 
 
 @routes.get("/theme/{name}")
 async def theme_file(request: Request) -> Response:
-    """Custom properties and nothing else; the same address never says anything else."""
+    """Custom properties only; the same address always has the same content."""
     name: str = request.path_params["name"]
     brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
     if brand is None:

@@ -1,4 +1,4 @@
-"""Files as bodies: as they are under their own label, or as the one file of a form (RFC 7578).
+"""Reads a file sent as a body: bare under its own media type, or as the one file of a form (RFC 7578).
 
 The other fields of the form are parameters.
 """
@@ -25,7 +25,7 @@ _BOUNDARY_CHARACTERS_MAX: Final = 70
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file, its name where the form told it, and the form's other fields, nested as those of a query."""
+    """A file, its name if given, and the form's other fields, nested as those of a query."""
 
     content: bytes
     file_name: str | None = None
@@ -34,7 +34,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a form: a file where it has the name of one, else a field."""
+    """A part of a form: a file if it has a file name, else a field."""
 
     name: str
     content: bytes
@@ -42,7 +42,7 @@ class Part:
 
 
 def read(raw: bytes, content_type: str | None, *, media_types: Sequence[str]) -> Upload:
-    """The file that a body is, an empty one for no body. Raises UnsupportedMedia, Malformed."""
+    """Returns an empty file for no body. Raises UnsupportedMedia, Malformed."""
     if not raw:
         return Upload(raw)
     kind, options = _label_of(content_type)
@@ -57,7 +57,7 @@ def read(raw: bytes, content_type: str | None, *, media_types: Sequence[str]) ->
 
 
 def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
-    """The parts of a form, in their order. Raises Malformed, also for a label that is long or names no boundary."""
+    """Raises Malformed, also for a `Content-Type` that is too long or has no boundary."""
     _, options = _label_of(content_type)
     boundary = options.get("boundary", "")
     if not 1 <= len(boundary) <= _BOUNDARY_CHARACTERS_MAX or not boundary.isascii():
@@ -87,7 +87,7 @@ def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
 
 
 def _of_form(parts: Sequence[Part]) -> Upload:
-    """One file, and any number of fields."""
+    """Accepts one file and any number of fields."""
     files = [part for part in parts if part.file_name is not None]
     pairs = [(_checked(part.name), _text(part.content)) for part in parts if part.file_name is None]
     if len(files) != 1:
@@ -99,13 +99,13 @@ def _of_form(parts: Sequence[Part]) -> Upload:
 
 
 def file_name_of(given: str) -> str | None:
-    """The last part of a path, printable; None where nothing of it is left."""
+    """Last segment of a path, printable characters only; None where nothing remains."""
     last = given.replace("\\", "/").rpartition("/")[2]
     return "".join(filter(str.isprintable, last)).strip()[:FILE_NAME_CHARACTERS_MAX] or None
 
 
 def _label_of(content_type: str | None) -> tuple[str, dict[str, str]]:
-    """The media type in lower case, and its parameters."""
+    """Split into the media type in lower case, and its parameters."""
     label = content_type or ""
     if len(label) > LABEL_CHARACTERS_MAX:
         raise errors.Malformed(f"Content-Type may have {LABEL_CHARACTERS_MAX} characters.", "malformed_header")

@@ -1,4 +1,4 @@
-"""The words of the reference, as `vocabulary.toml` has them: of members, families, roles and scopes."""
+"""Descriptions of members, families, roles and scopes for the reference, read from `vocabulary.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ EXAMPLES: Final[Mapping[str, Any]] = _TABLES["examples"]  # of bodies, where the
 
 
 def member(struct: str, name: str) -> str:
-    """A member of the Struct of that name in a sentence; a request means what its resource means."""
+    """Description of a member; a request falls back to its resource."""
     return next((str(_TABLES[table][name]) for table in _tables_of(struct) if name in _TABLES.get(table, {})), "")
 
 
 def scope(name: str) -> str:
-    """What a token with the scope may do."""
+    """Description of the actions that a scope allows."""
     entity, _, action = name.partition(".")
     return f"{_TABLES['actions'][action]} {_TABLES['entities'][entity]}."
 
 
 def describe_members(struct: str, schema: dict[str, Any]) -> None:
-    """Add the words of each member that the schema of the Struct does not describe."""
+    """Add descriptions to members that the schema leaves undescribed."""
     for name, each in schema.get("properties", {}).items():
         words = member(struct, name)
         if words:

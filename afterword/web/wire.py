@@ -1,7 +1,6 @@
-"""The dialect of existing clients: a form, or a body without its right label, becomes the JSON that it stands for.
+"""The dialect of existing clients: converts forms and mislabelled bodies to JSON.
 
-Behind this module everything is canonical but one thing: a lax value's scalars are typed by their members, because a
-form knows texts alone.
+Scalars of a form are strings, so the value is marked lax: its members give the types.
 """
 
 from typing import Any, Final
@@ -15,7 +14,7 @@ READ: Final = "application/json, application/x-www-form-urlencoded"
 
 
 def read(raw: bytes, content_type: str | None, *, depth_max: int = edge.DEPTH_MAX) -> tuple[Any, bool]:
-    """The value that a body is, UNSET for none, and whether it is lax.
+    """Returns the value of a body (UNSET for none), and True where it is lax.
 
     Raises UnsupportedMedia for other labels than those of JSON and forms, Malformed for what the edge refuses.
     """
@@ -32,5 +31,5 @@ def read(raw: bytes, content_type: str | None, *, depth_max: int = edge.DEPTH_MA
 
 
 def looks_like_json(raw: bytes) -> bool:
-    """Whether the first byte after white space opens an object or a list."""
+    """True where the first byte after white space opens an object or a list."""
     return raw[:1] in {b"{", b"["} or raw.lstrip()[:1] in {b"{", b"["}

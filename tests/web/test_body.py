@@ -155,7 +155,7 @@ VALUES = st.recursive(
 
 
 class Shaped(fields.Request):
-    key: Annotated[str, fields.Meta(pattern="^[a-z]+$", extra={"wanted": "Small letters are wanted."})]
+    key: Annotated[str, fields.Meta(pattern="^[a-z]+$", extra={"expected": "Small letters are expected."})]
     other: Annotated[str, fields.Meta(pattern="^[a-z]+$")] | None = None
 
 
@@ -163,8 +163,8 @@ def test_what_a_shape_wants_is_said() -> None:
     with pytest.raises(errors.Invalid) as caught:
         body.read(Shaped, {"key": "A", "other": "B"}, context())
     assert [
-        ("/key", "invalid_format", "Small letters are wanted."),
-        ("/other", "invalid_format", "This does not have the wanted form."),
+        ("/key", "invalid_format", "Small letters are expected."),
+        ("/other", "invalid_format", "This does not have the expected form."),
     ] == [(error.pointer, error.code, error.message) for error in caught.value.errors]
 
 

@@ -130,7 +130,7 @@ async def _target(db: Database, *, caller: Caller, status: Status, move_to: int)
     )
     fits = target is not None and target.application_id in {None, status.application_id}
     if target is None or not fits or move_to == status.status_id:
-        message = "Another status that everything with this one may have is wanted."
+        message = "Another status that everything with this one may have is expected."
         raise errors.Invalid.of(FieldError("unknown_id", message, parameter="move_to"))
     return target
 

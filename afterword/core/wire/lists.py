@@ -68,7 +68,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which rows are wanted: page mode (offset) or cursor mode (rows behind the key `after`)."""
+    """The requested rows: page mode (offset) or cursor mode (rows behind the key `after`)."""
 
     listing: Listing
     order: tuple[Order, ...]

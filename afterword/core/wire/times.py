@@ -201,7 +201,7 @@ def _fixed(offset_minutes: int) -> timezone:
 
 
 def _invalid() -> InvalidDateTime:
-    return InvalidDateTime("invalid_date_time", "A date with a time is wanted, such as 2026-11-21T18:23:45+02:00.")
+    return InvalidDateTime("invalid_date_time", "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.")
 
 
 def _out_of_range(now: datetime) -> InvalidDateTime:

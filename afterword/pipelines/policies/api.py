@@ -28,7 +28,7 @@ Country = Annotated[
         min_length=2,
         max_length=COUNTRY_CHARACTERS_MAX,
         pattern=COUNTRY_PATTERN,
-        extra={"wanted": "A country of ISO 3166-1 is wanted, perhaps with a part of it, such as GR or DE-BY."},
+        extra={"expected": "A country of ISO 3166-1 is expected, perhaps with a part of it, such as GR or DE-BY."},
         examples=["GR"],
     ),
 ]

@@ -21,7 +21,7 @@ Name = Annotated[
         max_length=64,
         pattern=r"^[A-Za-z][A-Za-z0-9_]*(?![\s\S])",
         examples=["transaction_id"],
-        extra={"wanted": "A letter first, then letters, digits and underscores."},
+        extra={"expected": "A letter first, then letters, digits and underscores."},
     ),
 ]
 QUESTIONNAIRE: Final = "/q/metadata/questionnaire"

@@ -179,7 +179,7 @@ def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:
 
 def _pinned(topic: str | None, certificate: str | None) -> dict[str, str]:
     if not topic or not topic.startswith("arn:") or len(topic) > TOPIC_CHARACTERS_MAX:
-        raise errors.Invalid("The ARN of the topic is wanted.")
+        raise errors.Invalid("The ARN of the topic is expected.")
     if (wrong := callbacks.check_certificate(certificate or "")) is not None:
         raise errors.Invalid(wrong)
     return {"topic": topic, "certificate": certificate or ""}

@@ -204,7 +204,7 @@ def require_question(
     elif question_id not in known.questions:
         wrong.add(path, "unknown_id", "None of these questionnaires asks such a question.")
     elif known.questions[question_id].type not in types:
-        wrong.add(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is wanted.")
+        wrong.add(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is expected.")
 
 
 def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
