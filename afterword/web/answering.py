@@ -33,7 +33,7 @@ class Renderer:
         path: str,
         sent: Mapping[str, str],
         parameters: Parameters,
-        wanted: paging.PageRequest | None,
+        requested: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> Sent:
         """Returns 304 where the client has this version already."""
@@ -58,7 +58,7 @@ class Renderer:
             return status, [*more, *_file_headers(answer.download)], answer.download
         if "Cache-Control" not in answer.headers:
             more.append(headers.NO_CACHE if self._is_single else headers.NO_STORE)
-        shown = self._shown(answer.value, more, path=path, parameters=parameters, wanted=wanted, members=members)
+        shown = self._shown(answer.value, more, path=path, parameters=parameters, requested=requested, members=members)
         content = _encode(shown)
         more.append(headers.JSON)
         more.append((b"content-length", b"%d" % len(content)))
@@ -71,7 +71,7 @@ class Renderer:
         *,
         path: str,
         parameters: Parameters,
-        wanted: paging.PageRequest | None,
+        requested: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> object:
         if isinstance(value, msgspec.Struct):
@@ -80,17 +80,17 @@ class Renderer:
             return _narrowed(cast("Sequence[msgspec.Struct]", value), members)
         rows = cast("Rows[msgspec.Struct]", value)
         items = _narrowed(rows.items, members)
-        if self._lists is None or wanted is None:
+        if self._lists is None or requested is None:
             return items
-        following = self._lists.next_query(wanted, rows, parameters)
+        following = self._lists.next_query(requested, rows, parameters)
         # A body on GET may have more parameters than fit in an address; then there is no link.
         if following is not None and len(following) <= edge.TARGET_BYTES_MAX:
             more.append(headers.header("link", f'<{self._site.public_url}{path}?{following}>; rel="next"'))
         match self._route.shape:
             case "envelope":
-                return self._lists.envelope(wanted, rows, items)
+                return self._lists.envelope(requested, rows, items)
             case "cursor":
-                return {"results": items, "next_cursor": self._lists.next_cursor(wanted, rows)}
+                return {"results": items, "next_cursor": self._lists.next_cursor(requested, rows)}
             case _:
                 if rows.total is not None:
                     more.append(headers.header("x-total-count", str(rows.total)))

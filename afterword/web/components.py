@@ -1,4 +1,4 @@
-"""The parts that all operations of the OpenAPI document share: problems, headers, parameters, refusals."""
+"""Shared components of the OpenAPI document: problems, headers, parameters, refusals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -10,14 +10,14 @@ from afterword.web import edge, limits, paging, problems, rows, vocabulary
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 
 REQUEST_ID: Final = "7HqXk2"
-OF_ONE_OPERATION: Final = (409, 410)  # refusals that each operation has its own of
-ELSEWHERE: Final = frozenset(  # codes that no operation of the document refuses with
+OF_ONE_OPERATION: Final = (409, 410)  # refusals whose codes differ by operation
+ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
     {
         "unknown_route", "method_not_allowed", "invalid_request", "unsupported_grant_type", "unauthorized_client",
         "invalid_scope", "invalid_client",
     }
 )  # fmt: skip
-OF_RECORDS: Final = (  # refusals of whole things, which name the key or the record of a bulk that they come from
+OF_RECORDS: Final = (  # refusals that name the key or the record of a batch
     "idempotency_key_reused", "already_exists", "item_closed", "item_in_dispatch",
 )  # fmt: skip
 STATUS_NAMES: Final[Mapping[int, str]] = {
@@ -188,7 +188,7 @@ _ABOUT_TOKENS: Final = (
 
 
 def security_schemes(site: Site) -> dict[str, Any]:
-    """The three ways to send a token; the last also says which scopes there are."""
+    """The three ways to send a token; the last one lists all scopes."""
     return {
         "bearer": {"type": "http", "scheme": "bearer", "description": _ABOUT_TOKENS},
         "esat_auth": {
@@ -211,23 +211,23 @@ def security_schemes(site: Site) -> dict[str, Any]:
 
 
 def security(scopes: Sequence[str]) -> list[dict[str, list[str]]]:
-    """What an operation with these scopes needs: a token in one of three ways, and all of the scopes."""
+    """Security requirement of these scopes: a token in one of three ways, with all of the scopes."""
     return [{"bearer": list(scopes)}, {"esat_auth": list(scopes)}, {"oauth": [alias_of(scope) for scope in scopes]}]
 
 
 def examples(codes: Iterable[str], site: Site) -> dict[str, Any]:
-    """A problem document for each code that operations refuse with: those of all, and the `codes` of some."""
+    """A problem document for each code: those of all operations, and `codes`."""
     of_all = [code for status in STATUS_NAMES for code in codes_of(status)]
     return {code: _example(status_of(code), code, site) for code in sorted({*of_all, *codes})}
 
 
 def status_of(code: str) -> int:
-    """The status that a code comes with: 422 for those of fields, 409 where nothing else is known."""
+    """Status of a code: 422 for codes of fields, 409 by default."""
     return 422 if code in FIELD_CODES else EXPLANATIONS[code].status if code in EXPLANATIONS else 409
 
 
 def shared_responses() -> dict[str, Any]:
-    """The refusals that mean the same on every operation, by name."""
+    """Refusals that mean the same for every operation, by name."""
     return {
         name: response(status, codes_of(status))
         for status, name in STATUS_NAMES.items()
@@ -236,7 +236,7 @@ def shared_responses() -> dict[str, Any]:
 
 
 def codes_of(status: int) -> list[str]:
-    """The codes that an operation may refuse with by this status; those of an unknown address are none."""
+    """Codes of an operation with this status, without those of an unknown address."""
     known = [code for code, explanation in EXPLANATIONS.items() if explanation.status == status]
     return [code for code in known if code not in ELSEWHERE]
 
@@ -259,7 +259,6 @@ def response(status: int, codes: Sequence[str], *, fields: Sequence[str] = ()) -
 
 
 def header_refs(names: Iterable[str]) -> dict[str, Any]:
-    """References to headers of `HEADERS`."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
@@ -282,7 +281,7 @@ _HEADERS_OF: Final[Mapping[int, Sequence[str]]] = {
 }
 _WRONG_FIELD: Final = errors.FieldError("required", "This is required.", pointer="/name")
 _WRONG_HEADER: Final = errors.FieldError(
-    "malformed_header", "1 to 255 visible ASCII characters are wanted.", header="Idempotency-Key"
+    "malformed_header", "1 to 255 visible ASCII characters are expected.", header="Idempotency-Key"
 )
 
 

@@ -1,4 +1,4 @@
-"""`filter_by` and `order_by`: from parameters to Criteria and Orders of whitelisted columns, with typed values."""
+"""Reads `filter_by` and `order_by` as Criteria and Orders of whitelisted columns, with typed values."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -32,34 +32,35 @@ class Columns:
         self.names = [camel_case(name) for name in listing.columns]
         self._by_name = {**{camel_case(name): column for name, column in listing.columns.items()}, **listing.columns}
 
-    def find(self, name: str, place: str, context: Context) -> Column | None:
-        """The column, or None with a note that lists those that there are."""
+    def find(self, name: str, pointer: str, context: Context) -> Column | None:
+        """Returns None for an unknown column, and adds an error that lists the columns."""
         column = self._by_name.get(name)
         if column is None:
             there_are = ", ".join(self.names[:COLUMNS_NAMED_MAX])
-            context.add(place, "unknown_column", f"There is no such column here. There are: {there_are}.")
+            context.add(pointer, "unknown_column", f"There is no such column here. There are: {there_are}.")
         return column
 
 
 def read_filter(given: object, columns: Columns, context: Context) -> tuple[Criterion, ...]:
-    """`filter_by` as criteria, joined by AND; notes what is wrong."""
+    """Read `filter_by` as criteria, joined by AND."""
     if not isinstance(given, dict):
         if given not in (None, []):
-            context.add("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is wanted.")
+            context.add("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
         return ()
     groups = cast("dict[str, object]", given)
-    if sum(_count_of(wanted) for wanted in groups.values()) > CRITERIA_MAX:
+    if sum(_count_of(group) for group in groups.values()) > CRITERIA_MAX:
         context.add("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
         return ()
     found: list[Criterion] = []
-    for operator, wanted in groups.items():
+    for operator, group in groups.items():
         if operator not in _KNOWN:
             known = ", ".join(CRITERIA)
-            context.add(place_of("filter_by", operator), "unknown_criterion", f"One of these is wanted: {known}.")
-        elif not isinstance(wanted, dict):
-            context.add(place_of("filter_by", operator), "wrong_type", "filter_by[CRITERION][Column]=value is wanted.")
+            context.add(pointer_of("filter_by", operator), "unknown_criterion", f"One of these is expected: {known}.")
+        elif not isinstance(group, dict):
+            pointer = pointer_of("filter_by", operator)
+            context.add(pointer, "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
         else:
-            for name, value in cast("dict[str, object]", wanted).items():
+            for name, value in cast("dict[str, object]", group).items():
                 criterion = _criterion(operator, name, value, columns, context)
                 if criterion is not None:
                     found.append(criterion)
@@ -67,14 +68,14 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
 
 
 def read_order(given: object, pairs: Parameters, columns: Columns, context: Context) -> tuple[Order, ...]:
-    """`order_by` in order of appearance; the listing's own order when nothing is asked."""
+    """Read `order_by` in order of appearance; the default is the listing's own order."""
     if not given:
         return columns.listing.default_order()
     found: list[Order] = []
     seen: set[str] = set()
-    for direction, name, place in _order_steps(given, pairs, context):
-        column = columns.find(name, place, context)
-        if column is not None and column.name not in seen:  # a column twice: the first decides anyway
+    for direction, name, pointer in _order_steps(given, pairs, context):
+        column = columns.find(name, pointer, context)
+        if column is not None and column.name not in seen:  # a repeated column has no effect
             seen.add(column.name)
             found.append(Order(column, direction))
     return tuple(found) or columns.listing.default_order()
@@ -85,82 +86,82 @@ def camel_case(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def place_of(*steps: str) -> str:
-    """Where a parameter stands, for `Context.add`: (`filter_by`, `EQUAL`, `Nope`) is `filter_by[EQUAL][Nope]`."""
+def pointer_of(*steps: str) -> str:
+    """Pointer of a parameter for `Context.add`; it is shown as `filter_by[EQUAL][Nope]`."""
     return "".join(f"/{escape(step)}" for step in steps)
 
 
-def _count_of(wanted: object) -> int:
-    return len(cast("dict[str, object]", wanted)) if isinstance(wanted, dict) else 1
+def _count_of(given: object) -> int:
+    return len(cast("dict[str, object]", given)) if isinstance(given, dict) else 1
 
 
 def _criterion(operator: str, name: str, value: object, columns: Columns, context: Context) -> Criterion | None:
-    place = place_of("filter_by", operator, name)
-    column = columns.find(name, place, context)
+    pointer = pointer_of("filter_by", operator, name)
+    column = columns.find(name, pointer, context)
     if column is None:
         return None
     if operator in _NULLS:
         return Criterion(operator, column, None)
     if operator in _LISTS:
-        return Criterion(operator, column, _values(value, column.kind, place, context))
+        return Criterion(operator, column, _values(value, column.kind, pointer, context))
     if operator in _PATTERNS and column.kind not in {"text", "id"}:
-        context.add(place, "wrong_type", "This comparison is for columns of text.")
+        context.add(pointer, "wrong_type", "This comparison is for columns of text.")
     elif operator in _ORDERED and column.kind == "boolean":
-        context.add(place, "wrong_type", "Booleans have no order.")
+        context.add(pointer, "wrong_type", "Booleans have no order.")
     elif operator in _PATTERNS and isinstance(value, str) and len(value) > PATTERN_CHARACTERS_MAX:
-        context.add(place, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
+        context.add(pointer, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
     elif operator in _PATTERNS and isinstance(value, str) and _ends_escaping(value):
-        context.add(place, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
-    return Criterion(operator, column, _value(value, column.kind, place, context))
+        context.add(pointer, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
+    return Criterion(operator, column, _value(value, column.kind, pointer, context))
 
 
 def _ends_escaping(pattern: str) -> bool:
     return (len(pattern) - len(pattern.rstrip("\\"))) % 2 == 1
 
 
-def _values(value: object, kind: Kind, place: str, context: Context) -> list[Any]:
+def _values(value: object, kind: Kind, pointer: str, context: Context) -> list[Any]:
     values = as_list(value) if isinstance(value, (list, dict)) else [value]
     if values is None:
-        context.add(place, "wrong_type", "A list is wanted.")
+        context.add(pointer, "wrong_type", "A list is expected.")
         return []
     if len(values) > VALUES_MAX:
-        context.add(place, "too_many", f"At most {VALUES_MAX} values are allowed.")
+        context.add(pointer, "too_many", f"At most {VALUES_MAX} values are allowed.")
         return []
-    return [_value(one, kind, place, context) for one in values]
+    return [_value(one, kind, pointer, context) for one in values]
 
 
-def _value(value: object, kind: Kind, place: str, context: Context) -> Any:
+def _value(value: object, kind: Kind, pointer: str, context: Context) -> Any:
     before = len(context.wrong)
-    found = scalars.COLUMN_READERS[kind](value, place, context)
+    found = scalars.COLUMN_READERS[kind](value, pointer, context)
     if len(context.wrong) > before:
         return None
     if kind == "time":
         return found.instant
-    return _date_of(found, place, context) if kind == "date" else found
+    return _date_of(found, pointer, context) if kind == "date" else found
 
 
-def _date_of(text: str, place: str, context: Context) -> date | None:
+def _date_of(text: str, pointer: str, context: Context) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        context.add(place, "invalid_format", "A date is wanted, such as 2026-11-21.")
+        context.add(pointer, "invalid_format", "A date is expected, such as 2026-11-21.")
         return None
 
 
 def _order_steps(given: object, pairs: Parameters, context: Context) -> Sequence[tuple[Direction, str, str]]:
     if not isinstance(given, dict):
-        context.add("/order_by", "wrong_type", "order_by[ASC][]=Column is wanted.")
+        context.add("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
         return []
     steps: list[tuple[Direction, str, str]] = []
-    wanted = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
-    if len(wanted) > ORDERS_MAX:
+    given_orders = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
+    if len(given_orders) > ORDERS_MAX:
         context.add("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
         return []
-    for path, name in wanted:
-        place = place_of(*path[:2])
+    for path, name in given_orders:
+        pointer = pointer_of(*path[:2])
         direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
         if direction is None:
-            context.add(place, "unknown_value", "The direction is ASC or DESC.")
+            context.add(pointer, "unknown_value", "The direction is ASC or DESC.")
         else:
-            steps.append((direction, name, place))
+            steps.append((direction, name, pointer))
     return steps

@@ -1,4 +1,4 @@
-"""Structs in words and examples: what the reference page prints and the OpenAPI document shows."""
+"""Structs in words and examples, for the reference page and the OpenAPI document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,8 +60,6 @@ _BY_NAME: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One member as the reference prints it."""
-
     name: str
     kind: str
     is_required: bool

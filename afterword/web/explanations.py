@@ -1,4 +1,4 @@
-"""What each code of a refusal means, in human words: read by the pages /problems/{code} and by the reference."""
+"""Explanations of each code of a refusal, for the pages /problems/{code} and the reference."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a code means: its status, its title, what happened and what to do."""
+    """Status, title, cause and remedy of a code."""
 
     status: int
     title: str
@@ -221,14 +221,14 @@ EXPLANATIONS: Final[Mapping[str, Explanation]] = _read(_TEXT)
 
 FIELD_CODES: Final[Mapping[str, str]] = {
     "required": "A member that must be there is missing or null.",
-    "wrong_type": "A value of another type is wanted: a text, an integer, true or false, a list, an object.",
+    "wrong_type": "A value of another type is expected: a text, an integer, true or false, a list, an object.",
     "not_nullable": "This member cannot be set to null.",
-    "too_short": "The text has fewer characters than wanted.",
+    "too_short": "The text has fewer characters than required.",
     "too_long": "The text has more characters than allowed.",
-    "too_few": "The list has fewer entries than wanted.",
+    "too_few": "The list has fewer entries than required.",
     "too_many": "The list or map has more entries than allowed.",
     "out_of_range": "The number or date lies outside its bounds.",
-    "invalid_format": "The text does not have the wanted form.",
+    "invalid_format": "The text does not have the expected form.",
     "invalid_date_time": "This is no date with a time such as 2026-11-21T18:23:45+02:00.",
     "leap_second": "The second 60 is not taken; use the second before or after.",
     "invalid_locale": "This is no language tag such as el or en-US.",

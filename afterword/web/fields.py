@@ -1,7 +1,7 @@
 """The types of members in requests and answers: msgspec annotations that `web/body.py` checks and `openapi.py` prints.
 
 In a request Struct: a member without default is required; `X | None` may be null; `X | UnsetType = UNSET` may be absent
-(PATCH: untouched). In an answer Struct every member stands, without default; times are texts from `times.format_time`.
+(PATCH: untouched). In an answer Struct every member is required; times are strings from `times.format_time`.
 
     class QueueItemRequest(fields.Request):
         responder_channel_identifier: Annotated[str, Meta(min_length=1, max_length=320)]
@@ -80,7 +80,7 @@ LocaleNormal = Annotated[
 
 
 def enum_names(*names: str) -> Meta:
-    """An annotation with the names that generators give to the values of a `Literal`, in their order."""
+    """Annotation with the names that generators give to the values of a `Literal`, in their order."""
     return Meta(extra_json_schema={"x-enum-varnames": list(names)})
 
 
@@ -143,59 +143,58 @@ MetadataAny = Annotated[
 
 
 def column(name: LiteralString) -> Meta:
-    """An annotation of a member whose column has another name in the queries of its lists."""
+    """Annotation of a member whose column has another name in the queries of its lists."""
     return Meta(extra={"column": name})
 
 
 def named(name: LiteralString) -> Meta:
-    """An annotation of a member that records and the queries of lists call otherwise."""
+    """Annotation of a member with another name in records and queries."""
     return Meta(extra={"column": name, "attribute": name})
 
 
 def offset_of(name: LiteralString) -> Meta:
-    """An annotation of a time that is shown at its own offset: the record's attribute with its minutes."""
+    """Annotation of a time that is shown at its own offset, by the record's attribute with the minutes."""
     return Meta(extra={"offset": name})
 
 
 class Request(msgspec.Struct, kw_only=True):
-    """What a request may set; anything else in its body is ignored."""
+    """The members that a request may set; others in its body are ignored."""
 
     def named(self) -> dict[str, Any]:
-        """The members that a PATCH names: those that are not UNSET."""
+        """The members that a PATCH sent: those that are not UNSET."""
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return {name: value for name, value in values.items() if value is not UNSET}
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """What an answer shows; every member always stands in it."""
+    """The members of a response; none is ever absent."""
 
 
 class Resource(Answer):
-    """An answer that shows a record: each member is the record's attribute of that name."""
+    """A response that shows a record: each member is the record's attribute of that name."""
 
     @classmethod
     def of(cls, record: object, zone: tzinfo | None = None, **given: Any) -> Self:
-        """The record as the wire shows it, times in `zone`; `given` are members that the record has not."""
+        """Convert a record, times in `zone`; `given` are members that the record lacks."""
         if not given:
-            return cls(*members.mapping_of(cls)(record, zone))  # by position: names cost a third more of a list's row
+            return cls(*members.mapping_of(cls)(record, zone))  # by position: keywords take a third longer
         read = members.mapping_of(cls, tuple(given))
         names = (name for name in cls.__struct_fields__ if name not in given)
         return cls(**dict(zip(names, read(record, zone), strict=True)), **given)
 
     @classmethod
     def of_rows(cls, rows: Rows[Any], zone: tzinfo | None = None) -> Rows[Self]:
-        """The page of a list as the wire shows it."""
         read = members.mapping_of(cls)
         return rows.map(lambda record: cls(*read(record, zone)))
 
     @classmethod
     def of_log(cls, data: Mapping[str, Any], zone: tzinfo) -> Self:
-        """What a log kept of a record, which may have had more attributes than the resource shows."""
+        """Convert a logged record, which may have more attributes than the resource shows."""
         return cls.of(members.record_of(cls, data), zone)
 
 
 class MetadataGroups(Request):
-    """Values of the questionnaire's names and of the responder's."""
+    """Metadata of the questionnaire and of the responder."""
 
     questionnaire: MetadataMap | UnsetType = UNSET
     responder: MetadataMap | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the same table of routes that the runner runs."""
+"""The OpenAPI 3.1 document, derived from the routes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,6 @@ JSON: Final = "application/json"
 
 
 def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
-    """The whole document."""
     structs = {struct for route in routes for struct in (route.body, route.answer) if struct is not None}
     ordered = sorted(structs, key=lambda struct: (struct.__name__, struct.__module__))
     references, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
@@ -242,7 +241,7 @@ def _responses(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
 
 
 def _own_codes(route: Route) -> dict[int, list[str]]:
-    """The codes that the route names, and what every POST can meet, by status; those of fields stand at 422."""
+    """Codes of the route and of every POST, by status; codes of fields belong to 422."""
     found: dict[int, list[str]] = {}
     for code in route.refusals:
         found.setdefault(components.status_of(code), []).append(code)
@@ -313,7 +312,7 @@ _REFERENCE: Final = re.compile(r'"#/components/schemas/([^"]+)"')
 
 
 def _reachable(schemas: Mapping[str, Any], references: Iterable[str]) -> frozenset[str]:
-    """The names of these schemas and of all that they refer to, and so on."""
+    """Names of these schemas and, transitively, of all that they refer to."""
     found: set[str] = set()
     waiting = {reference.rpartition("/")[2] for reference in references}
     while waiting:
@@ -329,7 +328,7 @@ def _inline(struct: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any
 
 
 def _resolved(schema: dict[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what it refers to in its place."""
+    """Inline the references of a schema."""
     name = str(schema.get("$ref", ""))
     if name:
         return _moment() if name == "Moment" else _resolved(components[name], components)
@@ -353,7 +352,7 @@ def _moment() -> dict[str, Any]:
 
 
 def _tidied(schemas: Mapping[str, Any], *, requests: frozenset[str]) -> dict[str, Any]:
-    """What msgspec does not know: our dates, the limits that hold where a field names none."""
+    """Add to msgspec's schema the date formats, and the default limits of fields without one."""
     found: dict[str, Any] = {}
     for name, schema in schemas.items():
         if name == "Moment":

@@ -1,4 +1,4 @@
-"""Lists on the wire: page mode and cursor mode, cursors that nobody can forge, envelopes, `Link`.
+"""Lists: page mode and cursor mode, signed cursors, envelopes, `Link`.
 
 How a list route works, from store to wire:
 
@@ -16,7 +16,7 @@ How a list route works, from store to wire:
         rows = await store.list_items(db, organization_id=…, pipeline_id=call.ids["pipeline_id"], page=call.page)
         return Answer(QueueItem.of_rows(rows, call.zone))
 
-`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`, `listing_of` in `web/members.py`. Other callers take
+`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`, `listing_of` in `web/members.py`. Other callers use
 `Page.first(listing, limit=…)`.
 """
 
@@ -56,7 +56,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A list as it was asked for: the page for the store, and what its answer and its next address need."""
+    """A requested page of a list, for the store and for the response."""
 
     page: Page
     number: int | None  # of the page; None in cursor mode
@@ -64,20 +64,20 @@ class PageRequest:
 
 
 class ListReader:
-    """Reads the parameters of one list route, and writes its answers."""
+    """Reads the parameters of one list route, and writes its responses."""
 
     def __init__(self, listing: Listing, *, shape: str, secret: bytes, own: Collection[str] = ()) -> None:
-        """`own`: the route's own query parameters; they narrow its list as filters do."""
+        """`own`: the route's own query parameters, which narrow its list as filters do."""
         self._columns = criteria.Columns(listing)
         self._listing = listing
         self._is_array = shape == "array"
-        self._is_log = shape == "cursor"  # read by cursors alone, which it calls `after`
+        self._is_log = shape == "cursor"  # read by cursor only, named `after`
         self._secret = secret
         self._own = frozenset(own)
         self.parameters = PARAMETERS | {"after"} if self._is_log else PARAMETERS
 
     def read(self, parameters: Parameters, context: Context, *, path: str) -> PageRequest:
-        """The page that the parameters ask for; notes in `context` what is wrong. `path` is the list's own address."""
+        """Read the requested page; adds errors to `context`. `path` is the list's own address."""
         values = parameters.values
         order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
         filters = criteria.read_filter(values.get("filter_by"), self._columns, context)
@@ -103,7 +103,7 @@ class ListReader:
         if name == "after" and "cursor" in values:
             context.add("/cursor", "exclusive", "Either after or cursor.")
         after = self._open(values.get(name), f"/{name}", order, binding, context)
-        # A client that names no limit may believe that it has read all: the total tells it.
+        # A client without a limit may assume that it has all rows, so it gets the total.
         is_whole = self._is_array and "limit" not in values and after is None
         page = Page(self._listing, order, filters, limit=limit, after=after, with_total=is_whole)
         return PageRequest(page, None, binding)
@@ -113,33 +113,33 @@ class ListReader:
             return False
         return values.get("pagination") is not None or not self._is_array
 
-    def envelope(self, wanted: PageRequest, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
-        """The list as an object, in page mode with counts, in cursor mode without."""
-        page = wanted.page
+    def envelope(self, requested: PageRequest, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
+        """Wrap a list in an object, in page mode with counts, in cursor mode without."""
+        page = requested.page
         total = rows.total
         last = None if total is None else max(1, -(-total // page.limit))
         return {
-            "page": wanted.number,
+            "page": requested.number,
             "max_per_page": page.limit,
             "last_page": last,
             "total_results": total,
             "results": items,
-            "next_cursor": self.next_cursor(wanted, rows),
+            "next_cursor": self.next_cursor(requested, rows),
         }
 
-    def next_cursor(self, wanted: PageRequest, rows: Rows[Any]) -> str | None:
-        """The cursor behind the last row, or None at the end."""
-        return None if rows.next_key is None else self._seal(rows.next_key, wanted)
+    def next_cursor(self, requested: PageRequest, rows: Rows[Any]) -> str | None:
+        """Cursor after the last row; None at the end."""
+        return None if rows.next_key is None else self._seal(rows.next_key, requested)
 
-    def next_query(self, wanted: PageRequest, rows: Rows[Any], parameters: Parameters) -> str | None:
-        """The query of the next page or cursor with all parameters kept, or None at the end."""
-        page = wanted.page
-        if wanted.number is not None:
+    def next_query(self, requested: PageRequest, rows: Rows[Any], parameters: Parameters) -> str | None:
+        """Query of the next page or cursor, with all other parameters; None at the end."""
+        page = requested.page
+        if requested.number is not None:
             more = rows.has_more if rows.total is None else page.offset + page.limit < rows.total
             if not more:
                 return None
-            changed: dict[tuple[str, ...], str] = {("pagination", "page"): str(wanted.number + 1)}
-        elif rows.has_more and (cursor := self.next_cursor(wanted, rows)) is not None:
+            changed: dict[tuple[str, ...], str] = {("pagination", "page"): str(requested.number + 1)}
+        elif rows.has_more and (cursor := self.next_cursor(requested, rows)) is not None:
             changed = {("after" if self._is_log else "cursor",): cursor, ("limit",): str(page.limit)}
         else:
             return None
@@ -148,35 +148,35 @@ class ListReader:
         return "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
 
     def _binding(self, path: str, values: Mapping[str, Any], order: Sequence[Order]) -> bytes:
-        if self._is_log:  # a place in a log is one whatever of the log is read
+        if self._is_log:  # a cursor of a log is independent of filters
             return _binding_of([path, _steps_of(order)])
         own = {name: values[name] for name in self._own if values.get(name) is not None}
         return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
-    def _seal(self, key: Sequence[object], wanted: PageRequest) -> str:
-        if self._is_log and tuple(wanted.page.order) == self._listing.default_order():
+    def _seal(self, key: Sequence[object], requested: PageRequest) -> str:
+        if self._is_log and tuple(requested.page.order) == self._listing.default_order():
             key = key[-1:]
-        return _seal(key, binding=wanted.binding, secret=self._secret)
+        return _seal(key, binding=requested.binding, secret=self._secret)
 
     def _open(
-        self, cursor: object, place: str, order: Sequence[Order], binding: bytes, context: Context
+        self, cursor: object, pointer: str, order: Sequence[Order], binding: bytes, context: Context
     ) -> tuple[object, ...] | None:
         if cursor is None:
             return None
         try:
             return _unsealed(cursor, order, binding=binding, secret=self._secret)
         except ValueError:
-            context.add(place, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
+            context.add(pointer, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
             return None
 
 
 def seal_entry(entry_id: str, *, path: str, listing: Listing, secret: bytes) -> str:
-    """The cursor of one entry of a log, as the log's list at `path` takes it in its own order: the entry's id alone."""
+    """Cursor of one entry of a log for the list at `path` in its default order: the entry's id."""
     return _seal([entry_id], binding=_binding_of([path, _steps_of(listing.default_order())]), secret=secret)
 
 
 def open_entry(cursor: str, *, path: str, listing: Listing, secret: bytes) -> str:
-    """The id of a log's entry; raises ValueError for what is no cursor of this log in its own order."""
+    """The id of a log's entry; raises ValueError for anything but a cursor of this log in its default order."""
     order = listing.default_order()
     return str(_unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)[-1])
 
@@ -193,7 +193,7 @@ def _seal(key: Sequence[object], *, binding: bytes, secret: bytes) -> str:
     values = [_portable(value) for value in key]
     payload = _encode(values)
     if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
-        payload = _encode(values[-1:])  # the id finds the rest again
+        payload = _encode(values[-1:])  # the id suffices: the rest is looked up
     return base64.urlsafe_b64encode(_seal_of(payload, binding, secret) + payload).rstrip(b"=").decode()
 
 
@@ -217,38 +217,38 @@ def _page_mode(pagination: object, context: Context) -> tuple[int, int, bool]:
     if pagination in (None, []):
         pagination = {}
     if not isinstance(pagination, dict):
-        context.add("/pagination", "wrong_type", "pagination[page]=1 is wanted.")
+        context.add("/pagination", "wrong_type", "pagination[page]=1 is expected.")
         return 1, PER_PAGE_DEFAULT, True
     values = cast("dict[str, object]", pagination)
     number = _integer(values.get("page"), "/pagination/page", context, 1, 10**9)
     per_page = _integer(values.get("max_per_page"), "/pagination/max_per_page", context, PER_PAGE_DEFAULT, PER_PAGE_MAX)
     with_results = _flag(values.get("include_results"), "/pagination/include_results", context)
     if number * per_page > ROWS_DEEP_MAX:
-        message = f"Pages end at row {ROWS_DEEP_MAX:,}; go on with limit and cursor, starting from next_cursor."
+        message = f"Pages end at row {ROWS_DEEP_MAX:,}; continue with limit and cursor, starting from next_cursor."
         context.add("/pagination/page", "page_too_deep", message)
     return number, per_page, with_results
 
 
-def _integer(given: object, place: str, context: Context, default: int, most: int) -> int:
+def _integer(given: object, pointer: str, context: Context, default: int, most: int) -> int:
     if given is None:
         return default
     text = given if isinstance(given, str) else str(given) if type(given) is int else ""
     if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()) or len(text) > 18:  # noqa: PLR2004
-        context.add(place, "wrong_type", "An integer is wanted.")
+        context.add(pointer, "wrong_type", "An integer is expected.")
         return default
     if not 1 <= int(text) <= most:
-        context.add(place, "out_of_range", f"It must lie between 1 and {most:,}.")
+        context.add(pointer, "out_of_range", f"It must lie between 1 and {most:,}.")
         return default
     return int(text)
 
 
-def _flag(given: object, place: str, context: Context) -> bool:
+def _flag(given: object, pointer: str, context: Context) -> bool:
     if given is None:
         return True
     text = str(given).lower() if isinstance(given, (str, int)) else ""
     if text in {"1", "true", "0", "false"}:
         return text in {"1", "true"}
-    context.add(place, "wrong_type", "0 or 1 is wanted.")
+    context.add(pointer, "wrong_type", "0 or 1 is expected.")
     return True
 
 
@@ -270,8 +270,8 @@ def _name_of(path: tuple[str, ...]) -> str:
 
 
 def response_fields(parameters: Mapping[str, Any], known: frozenset[str], context: Context) -> frozenset[str] | None:
-    """The members that `response_fields` (or `fields` with names) asks for; None for all."""
-    wanted: set[str] = set()
+    """Members requested by `response_fields` (or `fields` with names); None for all."""
+    found: set[str] = set()
     for parameter in ("response_fields", "fields"):
         given = parameters.get(parameter)
         if given is None:
@@ -284,8 +284,8 @@ def response_fields(parameters: Mapping[str, Any], known: frozenset[str], contex
             allowed = ", ".join(sorted(known))
             context.add(f"/{parameter}", "unknown_field", f"The answer has no such member. There are: {allowed}.")
         if STARS.isdisjoint(names):
-            wanted.update(names)
-    return frozenset(wanted) or None
+            found.update(names)
+    return frozenset(found) or None
 
 
 def _texts(given: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""What explains the interface: the first page, /docs, /problems/{code} and the OpenAPI document."""
+"""Pages that explain the interface: the first page, /docs, /problems/{code} and the OpenAPI document."""
 
 import functools
 import hashlib
@@ -25,8 +25,6 @@ SECONDS_CACHED = 300
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A tag and its operations."""
-
     title: str
     anchor: str
     about: str
@@ -34,7 +32,7 @@ class Section:
 
 
 class Reference:
-    """The pages, made once at start-up."""
+    """The pages, rendered once at start-up."""
 
     def __init__(self, routes: Sequence[Route], site: Site, *, show_outbox: bool) -> None:
         self._routes = routes
@@ -153,7 +151,7 @@ def _status(code: str) -> int:
 
 
 def curl_of(route: Route, site: Site) -> str:
-    """A request that can be pasted into a shell."""
+    """An example request for a shell."""
     path = route.path
     for name in route.parameters:
         path = path.replace(f"{{{name}}}", EXAMPLE_ID if name.endswith("_id") else "example")
@@ -195,7 +193,7 @@ def _frame(title: str) -> dict[str, Any]:
 
 
 def _with_code(text: str) -> list[tuple[str, bool]]:
-    """A text and its `quoted` parts, which are shown as code."""
+    """Split a text into plain and `quoted` parts, which are shown as code."""
     return [(part, index % 2 == 1) for index, part in enumerate(text.split("`")) if part]
 
 

@@ -1,7 +1,7 @@
-"""Bodies of many records, a JSON array or lines of JSON: each record passes the strict edge for itself.
+"""Reads bodies of many records, a JSON array or lines of JSON; each record is checked for itself.
 
-A record that breaks a limit or has wrong members is an Invalid in its place, and the others are as good as before; what
-cannot be cut into records is refused as a whole.
+A record that breaks a limit or has wrong members becomes an Invalid and does not affect the others. A body that cannot
+be split into records is refused as a whole.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ LINES: Final = "application/x-ndjson"
 READ: Final = f"application/json, {LINES}"
 BODY_BYTES_MAX: Final = 33_554_432
 RECORD_BYTES_MAX: Final = 65_536
-ROWS_PER_REQUEST: Final = 100  # so many count as one request of the rate limit
-ROWS_A_TURN: Final = 200  # then others get the event loop: some 5 ms
-COMMAS_MAX: Final = 500_000  # up to here the pieces of a hostile list stay small
+ROWS_PER_REQUEST: Final = 100  # that count as one request of the rate limit
+ROWS_A_TURN: Final = 200  # then the event loop is yielded: some 5 ms
+COMMAS_MAX: Final = 500_000  # keeps the pieces of a hostile list small
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _pieces = msgspec.json.Decoder(list[msgspec.Raw])
@@ -33,19 +33,19 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A body in its pieces, unread."""
+    """A body split into records that are not parsed yet."""
 
     pieces: Sequence[bytes | msgspec.Raw]
     is_lax: bool
 
     @property
     def requests(self) -> int:
-        """How many requests they count as, for the rate limit."""
+        """Number of requests that they count as, for the rate limit."""
         return max(1, -(-len(self.pieces) // ROWS_PER_REQUEST))
 
 
-def cut(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
-    """The records of a body; raises Malformed, UnsupportedMedia, TooLarge for too many, Invalid for none or no list."""
+def split(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
+    """Split a body; raises Malformed, UnsupportedMedia, TooLarge for too many, Invalid for none or no list."""
     is_lines = (content_type or "").partition(";")[0].strip().lower() == LINES
     is_json = not is_lines and edge.is_json(content_type)
     raw = raw.removeprefix(edge.BYTE_ORDER_MARK)
@@ -53,7 +53,7 @@ def cut(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
         raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
     pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
     if not pieces:
-        raise errors.Invalid.of(errors.FieldError("too_few", "At least 1 record is wanted.", pointer=""))
+        raise errors.Invalid.of(errors.FieldError("too_few", "At least 1 record is expected.", pointer=""))
     if len(pieces) > rows_max:
         raise _too_many(rows_max)
     return Records(pieces, not is_lines and not is_json)
@@ -67,7 +67,7 @@ async def read(
     read_only: frozenset[str],
     note: Callable[[bytes], object] | None = None,
 ) -> list[msgspec.Struct | errors.Invalid]:
-    """Each record as the route's Struct, or as the Invalid that it is; `note` is told what was read."""
+    """Read each record as the route's Struct, or as an Invalid; `note` gets the canonical bytes."""
     assert route.body is not None, "a route with rows_max has a body"  # noqa: S101
     found: list[msgspec.Struct | errors.Invalid] = []
     for index, piece in enumerate(records.pieces):
@@ -84,7 +84,7 @@ async def read(
 
 
 def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> Any:
-    """The Struct; None, and what is wrong in the context, when it is none."""
+    """Returns None for an invalid record, and adds its errors to the context."""
     if len(raw) > RECORD_BYTES_MAX:
         context.add("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
         return None
@@ -105,7 +105,6 @@ def _lines_of(raw: bytes, rows_max: int) -> list[bytes]:
 
 
 def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
-    """The entries of a list, or none for no body."""
     if not raw:
         return ()
     has_many = raw.count(b",") > COMMAS_MAX
@@ -114,41 +113,41 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
     try:
         return _pieces.decode(raw)
     except msgspec.ValidationError:  # JSON, but no list
-        raise errors.Invalid.of(errors.FieldError("wrong_type", "A list is wanted.", pointer="")) from None
+        raise errors.Invalid.of(errors.FieldError("wrong_type", "A list is expected.", pointer="")) from None
     except (ValueError, RecursionError):
         if has_many:
             raise _no_list() from None
-    return _cut_slowly(raw, rows_max)
+    return _split_slowly(raw, rows_max)
 
 
-def _cut_slowly(raw: bytes, rows_max: int) -> list[bytes]:
-    """By the standard library's scanner, which gets past NaN and halves of surrogate pairs: the record is to blame."""
+def _split_slowly(raw: bytes, rows_max: int) -> list[bytes]:
+    """Split with the standard library, which accepts NaN and lone surrogates, so that only their record is refused."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:
         raise errors.Malformed("The body is not valid UTF-8.", "malformed_encoding") from None
     decode = json.JSONDecoder().raw_decode
     found: list[bytes] = []
-    place = _after_space(text, _after_space(text, 0) + 1)
+    position = _after_space(text, _after_space(text, 0) + 1)
     try:
         while True:
             if len(found) > rows_max:
                 raise _too_many(rows_max)
-            _, end = decode(text, place)
-            found.append(text[place:end].encode())
-            place = _after_space(text, end)
-            if text[place] == "]" and _after_space(text, place + 1) == len(text):
+            _, end = decode(text, position)
+            found.append(text[position:end].encode())
+            position = _after_space(text, end)
+            if text[position] == "]" and _after_space(text, position + 1) == len(text):
                 return found
-            if text[place] != ",":
+            if text[position] != ",":
                 raise _no_list()
-            place = _after_space(text, place + 1)
+            position = _after_space(text, position + 1)
     except (ValueError, RecursionError, IndexError):
         raise _no_list() from None
 
 
-def _after_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    return place if space is None else space.end()
+def _after_space(text: str, position: int) -> int:
+    space = _SPACE.match(text, position)
+    return position if space is None else space.end()
 
 
 def _no_list() -> errors.Malformed:

@@ -107,7 +107,7 @@ class _Request:
     upload: uploads.Upload | None = None
     content: bytes | None = None  # digest of the records or of the file
     members: frozenset[str] | None = None  # response_fields
-    wanted: paging.PageRequest | None = None
+    page: paging.PageRequest | None = None
     key: str | None = None  # Idempotency-Key
 
 
@@ -292,14 +292,14 @@ class Operation:
             request_id=request.request_id,
             strict=request.strict,
             if_match=request.headers.get("if-match"),
-            requested=request.wanted.page if request.wanted else None,
+            requested=request.page.page if request.page else None,
         )
 
     def _read_parameters(self, request: _Request, context: Context) -> Any:
         values = request.parameters.values
         request.members = paging.response_fields(values, self._members, context)
         if self._lists is not None:
-            request.wanted = self._lists.read(request.parameters, context, path=_path_of(request.scope))
+            request.page = self._lists.read(request.parameters, context, path=_path_of(request.scope))
         if context.strict:
             for name in values:
                 if name not in self._parameters:
@@ -376,7 +376,7 @@ class Operation:
             path=_path_of(request.scope),
             sent=request.headers,
             parameters=request.parameters,
-            wanted=request.wanted,
+            requested=request.page,
             members=request.members,
         )
 
@@ -393,8 +393,8 @@ class Operation:
 async def _split(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
     """Split a body into records; a large one in a thread, as a hostile one takes half a second."""
     if len(raw) <= edge.BODY_BYTES_MAX:
-        return rows.cut(raw, content_type, rows_max=rows_max)
-    return await asyncio.to_thread(rows.cut, raw, content_type, rows_max=rows_max)
+        return rows.split(raw, content_type, rows_max=rows_max)
+    return await asyncio.to_thread(rows.split, raw, content_type, rows_max=rows_max)
 
 
 async def _read_upload(raw: bytes, content_type: str | None, media_types: Sequence[str]) -> uploads.Upload:

@@ -205,7 +205,7 @@ def test_ten_thousand_records_are_read_in_turns() -> None:
 
     async def main() -> list[Any]:
         busy = asyncio.create_task(other())
-        records = rows.cut(raw, JSON, rows_max=10_000)
+        records = rows.split(raw, JSON, rows_max=10_000)
         context = Context(datetime(2026, 11, 21, tzinfo=UTC), times.zone_of("Europe/Athens"))
         found = await rows.read(records, ROUTE, context, read_only=frozenset())
         busy.cancel()
