@@ -44,10 +44,10 @@ from afterword.reports import api as reports_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
 from afterword.web import static, themes
-from afterword.web.front import Middleware
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Sample
+from afterword.web.middleware import Middleware
 from afterword.web.operations import Routes
 from afterword.web.pages import Pages
 from afterword.web.probes import Probes

@@ -8,7 +8,7 @@ import msgspec
 
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
-from afterword.web import edge, headers, paging
+from afterword.web import headers, paging, parsing
 from afterword.web.operations import Answer, Download, Route, etag_of
 from afterword.web.query import Parameters
 
@@ -84,7 +84,7 @@ class Renderer:
             return items
         following = self._lists.next_query(requested, rows, parameters)
         # A body on GET may have more parameters than fit in an address; then there is no link.
-        if following is not None and len(following) <= edge.TARGET_BYTES_MAX:
+        if following is not None and len(following) <= parsing.TARGET_BYTES_MAX:
             more.append(headers.header("link", f'<{self._site.public_url}{path}?{following}>; rel="next"'))
         match self._route.shape:
             case "envelope":

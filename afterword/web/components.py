@@ -6,7 +6,7 @@ from typing import Any, Final
 from afterword import errors
 from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.core.wire.site import Site
-from afterword.web import edge, limits, paging, problems, rows, vocabulary
+from afterword.web import limits, paging, parsing, problems, rows, vocabulary
 from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 
 REQUEST_ID: Final = "7HqXk2"
@@ -130,7 +130,7 @@ PARAMETERS: Final[dict[str, Any]] = {
         "schema": {
             "type": "array",
             "maxItems": paging.FIELDS_MAX,
-            "items": {"type": "string", "maxLength": edge.NAME_CHARACTERS_MAX},
+            "items": {"type": "string", "maxLength": parsing.NAME_CHARACTERS_MAX},
         },
     },
     "Pagination": {
@@ -263,10 +263,10 @@ def header_refs(names: Iterable[str]) -> dict[str, Any]:
 
 
 _ABOUT: Final[Mapping[int, str]] = {
-    408: f" The whole body must arrive within {edge.BODY_SECONDS_MAX} seconds.",
-    413: f" Bodies may have {edge.BODY_BYTES_MAX:,} bytes; those of many records {rows.BODY_BYTES_MAX:,}, each record "
-    f"{rows.RECORD_BYTES_MAX:,}.",
-    414: f" Path and query may have {edge.TARGET_BYTES_MAX:,} bytes together.",
+    408: f" The whole body must arrive within {parsing.BODY_SECONDS_MAX} seconds.",
+    413: f" Bodies may have {parsing.BODY_BYTES_MAX:,} bytes; those of many records {rows.BODY_BYTES_MAX:,}, "
+    f"each record {rows.RECORD_BYTES_MAX:,}.",
+    414: f" Path and query may have {parsing.TARGET_BYTES_MAX:,} bytes together.",
     429: f" Unless the operator chose otherwise, {limits.TOKEN_REQUESTS_DEFAULT:,} requests a minute for a token and "
     f"{limits.ORGANIZATION_REQUESTS_DEFAULT:,} for an organization; {rows.ROWS_PER_REQUEST} records of a bulk count as "
     f"one. And {limits.FAILURES_DEFAULT} failed authentications a minute from one address.",

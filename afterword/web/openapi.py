@@ -8,7 +8,7 @@ import msgspec
 
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
-from afterword.web import body, components, criteria, describe, edge, rows, scalars, uploads, vocabulary
+from afterword.web import body, components, criteria, describe, parsing, rows, scalars, uploads, vocabulary
 from afterword.web.explanations import FIELD_CODES
 from afterword.web.members import members_of
 from afterword.web.operations import Route
@@ -92,10 +92,10 @@ def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
 def _body_of_one(
     route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
 ) -> dict[str, Any]:
-    limit = "" if route.depth_max == edge.DEPTH_MAX else f", nested at most {route.depth_max} deep"
+    limit = "" if route.depth_max == parsing.DEPTH_MAX else f", nested at most {route.depth_max} deep"
     example = describe.example_of(struct, is_request=True)
     return {
-        "description": f"At most {edge.BODY_BYTES_MAX:,} bytes{limit}.",
+        "description": f"At most {parsing.BODY_BYTES_MAX:,} bytes{limit}.",
         "required": any(member.is_required for member in members_of(struct)),
         "content": {JSON: {"schema": {"$ref": names[struct]}, "example": example}},
     }

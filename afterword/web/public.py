@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.texts import Texts, accepted, texts
-from afterword.web import edge, html, static
 from afterword.web import headers as http_headers
+from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
@@ -134,8 +134,8 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """Read a posted form within the limits of edge.py; raises Malformed where the client disconnected early."""
+    """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
-        return await edge.read_body(request.receive, http_headers.read(request.scope["headers"]))
-    except edge.Disconnected as error:
+        return await parsing.read_body(request.receive, http_headers.read(request.scope["headers"]))
+    except parsing.Disconnected as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
 
 from afterword import errors
-from afterword.web import edge
+from afterword.web import parsing
 
 PAIRS_MAX = 1000
 BRACKETS_MAX = 8
@@ -64,7 +64,7 @@ def _text_of(raw: bytes, code: str) -> str:
         text = raw.decode()
     except UnicodeDecodeError:
         raise errors.Malformed("The text behind the percent signs is not valid UTF-8.", "malformed_encoding") from None
-    edge.check_text(text)
+    parsing.check_text(text)
     return text
 
 
@@ -72,8 +72,8 @@ def _path_of(name: str, code: str) -> tuple[str, ...]:
     base, bracket, rest = name.partition("[")
     if not base or "]" in base:
         raise errors.Malformed("A name or a bracket is missing.", code)
-    if len(name) > edge.NAME_CHARACTERS_MAX * 2 or len(base) > edge.NAME_CHARACTERS_MAX:
-        raise errors.Malformed(f"Names may have {edge.NAME_CHARACTERS_MAX} characters.", "name_too_long")
+    if len(name) > parsing.NAME_CHARACTERS_MAX * 2 or len(base) > parsing.NAME_CHARACTERS_MAX:
+        raise errors.Malformed(f"Names may have {parsing.NAME_CHARACTERS_MAX} characters.", "name_too_long")
     if not bracket:
         return (base,)
     if not rest.endswith("]"):
@@ -81,8 +81,8 @@ def _path_of(name: str, code: str) -> tuple[str, ...]:
     steps = rest[:-1].split("][")
     if len(steps) > BRACKETS_MAX or any("[" in step or "]" in step for step in steps):
         raise errors.Malformed(f"Brackets must close, and may be {BRACKETS_MAX} deep.", code)
-    if any(len(step) > edge.NAME_CHARACTERS_MAX for step in steps):
-        raise errors.Malformed(f"Names may have {edge.NAME_CHARACTERS_MAX} characters.", "name_too_long")
+    if any(len(step) > parsing.NAME_CHARACTERS_MAX for step in steps):
+        raise errors.Malformed(f"Names may have {parsing.NAME_CHARACTERS_MAX} characters.", "name_too_long")
     return (base, *steps)
 
 
@@ -122,8 +122,8 @@ def _descend(here: dict[str, Any] | list[Any], step: str, *, is_list: bool, code
 
 
 def _check_width(here: dict[str, Any]) -> None:
-    if len(here) >= edge.MEMBERS_MAX:
-        raise errors.Malformed(f"A map may have {edge.MEMBERS_MAX} members.", "too_many_members")
+    if len(here) >= parsing.MEMBERS_MAX:
+        raise errors.Malformed(f"A map may have {parsing.MEMBERS_MAX} members.", "too_many_members")
 
 
 def _both(code: str) -> errors.Malformed:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.web import body, edge, wire
+from afterword.web import body, parsing, wire
 from afterword.web.operations import Route
 from afterword.web.scalars import Context
 
@@ -47,9 +47,9 @@ class Records:
 def split(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
     """Split a body; raises Malformed, UnsupportedMedia, TooLarge for too many, Invalid for none or no list."""
     is_lines = (content_type or "").partition(";")[0].strip().lower() == LINES
-    is_json = not is_lines and edge.is_json(content_type)
-    raw = raw.removeprefix(edge.BYTE_ORDER_MARK)
-    if not is_lines and not is_json and not (edge.is_form(content_type) and (wire.looks_like_json(raw) or not raw)):
+    is_json = not is_lines and parsing.is_json(content_type)
+    raw = raw.removeprefix(parsing.BYTE_ORDER_MARK)
+    if not is_lines and not is_json and not (parsing.is_form(content_type) and (wire.looks_like_json(raw) or not raw)):
         raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
     pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
     if not pieces:
@@ -89,7 +89,7 @@ def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[s
         context.add("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
         return None
     try:
-        document = edge.read_json(raw, depth_max=route.depth_max)
+        document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
         context.add("", "invalid_format", refusal.detail.replace("The body", "The record"))
         return None
@@ -108,7 +108,7 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
     if not raw:
         return ()
     has_many = raw.count(b",") > COMMAS_MAX
-    if has_many and edge.count_entries(raw) > rows_max:
+    if has_many and parsing.count_entries(raw) > rows_max:
         raise _too_many(rows_max)
     try:
         return _pieces.decode(raw)

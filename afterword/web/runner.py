@@ -14,7 +14,7 @@ from afterword import db, errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import body, edge, headers, limits, paging, problems, query, rows, uploads, wire
+from afterword.web import body, headers, limits, paging, parsing, problems, query, rows, uploads, wire
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Answer, Call, Download, Route
 from afterword.web.scalars import Context
@@ -120,7 +120,7 @@ class Operation:
         self._database = db.on_demand(context.pool)
         self._writes = route.method != "GET"
         self._is_large = route.rows_max is not None or bool(route.uploads)
-        self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else edge.BODY_BYTES_MAX
+        self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
         self._media_types = ((JSON,) if route.answer is not None else ()) + files
         self._scopes = ((route.scope,) if route.scope else ()) + route.more_scopes
@@ -139,7 +139,7 @@ class Operation:
             if struct is not None:
                 body.warm(struct)
 
-    async def __call__(self, scope: Scope, receive: edge.Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: parsing.Receive, send: Send) -> None:
         request = _Request(scope, headers.read(scope["headers"]), scope["afterword.request_id"])
         try:
             status, more, content = await self._run(request, receive)
@@ -147,7 +147,7 @@ class Operation:
         except errors.Refusal as refusal:
             await self._refuse(refusal, request, send)
             return
-        except edge.Disconnected:
+        except parsing.Disconnected:
             return
         if request.limit_state is not None:
             more += headers.rate_limit(request.limit_state)
@@ -159,14 +159,14 @@ class Operation:
         else:
             await _send_chunks(chunks, receive, send)
 
-    async def _run(self, request: _Request, receive: edge.Receive) -> Sent:
+    async def _run(self, request: _Request, receive: parsing.Receive) -> Sent:
         caller = await self._admit(request)
         if not self._is_large:
             return await self._answer(request, caller, receive)
         with self._context.limiter.large_body(caller.organization_id):
             return await self._answer(request, caller, receive)
 
-    async def _answer(self, request: _Request, caller: Caller, receive: edge.Receive) -> Sent:
+    async def _answer(self, request: _Request, caller: Caller, receive: parsing.Receive) -> Sent:
         await self._read(request, caller, receive)
         call = await self._check_fields(request, caller)
         if not self._writes:
@@ -223,19 +223,19 @@ class Operation:
 
     # 400, 406, 408, 413, 414, 415 ----------------------------------------------------------------------------
 
-    async def _read(self, request: _Request, caller: Caller, receive: edge.Receive) -> None:
+    async def _read(self, request: _Request, caller: Caller, receive: parsing.Receive) -> None:
         scope, sent = request.scope, request.headers
         raw_query: bytes = scope["query_string"]
-        edge.check_target(scope.get("raw_path") or b"", raw_query)
+        parsing.check_target(scope.get("raw_path") or b"", raw_query)
         if self._media_types:
-            edge.check_accept(sent.get("accept"), self._media_types)
+            parsing.check_accept(sent.get("accept"), self._media_types)
         if "prefer" in sent:
             request.strict = headers.wants_strict(sent["prefer"])
         if raw_query:
             request.parameters = query.read(raw_query)
         if self.route.method == "POST" and "idempotency-key" in sent:
             request.key = headers.read_idempotency_key(sent["idempotency-key"])
-        raw = await edge.read_body(receive, sent, bytes_max=self._bytes_max)
+        raw = await parsing.read_body(receive, sent, bytes_max=self._bytes_max)
         content_type = sent.get("content-type")
         if self.route.rows_max is not None:
             request.records = await _split(raw, content_type, rows_max=self.route.rows_max)
@@ -250,7 +250,7 @@ class Operation:
 
     def _read_document(self, request: _Request, raw: bytes, content_type: str | None) -> None:
         if content_type == JSON:
-            request.document = edge.read_json(raw, depth_max=self.route.depth_max)
+            request.document = parsing.read_json(raw, depth_max=self.route.depth_max)
         else:
             request.document, request.is_lax = wire.read(raw, content_type, depth_max=self.route.depth_max)
         if not self._writes and isinstance(request.document, dict):
@@ -392,7 +392,7 @@ class Operation:
 
 async def _split(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
     """Split a body into records; a large one in a thread, as a hostile one takes half a second."""
-    if len(raw) <= edge.BODY_BYTES_MAX:
+    if len(raw) <= parsing.BODY_BYTES_MAX:
         return rows.split(raw, content_type, rows_max=rows_max)
     return await asyncio.to_thread(rows.split, raw, content_type, rows_max=rows_max)
 
@@ -424,7 +424,7 @@ async def _open_chunks(file: Download, scope: Scope) -> AsyncGenerator[bytes, No
     return chunks()
 
 
-async def _send_chunks(chunks: AsyncGenerator[bytes, None], receive: edge.Receive, send: Send) -> None:
+async def _send_chunks(chunks: AsyncGenerator[bytes, None], receive: parsing.Receive, send: Send) -> None:
     """Send the chunks; stop reading when the client disconnects, which `send` does not report."""
     leaving = asyncio.ensure_future(_until_left(receive))
     try:
@@ -438,7 +438,7 @@ async def _send_chunks(chunks: AsyncGenerator[bytes, None], receive: edge.Receiv
         leaving.cancel()
 
 
-async def _until_left(receive: edge.Receive) -> None:
+async def _until_left(receive: parsing.Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

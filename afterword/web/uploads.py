@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from afterword import errors
-from afterword.web import edge, query
+from afterword.web import parsing, query
 
 FORM: Final = "multipart/form-data"
 LABEL_CHARACTERS_MAX: Final = 300  # of a Content-Type: a boundary has at most 70
@@ -114,7 +114,7 @@ def _label_of(content_type: str | None) -> tuple[str, dict[str, str]]:
 
 
 def _checked(text: str) -> str:
-    edge.check_text(text)
+    parsing.check_text(text)
     return text
 
 

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from afterword.core.wire import times
-from afterword.web import edge, rows
+from afterword.web import parsing, rows
 from afterword.web.limits import Limits
 from afterword.web.scalars import Context
 from tests.web.conftest import CLOSED, House, NoteRequest, routes
@@ -218,7 +218,7 @@ def test_ten_thousand_records_are_read_in_turns() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "[1]", "[[],{},[[1,2],3]]", '["a,b",{"c":[1,2,{"d":1}]},"]"]', "[[[[1]]],2]"])
 def test_entries_are_counted_before_they_are_read(text: str) -> None:
-    assert max(1, len(json.loads(text))) == edge.count_entries(text.encode())
+    assert max(1, len(json.loads(text))) == parsing.count_entries(text.encode())
 
 
 class TestDownloads:

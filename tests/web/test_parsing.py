@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword import errors
-from afterword.web import edge, query
+from afterword.web import parsing, query
 from tests import machine
 from tests.web.conftest import House
 from tests.web.test_operations import count, problem
@@ -147,7 +147,7 @@ class TestHostileBodies:
         raw, code = MALFORMED[name]
         start = time.process_time()
         with pytest.raises(errors.Malformed) as caught:
-            edge.read_json(raw)
+            parsing.read_json(raw)
         assert code == caught.value.code
         assert not machine.is_over(time.process_time() - start, limit=CPU_SECONDS_MAX)
 
@@ -156,7 +156,7 @@ class TestHostileBodies:
         raw, _ = MALFORMED[name]
         tracemalloc.start()
         with pytest.raises(errors.Malformed):
-            edge.read_json(raw)
+            parsing.read_json(raw)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < BYTES_MAX
@@ -176,7 +176,7 @@ class TestHostileBodies:
 
     @pytest.mark.parametrize("name", FINE)
     def test_fine(self, name: str) -> None:
-        assert json.loads(FINE[name].removeprefix(edge.BYTE_ORDER_MARK)) == edge.read_json(FINE[name])
+        assert json.loads(FINE[name].removeprefix(parsing.BYTE_ORDER_MARK)) == parsing.read_json(FINE[name])
 
     async def test_metadata_is_limited_like_any_object(self, client: httpx2.AsyncClient) -> None:
         found = await post(client, json.dumps({"title": "x", "tags": ["a"] * 1001}).encode())
@@ -260,7 +260,7 @@ class TestSizes:
         assert 200 == (await client.get("/note?x=" + "y" * 16_000)).status_code
 
     async def test_slow_body(self, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(edge, "BODY_SECONDS_MAX", 0.05)
+        monkeypatch.setattr(parsing, "BODY_SECONDS_MAX", 0.05)
         stopped = asyncio.Event()
 
         async def slow() -> AsyncIterator[bytes]:
@@ -348,7 +348,7 @@ VALUES = st.recursive(
 def test_whatever_json_can_say_comes_back(value: Any, as_ascii: bool, indent: int | None) -> None:  # noqa: FBT001
     raw = json.dumps(value, ensure_ascii=as_ascii, indent=indent).encode()
     try:
-        found = edge.read_json(raw)
+        found = parsing.read_json(raw)
     except errors.Malformed as error:
         refused = error.code
     else:
@@ -360,7 +360,7 @@ def test_whatever_json_can_say_comes_back(value: Any, as_ascii: bool, indent: in
 @given(st.binary(max_size=200) | st.text('{}[]",:\\u01ae. ', max_size=60).map(str.encode))
 def test_any_bytes_are_read_as_the_standard_says_or_refused(raw: bytes) -> None:
     try:
-        found = edge.read_json(raw)
+        found = parsing.read_json(raw)
     except errors.Malformed:
         return
-    assert json.loads(raw.removeprefix(edge.BYTE_ORDER_MARK).decode()) == found
+    assert json.loads(raw.removeprefix(parsing.BYTE_ORDER_MARK).decode()) == found

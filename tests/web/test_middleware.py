@@ -4,8 +4,8 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from afterword.web.front import NOWHERE, canonical_path
 from afterword.web.loopback import untrusted_proxy
+from afterword.web.middleware import NOWHERE, canonical_path
 from tests.web.conftest import House
 from tests.web.test_operations import create, problem
 
