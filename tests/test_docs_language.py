@@ -1,4 +1,4 @@
-"""Documents in plain words: no retired terms, short sentences, the actor first."""
+"""Documents in plain words: no retired terms, short sentences, the actor first, links that lead somewhere."""
 
 import re
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ FIRST_WORD = re.compile(r"[*\"“(]*(What|Who|Whose|Whom|How|That)\b")
 NO_PROSE = re.compile(r"^\s*```.*?^\s*```|<!--.*?-->", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"”*)]*\s+")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def pages() -> Iterator[Path]:
@@ -69,3 +70,23 @@ class TestPages:
 def test_what_a_sentence_is() -> None:
     page = "# Head\n\nOne two. Three\nfour five.\n\n- six seven\n\n| a | b |\n\n```sh\nskipped. code\n```\n\n    code\n"
     assert ["One two.", "Three four five.", "six seven"] == sentences(page)
+
+
+def anchors(page: Path) -> set[str]:
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", list(pages()), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for path, anchor in LINK.findall(NO_PROSE.sub("", page.read_text(encoding="utf-8"))):
+        if "://" not in path:
+            target = page.parent / path if path else page
+            assert target.exists(), path
+            assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
+
+
+def test_terms_of_the_glossary_are_unique() -> None:
+    terms = re.findall(r"^- \*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(terms) > 60
+    assert len(terms) == len({term.lower() for term in terms})
