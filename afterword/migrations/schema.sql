@@ -1097,6 +1097,7 @@ CREATE TABLE queue_item (
     anonymized_time timestamp with time zone,
     deleted_time timestamp with time zone,
     reminder_number smallint,
+    limited boolean DEFAULT false NOT NULL,
     CONSTRAINT queue_item_check CHECK (((status = ANY (ARRAY[2, 3])) = (lease_until IS NOT NULL))),
     CONSTRAINT queue_item_check1 CHECK (((owner IS NULL) = (lease_until IS NULL))),
     CONSTRAINT queue_item_check2 CHECK (((status = 4) = (dispatched_time IS NOT NULL))),

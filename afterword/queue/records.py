@@ -112,6 +112,7 @@ class Claimed(msgspec.Struct, frozen=True):
     source: str
     reminder_number: int | None
     external_reference: str | None
+    limited: bool
     database_now: datetime
 
     @property

@@ -365,6 +365,7 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
         "previous_item_id": new.previous_item_id,
         "previous_questionnaire_instance_id": new.previous_questionnaire_instance_id,
         "sequence_id": new.sequence_id,
+        "limited": bool(caller.application_ids),
         "created_by": caller.actor_id or None,
         "event_id": ids.ordered(intake.now),
         "actor_kind": caller.actor_kind,
@@ -411,7 +412,7 @@ async def _edit(
         organization_id=item.organization_id,
         item_id=item.item_id,
         address_key=new_key,
-        document={**document, "updated_by": caller.actor_id},
+        document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
     )
     if edited is None:
         raise AssertionError("the locked item changed under us")

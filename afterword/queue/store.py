@@ -111,16 +111,16 @@ async def insert_items(  # any tenant: requests that wait at the same moment sha
                address_key text, locale text, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
                due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
                source text, external_reference text, previous_item_id text, previous_questionnaire_instance_id text,
-               sequence_id text, created_by text, event_id text, actor_kind text)),
+               sequence_id text, limited boolean, created_by text, event_id text, actor_kind text)),
            item as (
              insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
                responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
                not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, created_by, updated_by)
+               previous_questionnaire_instance_id, sequence_id, limited, created_by, updated_by)
              select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
                decode(address_key, 'hex'), locale, metadata, send_time, send_offset_minutes, due_time, not_after,
                attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, created_by, created_by
+               previous_questionnaire_instance_id, sequence_id, limited, created_by, created_by
              from d
              on conflict do nothing
              returning {ITEM_COLUMNS}),
@@ -225,11 +225,12 @@ async def update_item(
            set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, locale = d.locale,
              metadata = d.metadata, send_time = d.send_time, send_offset_minutes = d.send_offset_minutes,
              due_time = d.due_time, not_after = d.not_after, reason = d.reason, result = d.result,
+             limited = i.limited or d.limited,
              trace = case when d.reason is null then null else i.trace end,
              version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = d.updated_by
            from jsonb_to_record($3::jsonb) as d (responder_channel_identifier text, locale text, metadata jsonb,
              send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
-             reason text, result text, updated_by text)
+             reason text, result text, limited boolean, updated_by text)
            where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
            returning {_ITEM_COLUMNS_I}""",
         organization_id,

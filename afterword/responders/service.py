@@ -41,6 +41,8 @@ class ResponderInput:
     responder_id: str | None = None
     is_limited: bool = False
     """Of somebody who may not change everybody: found by one address alone, and left as it is unless it is new."""
+    is_whole: bool = False
+    """Nobody else asks this person, so that values are merged although it is limited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,7 @@ class Change:
 class Found:
     """The responder of a Wanted, as it is after the call, and its address on the wanted channel.
 
+    `metadata` are the values of a limited Wanted alone, where they were not merged.
     `address`, `address_key` and `unsubscribe_id` are None where the Wanted had no valid identifier.
     """
 
@@ -407,7 +410,7 @@ def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
 
 def _merged(wanted: Sequence[ResponderInput]) -> list[ResponderInput]:
     """Those that change a person who is there already."""
-    return [one for one in wanted if not one.is_limited]
+    return [one for one in wanted if one.is_whole or not one.is_limited]
 
 
 def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
@@ -420,14 +423,16 @@ def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
 
 
 def _found(search: _Search, place: int, rows: Mapping[_ResponderId, Responder]) -> Found:
-    person = search.wanted[place].organization_id, search.chosen[place] or ""
+    one = search.wanted[place]
+    person = one.organization_id, search.chosen[place] or ""
     row = rows[person]
+    is_merged = bool(_merged([one])) or person in search.created
     key = search.channel_key(place)
     return Found(
         responder_id=row.responder_id,
         locale=row.locale,
         time_zone=row.time_zone,
-        metadata=row.metadata,
+        metadata=row.metadata if is_merged else rules.merge({}, one.metadata),
         created=person in search.created,
         address=key.normal if key else None,
         address_key=key.id[2] if key else None,

@@ -110,6 +110,24 @@ async def get_is_whole(
     )
 
 
+async def list_shared(  # any tenant: a claimed batch serves many organizations
+    db: Database, *, asked: Sequence[tuple[str, str, str]]
+) -> set[tuple[str, str, str]]:
+    """Those of (organization, responder, questionnaire) whom another application than the questionnaire's asked too."""
+    rows = await db.fetch(
+        """select b.organization_id, b.responder_id, b.questionnaire_id
+           from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, responder_id, questionnaire_id)
+           join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
+           where exists (
+             select from questionnaire_instance i
+             join questionnaire o on o.organization_id = i.organization_id and o.questionnaire_id = i.questionnaire_id
+             where i.organization_id = b.organization_id and i.responder_id = b.responder_id
+               and o.owner_application_id <> q.owner_application_id)""",
+        *(list(column) for column in zip(*asked, strict=True)),
+    )
+    return {(row["organization_id"], row["responder_id"], row["questionnaire_id"]) for row in rows}
+
+
 async def list_responders(
     db: Database,
     *,

@@ -194,6 +194,7 @@ async def _write(batch: _Batch, places: Sequence[int], items: NewItems) -> None:
         questionnaire_id=scheduler.intake.questionnaire_id,
         pipeline_id=scheduler.intake.pipeline_id,
         test=caller.test,
+        limited=bool(caller.application_ids),
         attempts_max=scheduler.attempts_max,
         resend_after_seconds=scheduler.resend_after_seconds,
         created_by=caller.actor_id or None,
@@ -279,6 +280,7 @@ async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None
         written = await store.update_items(
             batch.db,
             organization_id=batch.caller.organization_id,
+            limited=bool(batch.caller.application_ids),
             updated_by=batch.caller.actor_id or None,
             actor_kind=batch.caller.actor_kind,
             documents=part,

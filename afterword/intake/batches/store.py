@@ -37,6 +37,7 @@ async def insert_items(
     questionnaire_id: str,
     pipeline_id: str,
     test: bool,
+    limited: bool,
     attempts_max: int,
     resend_after_seconds: int | None,
     created_by: str | None,
@@ -53,9 +54,11 @@ async def insert_items(
            item as (
              insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
                responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, source, external_reference, created_by, updated_by)
+               not_after, attempts_max, resend_after_seconds, source, external_reference, limited, created_by,
+               updated_by)
              select $1, item_id, $2, $3, $4, identifier, address_key, locale, metadata, send_time,
-               send_offset_minutes, due_time, not_after, $5, $6, 'bulk', external_reference, $7, $7
+               send_offset_minutes, due_time, not_after, $5, $6, 'bulk', external_reference, $20, $7,
+               $7
              from d
              on conflict do nothing
              returning {ITEM_COLUMNS}),
@@ -84,6 +87,7 @@ async def insert_items(
         items.due_times,
         items.not_after,
         items.external_references,
+        limited,
     )
     return {row["item_id"] for row in rows}
 
@@ -144,6 +148,7 @@ async def update_items(
     db: Database,
     *,
     organization_id: str,
+    limited: bool,
     updated_by: str | None,
     actor_kind: str,
     documents: Sequence[Mapping[str, object]],
@@ -163,7 +168,7 @@ async def update_items(
              set responder_channel_identifier = d.responder_channel_identifier,
                address_key = decode(d.address_key, 'hex'), locale = d.locale, metadata = d.metadata,
                send_time = d.send_time, send_offset_minutes = d.send_offset_minutes, due_time = d.due_time,
-               not_after = d.not_after, reason = d.reason, result = d.result,
+               not_after = d.not_after, reason = d.reason, result = d.result, limited = i.limited or $5,
                trace = case when d.reason is null then null else i.trace end,
                version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = $2
              from d
@@ -178,4 +183,5 @@ async def update_items(
         updated_by,
         actor_kind,
         documents,
+        limited,
     )

@@ -92,6 +92,7 @@ def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | 
         "questionnaire_id": sent.questionnaire_id,
         "pipeline_id": sent.pipeline_id,
         "test": sent.test,
+        "limited": sent.limited,
         "responder_channel_identifier": sent.responder_channel_identifier,
         "address_key": sent.address_key.hex(),
         "responder_id": sent.responder_id,

@@ -23,6 +23,7 @@ class Sent:
     questionnaire_id: str
     pipeline_id: str
     test: bool
+    limited: bool
     responder_channel_identifier: str
     address_key: bytes
     responder_id: str | None
@@ -43,7 +44,7 @@ class Sent:
 async def list_sent(db: Database, *, items: Sequence[ItemKey]) -> list[Sent]:  # any tenant: a batch serves many
     """List the items (organization_id, item_id) that a reminder follows."""
     rows = await db.fetch(
-        """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.test,
+        """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.test, q.limited,
              q.responder_channel_identifier, q.address_key, q.responder_id, q.locale, q.metadata, q.send_offset_minutes,
              q.attempts_max, q.resend_after_seconds, q.dispatched_time, q.questionnaire_instance_id,
              q.previous_questionnaire_instance_id, coalesce(q.reminder_number, 0) + 1 as number,
@@ -68,19 +69,21 @@ async def insert_reminders(  # any tenant: a batch serves many
     return await db.execute(
         f"""with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, item_id text,
-               questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
-               address_key text, responder_id text, locale text, metadata jsonb, send_time timestamptz,
-               send_offset_minutes smallint, due_time timestamptz, not_after timestamptz, attempts_max smallint,
-               resend_after_seconds integer, questionnaire_instance_id text, previous_item_id text,
-               previous_questionnaire_instance_id text, reminder_number smallint, event_id text)),
+               questionnaire_id text, pipeline_id text, test boolean, limited boolean,
+               responder_channel_identifier text, address_key text, responder_id text, locale text, metadata jsonb,
+               send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
+               attempts_max smallint, resend_after_seconds integer, questionnaire_instance_id text,
+               previous_item_id text, previous_questionnaire_instance_id text, reminder_number smallint,
+               event_id text)),
            item as (
-             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
+             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
                responder_channel_identifier, address_key, responder_id, locale, metadata, send_time,
                send_offset_minutes, due_time, not_after, attempts_max, resend_after_seconds, questionnaire_instance_id,
                previous_item_id, previous_questionnaire_instance_id, reminder_number, source)
-             select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
-               decode(address_key, 'hex'), responder_id, locale, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, questionnaire_instance_id, previous_item_id,
+             select organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
+               responder_channel_identifier, decode(address_key, 'hex'), responder_id, locale, metadata,
+               send_time, send_offset_minutes, due_time, not_after, attempts_max, resend_after_seconds,
+               questionnaire_instance_id, previous_item_id,
                previous_questionnaire_instance_id, reminder_number, 'reminder'
              from d
              on conflict (organization_id, previous_item_id) where source = 'reminder' do nothing

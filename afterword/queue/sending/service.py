@@ -19,6 +19,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
+from afterword.instances.responders import store as people_store
 from afterword.instances.service import WantedInstance
 from afterword.instances.store import Instance
 from afterword.providers.references import service as provider_references
@@ -368,9 +369,9 @@ async def _equip(
     """Responder, instance and version of each item that goes; items without an instance to send are skipped."""
     if not items:
         return [], []
-    found = await responders.find_or_create(
-        db, wanted=[_wanted(item, settings[item.lane]) for item in items], now=now, secret=secret, known=people
-    )
+    shared = await _shared(db, items, people, settings)
+    wanted = [_wanted(item, settings[item.lane], is_whole=item.key not in shared) for item in items]
+    found = await responders.find_or_create(db, wanted=wanted, now=now, secret=secret, known=people)
     issued = await _instances_before(db, items)
     requests = [
         _wish(item, settings[item.lane], one)
@@ -416,14 +417,44 @@ async def _instances_before(db: Database, items: Sequence[Claimed]) -> dict[Item
     }
 
 
-def _wanted(item: Claimed, settings: LaneSettings) -> ResponderInput:
+async def _shared(
+    db: Database,
+    items: Sequence[Claimed],
+    people: Mapping[AddressId, Person | None],
+    settings: Mapping[LaneKey, LaneSettings],
+) -> set[ItemKey]:
+    """Limited items for people whom other applications ask, or who were not known when the batch was decided."""
+    limited = {
+        item.key: people.get((item.organization_id, settings[item.lane].pipeline.channel_id, item.address_key))
+        for item in items
+        if item.limited
+    }
+    asked = [
+        (item.organization_id, person.responder.responder_id, item.questionnaire_id)
+        for item in items
+        if (person := limited.get(item.key)) is not None
+    ]
+    others = await people_store.list_shared(db, asked=asked) if asked else set[tuple[str, str, str]]()
+    return {
+        item.key
+        for item in items
+        if item.limited
+        and (
+            (person := limited[item.key]) is None
+            or (item.organization_id, person.responder.responder_id, item.questionnaire_id) in others
+        )
+    }
+
+
+def _wanted(item: Claimed, settings: LaneSettings, *, is_whole: bool) -> ResponderInput:
     return ResponderInput(
         organization_id=item.organization_id,
         channel_id=settings.pipeline.channel_id,
         identifier=item.responder_channel_identifier,
         metadata=item.metadata.get("responder", {}),
         locale=item.locale or settings.pipeline.locale,
-        is_limited=item.test,
+        is_limited=item.test or item.limited,
+        is_whole=is_whole and not item.test,
     )
 
 
