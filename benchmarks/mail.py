@@ -12,6 +12,7 @@ from afterword.channels import mime
 from afterword.channels.base import Message, Sent
 from afterword.channels.email import EmailChannel
 from afterword.messages import email as mail
+from afterword.messages.context import MessageContext
 from afterword.queue.sending.service import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio
@@ -97,7 +98,7 @@ async def _rate(send: Callable[[int], Awaitable[None]], seconds: float) -> float
 
 def _compose(stage: Stage, dispatch: Dispatch) -> Message:
     settings, responder = dispatch.settings, dispatch.responder
-    return mail.compose(
+    context = MessageContext(
         item_id=ids.ordered(dispatch.item.database_now),
         recipient=responder.address or dispatch.item.responder_channel_identifier,
         pipeline=settings.pipeline,
@@ -112,3 +113,4 @@ def _compose(stage: Stage, dispatch: Dispatch) -> Message:
         site=stage.site,
         now=dispatch.item.database_now,
     )
+    return mail.compose(context)

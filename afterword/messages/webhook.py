@@ -1,8 +1,8 @@
-"""Composes what the webhook channel posts for one item: a JSON document with all that a sender of one's own needs."""
+"""Composes the JSON document of the webhook channel, for organizations that send by themselves."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -10,117 +10,62 @@ from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.messaging import placeholders
 from afterword.core.wire import times
-from afterword.core.wire.site import Site
 from afterword.messages import email
-from afterword.messages.email import Instance, Occasion
-from afterword.questionnaires.store import Version
+from afterword.messages.context import MessageContext
 
 TYPE: Final = "queue_item.dispatch"
 
 
-class Pipeline(email.Pipeline, Protocol):
-    """What a posting needs of a pipeline; the whole record will do."""
+def compose(context: MessageContext) -> Message:
+    """The webhook message of one item, in the instance's locale.
 
-    @property
-    def questionnaire_id(self) -> str:
-        """What is asked."""
-        ...
-
-    @property
-    def target_url(self) -> str | None:
-        """Where it is posted to."""
-        ...
-
-
-def compose(
-    *,
-    item_id: str,
-    recipient: str,
-    pipeline: Pipeline,
-    version: Version,
-    instance: Instance,
-    responder_metadata: Mapping[str, str],
-    unsubscribe_id: str | None,
-    organization_name: str,
-    postal_address: str | None,
-    questionnaire_name: str,
-    sender: str,
-    site: Site,
-    now: datetime,
-    occasion: Occasion,
-) -> Message:
-    """The posting of one item, in the instance's locale; its members are those of a mail.
-
-    Equal in every attempt but for `timestamp`: a receiver tells a repetition by `item_id`, which is the webhook-id too.
+    Equal in every attempt except `timestamp`; receivers recognize a repetition by `item_id`, also sent as webhook-id.
     """
-    del version
-    unsubscribe_url = None if unsubscribe_id is None else site.unsubscribe_url(unsubscribe_id)
-    fixed = {
-        "organization": one_line(organization_name),
-        "questionnaire": one_line(questionnaire_name),
-        "link": site.collection_url(instance.instance_id),
-        "unsubscribe_link": unsubscribe_url or "",
-        "item.recipient": recipient,
-    }
-    subject, body = _texts(pipeline, instance, occasion, fixed=fixed, responder=responder_metadata, now=now)
+    pipeline, instance, site = context.pipeline, context.instance, context.site
+    link = site.collection_url(instance.instance_id)
+    subject, body = _filled(context, link)
     data = {
-        "item_id": item_id,
+        "item_id": context.item_id,
         "pipeline_id": pipeline.pipeline_id,
         "questionnaire_id": pipeline.questionnaire_id,
         "questionnaire_instance_id": instance.instance_id,
-        "external_reference": occasion.external_reference,
-        "send_time": times.format_optional(occasion.send_time),
-        "responder_channel_identifier": recipient,
+        "external_reference": context.external_reference,
+        "send_time": times.format_optional(context.send_time),
+        "responder_channel_identifier": context.recipient,
         "locale": instance.locale,
-        "valid_until": times.format_optional(email.valid_until(instance, now)),
-        "collection_url": site.collection_url(instance.instance_id),
+        "valid_until": times.format_optional(context.valid_until),
+        "collection_url": link,
         "collection_url_short": site.short_url(instance.short_code),
-        "unsubscribe_url": unsubscribe_url,
-        "organization": organization_name,
-        "postal_address": postal_address,
-        "questionnaire": questionnaire_name,
+        "unsubscribe_url": context.unsubscribe_url,
+        "organization": context.organization_name,
+        "postal_address": context.postal_address,
+        "questionnaire": context.questionnaire_name,
         "subject": subject or None,
         "body": body or None,
-        "metadata": {"responder": dict(responder_metadata), "questionnaire": dict(instance.metadata)},
+        "metadata": {"responder": dict(context.responder_metadata), "questionnaire": dict(instance.metadata)},
     }
     return Message(
-        item_id=item_id,
+        item_id=context.item_id,
         organization_id=pipeline.organization_id,
         channel_id=pipeline.channel_id,
-        recipient=recipient,
-        sender=sender,
+        recipient=context.recipient,
+        sender=context.sender,
         sender_name=pipeline.sender_name,
         reply_to=pipeline.reply_to,
         subject=subject,
         html="",
-        text=_encoded(data, now),
+        text=_encoded(data, context.now),
         locale=instance.locale,
-        composed_time=now,
+        composed_time=context.now,
         target_url=pipeline.target_url,
     )
 
 
-def _texts(
-    pipeline: Pipeline,
-    instance: Instance,
-    occasion: Occasion,
-    *,
-    fixed: Mapping[str, str],
-    responder: Mapping[str, str],
-    now: datetime,
-) -> tuple[str, str]:
-    """Subject and body as their author wrote them, filled; empty where there is none."""
-    authored = email.authored(pipeline, instance.locale, occasion.reminder_number)
+def _filled(context: MessageContext, link: str) -> tuple[str, str]:
+    """Authored subject and body, filled; empty where there is none."""
+    authored = email.authored(context.pipeline, context.instance.locale, context.reminder_number)
     subject, body = (placeholders.parse(text or "") for text in authored)
-    own = email.item_values(
-        subject.names | body.names,
-        occasion=occasion,
-        recipient=fixed["item.recipient"],
-        locale=instance.locale,
-        valid_until=email.valid_until(instance, now),
-        now=now,
-    )
-    values = placeholders.values_of(fixed={**fixed, **own}, responder=responder, questionnaire=instance.metadata)
+    values = context.values(subject.names | body.names, link=link)
     return one_line(subject.fill(values)), body.fill(values)
 
 

@@ -25,7 +25,8 @@ from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.db.write_batcher import WriteBatcher
-from afterword.messages import composing, email
+from afterword.messages import composing
+from afterword.messages.context import MessageContext
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import REASON_LOST, Waits
@@ -252,7 +253,7 @@ class Sender:
         settings, responder = dispatch.settings, dispatch.responder
         recipient = responder.address or dispatch.item.responder_channel_identifier
         if settings.pipeline.channel_id == LINK:
-            return composing.unread(
+            return composing.without_texts(
                 item_id=dispatch.item.item_id,
                 organization_id=dispatch.item.organization_id,
                 channel_id=LINK,
@@ -261,7 +262,7 @@ class Sender:
                 locale=dispatch.instance.locale,
                 now=dispatch.item.database_now,
             )
-        return composing.compose(
+        context = MessageContext(
             item_id=dispatch.item.item_id,
             recipient=recipient,
             pipeline=settings.pipeline,
@@ -275,13 +276,12 @@ class Sender:
             sender=self._mail_from,
             site=self._site,
             now=dispatch.item.database_now,
-            occasion=email.Occasion(
-                reminder_number=dispatch.item.reminder_number,
-                external_reference=dispatch.item.external_reference,
-                send_time=dispatch.item.send_time,
-                time_zone=settings.zone_name,
-            ),
+            reminder_number=dispatch.item.reminder_number,
+            external_reference=dispatch.item.external_reference,
+            send_time=dispatch.item.send_time,
+            time_zone=settings.zone_name,
         )
+        return composing.compose(context)
 
     async def _send(self, slot: SendSlot, message: Message) -> Outcome | None:
         """Send; None when another worker took the item and nothing was sent."""

@@ -229,7 +229,7 @@ class TestSent:
         assert "ann@" not in found["reply"]
 
     async def test_text_that_cannot_be_rendered(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        def broken(**_values: Any) -> Message:
+        def broken(_context: object) -> Message:
             raise ZeroDivisionError
 
         async with sending(client):

@@ -15,7 +15,9 @@ from afterword.core.messaging import proofs
 from afterword.core.questionnaires.definition import parse
 from afterword.core.wire.site import Site
 from afterword.instances.store import Instance
+from afterword.messages import context as message_context
 from afterword.messages import email
+from afterword.messages.context import MessageContext
 from afterword.questionnaires.store import Version
 
 NOW = datetime(2026, 11, 2, 12, 30, tzinfo=UTC)
@@ -81,13 +83,13 @@ def compose(
     organization_name: str = "Northwind",
     postal_address: str | None = "12 Harbour Street\nDublin",
     unsubscribe_id: str | None = "u" * 22,
-    occasion: email.Occasion = email.Occasion(),  # noqa: B008  frozen
+    **of_item: Any,
 ) -> Message:
     version = version_of(question or {}, *others)
-    return email.compose(
+    context = MessageContext(
         item_id="i" * 22,
         recipient="ann@example.org",
-        pipeline=pipeline or Pipeline(),
+        pipeline=cast("Any", pipeline or Pipeline()),
         version=version,
         instance=instance_of(version, locale, metadata or {}),
         responder_metadata=responder or {},
@@ -98,8 +100,9 @@ def compose(
         sender="survey@localhost.example",
         site=SITE,
         now=NOW,
-        occasion=occasion,
+        **of_item,
     )
+    return email.compose(context)
 
 
 class Page(HTMLParser):
@@ -383,11 +386,13 @@ OF_ITEM = (
 )
 def test_variables_of_the_item(expected: str, locale: str, time_zone: str) -> None:
     """Dates are in the reader's language, and in the days of the sender's zone."""
-    occasion = email.Occasion(
-        external_reference="A-17", send_time=datetime(2026, 11, 1, 23, 0, tzinfo=UTC), time_zone=time_zone
+    message = compose(
+        pipeline=Pipeline(message_subject=OF_ITEM, message_body=OF_ITEM),
+        locale=locale,
+        external_reference="A-17",
+        send_time=datetime(2026, 11, 1, 23, 0, tzinfo=UTC),
+        time_zone=time_zone,
     )
-    pipeline = Pipeline(message_subject=OF_ITEM, message_body=OF_ITEM)
-    message = compose(pipeline=pipeline, locale=locale, occasion=occasion)
     assert expected == message.subject
     assert expected in message.text
 
@@ -401,7 +406,7 @@ def test_what_a_text_does_not_use_is_not_worked_out(monkeypatch: pytest.MonkeyPa
     def never(*_values: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(email, "texts", never)
+    monkeypatch.setattr(message_context, "texts", never)
     assert "Well?" == compose(pipeline=Pipeline(message_subject="Well?", message_body="{{ link }}")).subject
 
 
@@ -438,12 +443,12 @@ def test_messages_by_language(expected: str, locale: str) -> None:
     pipeline = Pipeline(
         message_subject="English", message_body="English", messages={"de": {"subject": "Deutsch", "body": "Deutsch"}}
     )
-    assert (expected, expected) == email.authored(pipeline, locale)
+    assert (expected, expected) == email.authored(cast("Any", pipeline), locale)
 
 
 def test_message_without_its_own_subject() -> None:
     pipeline = Pipeline(message_subject="English", messages={"de_AT": {"body": "Deutsch"}})
-    assert ("English", "Deutsch") == email.authored(pipeline, "de-at")
+    assert ("English", "Deutsch") == email.authored(cast("Any", pipeline), "de-at")
 
 
 # A sender's duties ------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ PLACES: dict[str, Callable[[str], Message]] = {
     "postal address": lambda text: compose(pipeline=_pipeline(), postal_address=text),
     "responder's metadata": lambda text: compose(pipeline=_pipeline(), responder={"first_name": text}),
     "questionnaire's metadata": lambda text: compose(pipeline=_pipeline(), metadata={"order": text}),
-    "external reference": lambda text: compose(pipeline=_pipeline(), occasion=mail.Occasion(external_reference=text)),
+    "external reference": lambda text: compose(pipeline=_pipeline(), external_reference=text),
     "locale": lambda text: replace(
         compose(pipeline=_pipeline()), headers={**compose(pipeline=_pipeline()).headers, "Content-Language": text}
     ),

@@ -10,6 +10,7 @@ from afterword import db
 from afterword.channels.base import Refused, Retry, Sent, Unknown
 from afterword.core.text.locales import normalise
 from afterword.messages import email
+from afterword.messages.context import MessageContext
 from afterword.queue import service
 from afterword.queue.reminders import service as reminders
 from afterword.queue.sending.service import Dispatch
@@ -236,7 +237,7 @@ class TestEnded:
 
 class TestTexts:
     async def compose(self, queue: Queue, dispatch: Dispatch) -> Any:
-        return email.compose(
+        context = MessageContext(
             item_id=dispatch.item.item_id,
             recipient="ann@example.com",
             pipeline=dispatch.settings.pipeline,
@@ -250,8 +251,9 @@ class TestTexts:
             sender="shop@example.com",
             site=queue.house.site,
             now=dispatch.item.database_now,
-            occasion=email.Occasion(reminder_number=dispatch.item.reminder_number),
+            reminder_number=dispatch.item.reminder_number,
         )
+        return email.compose(context)
 
     async def test_its_own(self, reminding: Queue) -> None:
         await reminding.schedule(locale="el")

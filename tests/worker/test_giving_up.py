@@ -10,6 +10,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.messages import email
+from afterword.messages.context import MessageContext
 from afterword.queue.sending import service as sending
 from afterword.queue.sending import store
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs
@@ -46,9 +47,9 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Outage:
 def break_rendering(monkeypatch: pytest.MonkeyPatch, outage: Outage, *, times: int = 1_000) -> None:
     compose, left = email.compose, [times]
 
-    def broken(**values: Any) -> Any:
+    def broken(context: MessageContext) -> Any:
         if not left[0]:
-            return compose(**values)
+            return compose(context)
         left[0] -= 1
         outage.is_on = True
         raise ZeroDivisionError("no such thing")

@@ -12,6 +12,7 @@ import pytest
 from afterword import db, errors
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.messages import email
+from afterword.messages.context import MessageContext
 from afterword.queue.sending import service as sending
 from afterword.worker import Pace
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept
@@ -27,10 +28,10 @@ class TestPoison:
     async def test_rendering(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         compose = email.compose
 
-        def poisoned(**values: Any) -> Message:
-            if "poison" in values["recipient"]:
+        def poisoned(context: MessageContext) -> Message:
+            if "poison" in context.recipient:
                 raise ZeroDivisionError("about poison@example.com")
-            return compose(**values)
+            return compose(context)
 
         monkeypatch.setattr(email, "compose", poisoned)
         await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")

@@ -26,6 +26,7 @@ from afterword.intake.batches.service import ROWS_A_TURN, Policy, open_desk
 from afterword.intake.dry_runs import store
 from afterword.intake.dry_runs.store import Reached
 from afterword.messages import email, sms
+from afterword.messages.context import item_values
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 from afterword.queue.deciding import service as deciding
@@ -250,18 +251,14 @@ class _Writer:
 
     def _values(self, item: Thought, locale: str, reached: Reached | None, names: frozenset[str]) -> Mapping[str, str]:
         known = reached.metadata if reached else {}
-        occasion = email.Occasion(
-            external_reference=item.external_reference,
-            send_time=item.send_time,
-            time_zone=self._settings.zone_name,
-        )
-        own = email.item_values(
+        own = item_values(
             names,
-            occasion=occasion,
             recipient=item.responder_channel_identifier,
-            locale=locale,
+            external_reference=item.external_reference,
+            send_time=item.send_time or item.due_time,
             valid_until=item.due_time + timedelta(days=self._valid_days) if self._valid_days else None,
-            now=item.due_time,
+            locale=locale,
+            time_zone=self._settings.zone_name,
         )
         return placeholders.values_of(
             fixed={**self._fixed, **own},

@@ -23,6 +23,7 @@ from afterword.intake.dry_runs.service import VALUE_SCOPE
 from afterword.intake.test_messages import store
 from afterword.intake.test_messages.store import Finding, TestMessage
 from afterword.messages import composing, email
+from afterword.messages.context import MessageContext
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.scheduler import ScheduleRequest
@@ -137,7 +138,7 @@ async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, 
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=trial.organization_id, questionnaire_id=trial.questionnaire_id
     )
-    message = composing.compose(
+    context = MessageContext(
         item_id=trial.trial_id,
         recipient=trial.recipient,
         pipeline=settings.pipeline,
@@ -156,10 +157,11 @@ async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, 
         sender=sender,
         site=site,
         now=now,
-        occasion=email.Occasion(
-            external_reference=trial.external_reference, send_time=now, time_zone=settings.zone_name
-        ),
+        external_reference=trial.external_reference,
+        send_time=now,
+        time_zone=settings.zone_name,
     )
+    message = composing.compose(context)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
     return replace(marked, text=f"{MARK}{message.text}") if trial.channel_id == CHANNEL_SMS else marked
 

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import structlog
 import uvloop
@@ -27,6 +26,7 @@ from afterword.channels.email import EmailChannel
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
 from afterword.messages import email as mail
+from afterword.messages.context import MessageContext
 from afterword.worker import Pace, captured, isolation, run
 from tests.worker.faults.mutants import mutate
 
@@ -143,8 +143,8 @@ def _poison() -> None:
     """Rendering for these recipients takes its process with it, or eats its memory, or never ends."""
     compose = mail.compose
 
-    def poisoned(**values: Any) -> Message:
-        recipient: str = values["recipient"]
+    def poisoned(context: MessageContext) -> Message:
+        recipient = context.recipient
         if recipient.startswith("deadly"):
             os._exit(137)
         if recipient.startswith("hungry"):
@@ -155,7 +155,7 @@ def _poison() -> None:
             raise AssertionError(len(pieces))
         while recipient.startswith("endless"):
             pass
-        return compose(**values)
+        return compose(context)
 
     mail.compose = poisoned
 

@@ -1,0 +1,115 @@
+"""The context of a message: everything that composers of all channels read, in one record."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from afterword.channels.mime import one_line
+from afterword.core.messaging import placeholders
+from afterword.core.wire.site import Site
+from afterword.pipelines.store import Pipeline
+from afterword.questionnaires.store import Version
+from afterword.texts import texts
+
+
+class Instance(Protocol):
+    """The members of a questionnaire instance that messages use; a test message has no stored one."""
+
+    @property
+    def instance_id(self) -> str: ...
+    @property
+    def short_code(self) -> str: ...
+    @property
+    def locale(self) -> str: ...
+    @property
+    def question_ids(self) -> Sequence[str]: ...
+    @property
+    def metadata(self) -> Mapping[str, str]: ...
+    @property
+    def valid_days(self) -> int: ...
+    @property
+    def sent_time(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageContext:
+    """The message of one item, before its texts are filled; dates are shown in `time_zone`."""
+
+    item_id: str
+    recipient: str
+    pipeline: Pipeline
+    version: Version
+    instance: Instance
+    responder_metadata: Mapping[str, str]
+    unsubscribe_id: str | None
+    organization_name: str
+    postal_address: str | None
+    questionnaire_name: str
+    sender: str  # the setting; for mail, the pipeline's sender_address takes precedence
+    site: Site
+    now: datetime
+    reminder_number: int | None = None
+    external_reference: str | None = None
+    send_time: datetime | None = None
+    time_zone: str = "UTC"
+
+    @property
+    def unsubscribe_url(self) -> str | None:
+        return None if self.unsubscribe_id is None else self.site.unsubscribe_url(self.unsubscribe_id)
+
+    @property
+    def valid_until(self) -> datetime | None:
+        """End of the link's validity, counted from the first message if there was one; None: never."""
+        if self.instance.valid_days == 0:
+            return None
+        return (self.instance.sent_time or self.now) + timedelta(days=self.instance.valid_days)
+
+    def values(self, names: Collection[str], *, link: str, **more: str) -> Mapping[str, str]:
+        """Values of the variables for texts that use `names`."""
+        fixed = {
+            "organization": one_line(self.organization_name),
+            "questionnaire": one_line(self.questionnaire_name),
+            "link": link,
+            "unsubscribe_link": self.unsubscribe_url or "",
+            **more,
+            **item_values(
+                names,
+                recipient=self.recipient,
+                external_reference=self.external_reference,
+                send_time=self.send_time or self.now,
+                valid_until=self.valid_until,
+                locale=self.instance.locale,
+                time_zone=self.time_zone,
+            ),
+        }
+        return placeholders.values_of(
+            fixed=fixed, responder=self.responder_metadata, questionnaire=self.instance.metadata
+        )
+
+
+def item_values(
+    names: Collection[str],
+    *,
+    recipient: str,
+    external_reference: str | None,
+    send_time: datetime,
+    valid_until: datetime | None,
+    locale: str,
+    time_zone: str,
+) -> dict[str, str]:
+    """Values of the item's variables; only those in `names`, since a date in words costs more than all others."""
+    used = placeholders.ITEM_NAMES & set(names)
+    if not used:
+        return {}
+    words = texts("mail", locale)
+    times = {"item.send_date": send_time, "item.valid_until": valid_until}
+    return {
+        "item.recipient": recipient,
+        "item.external_reference": one_line(external_reference or ""),
+        **{
+            name: words.date(time, time_zone=time_zone)
+            for name, time in times.items()
+            if name in used and time is not None
+        },
+    }
