@@ -230,14 +230,14 @@ PROOFS: Final[tuple[Proof, ...]] = (
 
 @cache
 def _numbers_of(test: str) -> tuple[str, ...]:
-    whole = test.removeprefix("tests/").partition("[")[0]
-    return tuple(proof.number for proof in PROOFS for each in proof.tests if f"{whole}::".startswith(f"{each}::"))
+    whole = f"{test.removeprefix('tests/')}::"
+    return tuple(proof.number for proof in PROOFS for each in proof.tests if whole.startswith(f"{each}::"))
 
 
 def mark(items: Iterable[Any]) -> None:
     """Note on each test which numbers it proves; the note travels with its report."""
     for item in items:
-        item.user_properties.extend((NUMBER, number) for number in _numbers_of(item.nodeid))
+        item.user_properties.extend((NUMBER, number) for number in _numbers_of(test_of(item.nodeid)))
 
 
 def test_of(nodeid: str) -> str:

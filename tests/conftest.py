@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -97,10 +97,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 
 
-def pytest_collection_finish() -> None:
-    """What tests are made of stays to the end. Looking for garbage in it would take long, in the middle of a test."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What tests are made of stays to the end: looking for garbage in it takes long, here and in the middle of a test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
