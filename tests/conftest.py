@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What tests are made of stays to the end: looking for garbage in it takes long, here and in the middle of a test."""
+    """What tests are made of stays to the end. Looking for garbage in it would take long, here and within a test."""
     gc.disable()
     try:
         return (yield)

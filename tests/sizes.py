@@ -1,19 +1,28 @@
 """How much of a test runs: a part in every change, all of it at night; and what that part is drawn by."""
 
 import os
+import random
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 FULL: Final = os.environ.get("AFTERWORD_TEST_FAULTS") == "full"
 SEED_VARIABLE: Final = "AFTERWORD_TEST_SEED"
 DRAW_VARIABLE: Final = "AFTERWORD_TEST_DRAW"
 
+T = TypeVar("T")
+
 
 def size(here: int, full: int) -> int:
     """A volume: in every change, and at full size."""
     return full if FULL else here
+
+
+def one_of(cases: Sequence[T]) -> Sequence[T]:
+    """One of the cases, another one for each commit; all of them at full size."""
+    return cases if FULL else [random.Random(f"{draw_by()} {cases}").choice(cases)]  # noqa: S311
 
 
 @cache

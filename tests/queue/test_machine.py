@@ -44,11 +44,11 @@ from tests.bar import Tell
 from tests.conftest import build_house, fresh_database
 from tests.queue import mutants
 from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
-from tests.sizes import FULL, size
+from tests.sizes import FULL, one_of, size
 
 EXAMPLES, STEPS = size(20, 2_000), size(20, 60)
 EXAMPLES_TEETH, STEPS_TEETH = 3_000, 20  # the first that notices ends it
-ALWAYS = {"settle ignores the epoch", "late acceptance forgotten"}  # the hardest to notice
+HARDEST = ("settle ignores the epoch", "late acceptance forgotten")  # to notice
 WORKERS, ITEMS_MAX = 2, 3
 ATTEMPTS_MAX = 3
 TURNS_MAX = 10
@@ -638,13 +638,7 @@ def test_walk(tell: Tell) -> None:
 
 
 @pytest.mark.usefixtures("ground")
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.skipif(not FULL, reason="at full size only")])
-        for name in mutants.MUTANTS
-    ],
-)
+@pytest.mark.parametrize("mutant", mutants.MUTANTS if FULL else one_of(HARDEST))
 def test_teeth(mutant: str, tell: Tell) -> None:
     """The walk, always the same one, fails when the guard is broken."""
     with mutants.broken(mutant), pytest.raises((AssertionError, errors.Refusal, Flaky)) as raised:

@@ -22,6 +22,7 @@ from tests.bar import Tell
 from tests.channels.conftest import Certificate
 from tests.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
 from tests.channels.sink import Fault, Session, Sink, say
+from tests.sizes import one_of
 from tests.worker.conftest import RIG, Bench
 from tests.worker.faults.rig import DRAIN_SECONDS_MAX, size
 
@@ -68,11 +69,11 @@ async def account_of(bench: Bench) -> dict[str, Any]:
 class TestThrottled:
     @pytest.mark.parametrize(
         "words",
-        [
+        one_of([
             "454 4.7.0 Throttling failure: Maximum sending rate exceeded.",
             "550 5.7.1 Error: rate limit exceeded, try again later",  # a never that means later
-        ],
-    )
+        ]),
+    )  # fmt: skip
     async def test_a_limit_is_learned(self, bench: Bench, words: str, tell: Tell) -> None:
         """Everything arrives once, no attempt is counted, and hardly anything is refused once it is known."""
         async with Limited(words=words) as sink, over(bench, sink.url) as smtp:

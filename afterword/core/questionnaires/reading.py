@@ -316,7 +316,9 @@ def is_date(value: object) -> TypeGuard[str]:
 
 def is_printable(text: str) -> bool:
     """Whether no control character but line break and tab, and no lone surrogate, is in it."""
-    return all(character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs"} for character in text)
+    return text.isprintable() or all(
+        character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs"} for character in text
+    )
 
 
 def _words(name: str) -> str:
