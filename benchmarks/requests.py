@@ -12,15 +12,15 @@ from typing import Any
 import httpx2
 
 from afterword import db
-from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.db import Database
 from afterword.instances import api as instances_api
 from afterword.queue import api, service
 from afterword.queue.records import QueueItem
-from afterword.queue.resources import QUEUE_ITEMS
+from afterword.queue.resources import QUEUE_ITEMS, QueueItemRequest
 from afterword.queue.service import NewItem
+from afterword.web.fields import MetadataGroups
 from afterword.web.operations import Call, Handler
 from benchmarks.findings import Ratio
 from benchmarks.load import Load
@@ -212,9 +212,11 @@ def _new(stage: Stage, number: int) -> NewItem:
         caller=stage.caller,
         questionnaire_id=stage.seeded.questionnaire_id,
         pipeline_id=stage.seeded.pipeline_id,
-        responder_channel_identifier=body["responder_channel_identifier"],
-        locale=body["locale"],
-        metadata=Changes(**body["metadata"]),
+        request=QueueItemRequest(
+            responder_channel_identifier=body["responder_channel_identifier"],
+            locale=body["locale"],
+            metadata=MetadataGroups(**body["metadata"]),
+        ),
     )
 
 

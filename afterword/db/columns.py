@@ -15,3 +15,13 @@ def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
 def as_document(columns: LiteralString, alias: LiteralString) -> LiteralString:
     """These columns of the row behind the alias as one JSON object; half as dear as all of them without some."""
     return f"(select to_jsonb(document) from (select {qualified(columns, alias)}) document)"
+
+
+def suffixed(columns: LiteralString, suffix: LiteralString) -> LiteralString:
+    """The columns, each before the suffix: `a, b` and `text` are `a text, b text`, as a recordset defines them."""
+    return ", ".join(f"{name.strip()} {suffix}" for name in columns.split(","))
+
+
+def assigned(columns: LiteralString, alias: LiteralString) -> LiteralString:
+    """The columns as an update sets them: `a, b` from `d` are `a = d.a, b = d.b`."""
+    return ", ".join(f"{name.strip()} = {alias}.{name.strip()}" for name in columns.split(","))

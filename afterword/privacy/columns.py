@@ -7,6 +7,8 @@ is tried by the test that fills these columns, erases, and looks for what it wro
 from collections.abc import Mapping
 from typing import Final
 
+from afterword.queue.records import TEXTS
+
 HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "alert_comment": {"body": "removed"},
     "alert_instance": {"matched": "what was answered is taken out of it"},
@@ -32,7 +34,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "queue_item": {
         "responder_channel_identifier": "a hash whose key is thrown away",
         "address_key": "a hash whose key is thrown away",
-        "locale": "removed",
+        **dict.fromkeys(TEXTS, "removed"),
         "metadata": "removed",
         "result": "removed",
         "trace": "removed",

@@ -2,27 +2,25 @@
 
 import weakref
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from afterword import db, errors
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import Changes, Declared
+from afterword.core.questionnaires.metadata import Declared
 from afterword.db import Clock, Database, Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
-from afterword.queue.request_reader import changes_of, declared_for
-from afterword.queue.resources import QUEUE_ITEMS, QueueItem, QueueItemRequest, QueueItemUpdate
-from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemChange, ItemScope, NewItem
-from afterword.web.fields import UNSET, MetadataGroups, UnsetType
+from afterword.queue.request_reader import checked, declared_for
+from afterword.queue.resources import QUEUE_ITEMS, STATUS_ABORTED, QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemScope, NewItem
 from afterword.web.operations import Answer, Call, Routes
 
 FLUSH_ITEMS_MAX: Final = 200
 FLUSHES_MAX: Final = 2
 WAITING_ITEMS_MAX: Final = 1_000  # a fifth of a second of them; those beyond are told to come back
 WAITING_SECONDS_MAX: Final = 0.5  # where the database is slower than that
-STATUS_ABORTED: Final = 5
 ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
 CHANGE: Final = (
     "Only what the body names, while the item is Pending; a value equal to the stored one is no change. "
@@ -30,7 +28,6 @@ CHANGE: Final = (
 )
 DELETE: Final = "Cancels the item where that is needed and possible."
 
-Value = TypeVar("Value")
 Entry = tuple[Pool, NewItem, bytes]
 Scheduled = store.QueueItem | errors.Refusal
 
@@ -165,16 +162,11 @@ async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
 
 
 def _new(call: Call[QueueItemRequest], declared: Declared) -> NewItem:
-    body = call.body
     return NewItem(
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        responder_channel_identifier=body.responder_channel_identifier,
-        locale=body.locale,
-        send_time=body.send_time,
-        metadata=_changes(body.metadata, declared, is_strict=call.strict) or Changes(),
-        external_reference=body.external_reference,
+        request=checked(call.body, declared=declared, is_strict=call.strict),
     )
 
 
@@ -183,29 +175,21 @@ async def _change(call: Call[QueueItemUpdate], db: Database) -> Answer:
         db,
         caller=call.caller,
         place=_place(call),
-        change=_wanted(call, await _declared(call, db)),
+        change=_change_of(call, await _declared(call, db)),
         check_version=call.check_version,
         secret=call.site.secret,
     )
     return _answer(call, item)
 
 
-def _wanted(call: Call[QueueItemUpdate], declared: Declared) -> ItemChange:
+def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpdate:
     body = call.body
-    if body.status_id == STATUS_ABORTED:
-        result = _given(body.result)
-        if result is not None and len(result) > RESULT_CHARACTERS_MAX:
-            message = f"At most {RESULT_CHARACTERS_MAX} characters are possible."
-            raise errors.Invalid.of(FieldError("too_long", message, pointer="/result"))
-        return ItemChange(is_abort=True, result=result)
-    groups = _given(body.metadata)
-    return ItemChange(
-        responder_channel_identifier=_given(body.responder_channel_identifier),
-        has_locale=body.locale is not UNSET,
-        locale=_given(body.locale),
-        send_time=_given(body.send_time),
-        metadata=_changes(groups, declared, is_strict=call.strict),
-    )
+    if body.status_id != STATUS_ABORTED:
+        return checked(body, declared=declared, is_strict=call.strict)
+    if body.result and len(body.result) > RESULT_CHARACTERS_MAX:
+        message = f"At most {RESULT_CHARACTERS_MAX} characters are possible."
+        raise errors.Invalid.of(FieldError("too_long", message, pointer="/result"))
+    return body
 
 
 async def _delete(call: Call[None], db: Database) -> Answer:
@@ -229,14 +213,6 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
     if questionnaire_id is None:
         questionnaire_id = (await service.get(db, caller=call.caller, place=_place(call))).questionnaire_id
     return await declared_for(call, db, questionnaire_id=questionnaire_id)
-
-
-def _changes(groups: MetadataGroups | None, declared: Declared, *, is_strict: bool) -> Changes | None:
-    return None if groups is None else changes_of(groups, declared=declared, is_strict=is_strict)
-
-
-def _given(value: Value | UnsetType) -> Value | None:
-    return None if value is UNSET else value
 
 
 def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:

@@ -131,14 +131,15 @@ class Claimed(msgspec.Struct, frozen=True):
         return self.organization_id, self.pipeline_id
 
 
-ITEM_COLUMNS: Final[LiteralString] = """organization_id, item_id, questionnaire_id, pipeline_id, test,
-  responder_channel_identifier, address_key, responder_id, locale, metadata, send_time, send_offset_minutes, due_time,
-  not_after, status, epoch, attempts, throttled, reason, result, dispatched_time, questionnaire_instance_id,
-  previous_item_id, previous_questionnaire_instance_id, source, external_reference, version, created_by, updated_by,
-  created_time, updated_time, anonymized_time"""
-EVENT_COLUMNS: Final[LiteralString] = """item_id, previous_item_id, questionnaire_id, responder_id,
+# Texts that may be null and have no rule: a row keeps them as given, PATCH changes them, erasing a person removes them.
+TEXT_COLUMNS: Final[LiteralString] = "locale"
+TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
+STATED_COLUMNS: Final[LiteralString] = f"""{TEXT_COLUMNS}, item_id, previous_item_id, questionnaire_id, responder_id,
   responder_channel_identifier, questionnaire_instance_id, previous_questionnaire_instance_id, status, pipeline_id,
-  locale, send_time, send_offset_minutes, dispatched_time, result, attempts, created_time, updated_time,
-  anonymized_time, created_by, updated_by, external_reference"""  # what an event keeps: what clients may see
+  send_time, send_offset_minutes, dispatched_time, attempts, created_time, updated_time, anonymized_time, created_by,
+  updated_by, external_reference"""
+EVENT_COLUMNS: Final[LiteralString] = f"{STATED_COLUMNS}, result"  # what an event keeps: what clients may see
+ITEM_COLUMNS: Final[LiteralString] = f"""{EVENT_COLUMNS}, organization_id, test, address_key, metadata, due_time,
+  not_after, source, epoch, throttled, reason, version"""
 
 _values: Final = itemgetter(*QueueItem.__struct_fields__)

@@ -27,6 +27,7 @@ Reference = Annotated[
 StatusId = Annotated[
     Literal[1, 2, 3, 4, 5, 6], fields.enum_names("Pending", "Processing", "Sent", "Failed", "Aborted", "Ignored")
 ]
+STATUS_ABORTED: Final = 5
 Verdict = Literal["go", "hold", "skip", "done"]
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Changes
 from afterword.core.scheduling import decisions, holidays, zones
@@ -18,21 +19,17 @@ from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.wire import times
 from afterword.core.wire.times import Moment
 from afterword.errors import FieldError
-from afterword.queue.store import Intake, QueueItem
+from afterword.queue.records import TEXTS, QueueItem
+from afterword.queue.resources import QueueItemRequest, QueueItemUpdate
+from afterword.queue.store import Intake
+from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 
 # After an attempt of unknown outcome; null: never again. Mail servers know the Message-ID after ten minutes, receivers
 # that honour the item's id as a key take a repetition at once, and an SMS is heard twice.
 RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 4: 1, 5: 1}
 
-
-class ScheduleRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to send; a struct, because batches make thousands of them."""
-
-    responder_channel_identifier: str
-    locale: str | None = None
-    send_time: Moment | None = None
-    metadata: Changes = Changes()
-    external_reference: str | None = None
+_GIVEN: Final = ("responder_channel_identifier", *TEXTS)
+_EDITABLE: Final = (*_GIVEN, "send_time", "send_offset_minutes", "metadata")
 
 
 class Schedule(msgspec.Struct, frozen=True):
@@ -60,13 +57,11 @@ class Scheduler:
         self._moment = _default_moment(intake)
         self._days = intake.not_after_days, intake.valid_days
 
-    def schedule(
-        self, identifier: str, locale: str | None, wanted: Moment | None, *, item_id: str, created_time: datetime
-    ) -> Schedule:
-        """The item's slot; raises Invalid `invalid_address`."""
+    def schedule(self, request: QueueItemRequest, *, item_id: str, created_time: datetime) -> Schedule:
+        """The item's times and address; raises Invalid `invalid_address`."""
         intake = self.intake
-        normal = self._normal(identifier, locale or intake.locale)
-        moment = wanted or self._moment
+        normal = self._normal(request.responder_channel_identifier, request.locale or intake.locale)
+        moment = request.send_time or self._moment
         days, valid_days = self._days
         not_after = decisions.expiry(
             send_time=moment.instant, created_time=created_time, not_after_days=days, valid_days=valid_days
@@ -81,6 +76,36 @@ class Scheduler:
         )
         key = address_key(self._secret, intake.channel_id, normal)
         return Schedule(normal, key, moment.instant, moment.offset_minutes, due_time, not_after)
+
+    def document(
+        self, request: QueueItemRequest, *, item_id: str, event_id: str, caller: Caller, source: str, test: bool = False
+    ) -> dict[str, object]:
+        """The row of a new item, as `INSERTED_ITEMS` takes it; raises Invalid `invalid_address`."""
+        intake = self.intake
+        schedule = self.schedule(request, item_id=item_id, created_time=intake.now)
+        return {
+            **{name: getattr(request, name) for name in TEXTS},
+            "organization_id": intake.organization_id,
+            "item_id": item_id,
+            "questionnaire_id": intake.questionnaire_id,
+            "pipeline_id": intake.pipeline_id,
+            "test": test or caller.test,
+            "responder_channel_identifier": request.responder_channel_identifier,
+            "address_key": schedule.address_key.hex(),
+            "metadata": changes_of(request.metadata).as_stored,
+            "send_time": schedule.send_time,
+            "send_offset_minutes": schedule.send_offset_minutes,
+            "due_time": schedule.due_time,
+            "not_after": schedule.not_after,
+            "attempts_max": self.attempts_max,
+            "resend_after_seconds": self.resend_after_seconds,
+            "source": source,
+            "external_reference": request.external_reference,
+            "limited": bool(caller.application_ids),
+            "created_by": caller.actor_id or None,
+            "event_id": event_id,
+            "actor_kind": caller.actor_kind,
+        }
 
     def _normal(self, identifier: str, locale: str | None) -> str:
         try:
@@ -117,39 +142,34 @@ def zone_name_of(intake: Intake, phone: str | None) -> str:
 
 def editable(item: QueueItem) -> dict[str, Any]:
     """The members that may change while an item is Pending."""
-    return {
-        "responder_channel_identifier": item.responder_channel_identifier,
-        "locale": item.locale,
-        "send_time": item.send_time,
-        "send_offset_minutes": item.send_offset_minutes,
-        "metadata": item.metadata,
-    }
+    return {name: getattr(item, name) for name in _EDITABLE}
 
 
-def replaced(item: QueueItem, request: ScheduleRequest) -> dict[str, Any]:
+def replaced(item: QueueItem, request: QueueItemRequest) -> dict[str, Any]:
     """The editable part after a request that says all of it again; without a time of its own the old one stays."""
-    wanted = {
-        **editable(item),
-        "responder_channel_identifier": request.responder_channel_identifier,
-        "locale": request.locale,
-        "metadata": request.metadata.as_stored,
-    }
-    if request.send_time is not None:
-        wanted |= {"send_time": request.send_time.instant, "send_offset_minutes": request.send_time.offset_minutes}
-    return wanted
+    named = {name: getattr(request, name) for name in _GIVEN}
+    return {**editable(item), **named, **_moment(request.send_time), "metadata": changes_of(request.metadata).as_stored}
 
 
-def merged(item: QueueItem, changes: Changes) -> dict[str, dict[str, str]]:
-    """The item's metadata after the changes."""
-    return {kind: metadata.merge(item.metadata.get(kind, {}), getattr(changes, kind)) for kind in metadata.KINDS}
+def edited(item: QueueItem, change: QueueItemUpdate) -> dict[str, Any]:
+    """The editable part after a PATCH."""
+    named = {name: value for name in _GIVEN if (value := getattr(change, name)) is not UNSET}
+    return {**editable(item), **named, **_moment(change.send_time), "metadata": _merged(item, change.metadata or None)}
+
+
+def changes_of(groups: MetadataGroups | None) -> Changes:
+    """The metadata of a request."""
+    return Changes() if groups is None else Changes(groups.questionnaire or {}, groups.responder or {})
 
 
 def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) -> tuple[dict[str, object], bytes]:
     """The changed columns and the address's key. Between attempts the wait before the next one stays."""
     schedule = scheduler.schedule(
-        wanted["responder_channel_identifier"],
-        wanted["locale"],
-        Moment(wanted["send_time"], wanted["send_offset_minutes"]),
+        QueueItemRequest(
+            responder_channel_identifier=wanted["responder_channel_identifier"],
+            locale=wanted["locale"],
+            send_time=Moment(wanted["send_time"], wanted["send_offset_minutes"]),
+        ),
         item_id=item.item_id,
         created_time=item.created_time,
     )
@@ -161,6 +181,18 @@ def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) ->
         "reason": item.reason if was_tried else None,
         "result": item.result if was_tried else None,
     }, schedule.address_key
+
+
+def _merged(item: QueueItem, groups: MetadataGroups | None) -> dict[str, dict[str, str]]:
+    if groups is None:
+        return item.metadata
+    changes = changes_of(groups)
+    return {kind: metadata.merge(item.metadata.get(kind, {}), getattr(changes, kind)) for kind in metadata.KINDS}
+
+
+def _moment(moment: Moment | UnsetType | None) -> dict[str, Any]:
+    """The columns of a given time."""
+    return {"send_time": moment.instant, "send_offset_minutes": moment.offset_minutes} if moment else {}
 
 
 def _default_moment(intake: Intake) -> Moment:

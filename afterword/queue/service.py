@@ -1,7 +1,7 @@
 """Operations of clients on queue items: schedule, change, cancel, delete. Sending is in `queue/sending`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -9,10 +9,8 @@ import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.metadata import Changes
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import Item
-from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -22,13 +20,13 @@ from afterword.queue import store
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.reminders import service as reminders
-from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, editable, merged, replaced
+from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
+from afterword.queue.scheduler import Scheduler, changed, editable, edited, replaced
 from afterword.queue.store import Intake, QueueItem
 
 __all__ = [
     "ApplicationInactive",
     "InDispatch",
-    "ItemChange",
     "ItemClosed",
     "ItemScope",
     "NewItem",
@@ -115,29 +113,12 @@ class NewItem:
     caller: Caller
     questionnaire_id: str
     pipeline_id: str
-    responder_channel_identifier: str
-    locale: str | None = None
-    send_time: Moment | None = None  # None: now and the pipeline's delay
-    metadata: Changes = field(default_factory=Changes)
-    external_reference: str | None = None
+    request: QueueItemRequest  # without `send_time`: now and the pipeline's delay
     previous_item_id: str | None = None
     previous_questionnaire_instance_id: str | None = None
     sequence_id: str | None = None
     source: str = "api"  # `reminder` is written by a settlement alone
     test: bool = False  # that of a test token is one anyway
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemChange:
-    """The members that a PATCH names; None: unchanged. `has_locale` tells a null locale from an absent one."""
-
-    is_abort: bool = False
-    result: str | None = None
-    responder_channel_identifier: str | None = None
-    has_locale: bool = False
-    locale: str | None = None
-    send_time: Moment | None = None
-    metadata: Changes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +217,7 @@ async def change(
     *,
     caller: Caller,
     place: ItemScope,
-    change: ItemChange,
+    change: QueueItemUpdate,
     check_version: Callable[[int], None],
     secret: bytes,
 ) -> QueueItem:
@@ -246,16 +227,16 @@ async def change(
     """
     item = await _locked(db, caller=caller, place=place)
     check_version(item.version)
-    if change.is_abort:
-        return await _cancel(db, caller=caller, item=item, result=change.result)
-    wanted = _wanted(item, change)
+    if change.status_id == STATUS_ABORTED:
+        return await _cancel(db, caller=caller, item=item, result=change.result or None)
+    wanted = edited(item, change)
     if wanted == editable(item):
         return item
     return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
 
 
 async def replace(
-    db: Database, *, caller: Caller, item: QueueItem, request: ScheduleRequest, secret: bytes
+    db: Database, *, caller: Caller, item: QueueItem, request: QueueItemRequest, secret: bytes
 ) -> QueueItem:
     """Make a locked item what a request says anew; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
     require_pending(item)
@@ -338,37 +319,20 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
 
 def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
     """The row of a new item."""
-    caller, intake = new.caller, require_open(intake, caller=new.caller)
-    scheduler = Scheduler(intake, secret)
-    item_id = ids.ordered(intake.now)
-    schedule = scheduler.schedule(
-        new.responder_channel_identifier, new.locale, new.send_time, item_id=item_id, created_time=intake.now
+    intake = require_open(intake, caller=new.caller)
+    document = Scheduler(intake, secret).document(
+        new.request,
+        item_id=ids.ordered(intake.now),
+        event_id=ids.ordered(intake.now),
+        caller=new.caller,
+        test=new.test,
+        source=new.source,
     )
     return {
-        "organization_id": intake.organization_id,
-        "item_id": item_id,
-        "questionnaire_id": intake.questionnaire_id,
-        "pipeline_id": intake.pipeline_id,
-        "test": caller.test or new.test,
-        "responder_channel_identifier": new.responder_channel_identifier,
-        "address_key": schedule.address_key.hex(),
-        "locale": new.locale,
-        "metadata": new.metadata.as_stored,
-        "send_time": schedule.send_time,
-        "send_offset_minutes": schedule.send_offset_minutes,
-        "due_time": schedule.due_time,
-        "not_after": schedule.not_after,
-        "attempts_max": scheduler.attempts_max,
-        "resend_after_seconds": scheduler.resend_after_seconds,
-        "source": new.source,
-        "external_reference": new.external_reference,
+        **document,
         "previous_item_id": new.previous_item_id,
         "previous_questionnaire_instance_id": new.previous_questionnaire_instance_id,
         "sequence_id": new.sequence_id,
-        "limited": bool(caller.application_ids),
-        "created_by": caller.actor_id or None,
-        "event_id": ids.ordered(intake.now),
-        "actor_kind": caller.actor_kind,
     }
 
 
@@ -407,31 +371,17 @@ async def _edit(
     require_pending(item)
     if new_key != item.address_key:  # its place in the caps was the old address's
         await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
-    edited = await store.update_item(
+    written = await store.update_item(
         db,
         organization_id=item.organization_id,
         item_id=item.item_id,
         address_key=new_key,
         document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
     )
-    if edited is None:
+    if written is None:
         raise AssertionError("the locked item changed under us")
-    await _record_event(db, caller=caller, item=edited, kind="updated")
-    return edited
-
-
-def _wanted(item: QueueItem, change: ItemChange) -> dict[str, Any]:
-    """The editable part as it would be after the change."""
-    wanted = editable(item)
-    if change.responder_channel_identifier is not None:
-        wanted["responder_channel_identifier"] = change.responder_channel_identifier
-    if change.has_locale:
-        wanted["locale"] = change.locale
-    if change.send_time is not None:
-        wanted |= {"send_time": change.send_time.instant, "send_offset_minutes": change.send_time.offset_minutes}
-    if change.metadata is not None:
-        wanted["metadata"] = merged(item, change.metadata)
-    return wanted
+    await _record_event(db, caller=caller, item=written, kind="updated")
+    return written
 
 
 async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: str, is_terminal: bool = False) -> None:

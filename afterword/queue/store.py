@@ -10,11 +10,47 @@ from afterword.core.scheduling.decisions import WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import as_document, qualified
-from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, QueueItem, ShownItem
+from afterword.db.columns import as_document, assigned, qualified, suffixed
+from afterword.queue.records import (
+    EVENT_COLUMNS,
+    ITEM_COLUMNS,
+    STATED_COLUMNS,
+    TEXT_COLUMNS,
+    QueueItem,
+    ShownItem,
+)
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
+_STATED_COLUMNS_I: Final = qualified(STATED_COLUMNS, "i")
 _TOLD: Final = as_document(EVENT_COLUMNS, "i")
+_TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
+_TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
+
+INSERTED_ITEMS: Final = f"""with d as materialized (
+             select * from json_to_recordset($1::json) as d (organization_id text, item_id text,
+               questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
+               address_key text, {_TEXTS_TYPED}, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
+               due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
+               source text, external_reference text, previous_item_id text, previous_questionnaire_instance_id text,
+               sequence_id text, limited boolean, created_by text, event_id text, actor_kind text)),
+           item as (
+             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
+               responder_channel_identifier, address_key, {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes,
+               due_time, not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
+               previous_questionnaire_instance_id, sequence_id, limited, created_by, updated_by)
+             select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
+               decode(address_key, 'hex'), {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes, due_time,
+               not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
+               previous_questionnaire_instance_id, sequence_id, limited, created_by, created_by
+             from d
+             on conflict do nothing
+             returning {ITEM_COLUMNS}),
+           told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               actor_kind, actor_id, test, data)
+             select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
+               d.actor_kind, i.created_by, i.test, {_TOLD}
+             from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,35 +140,7 @@ async def insert_items(  # any tenant: requests that wait at the same moment sha
     Those whose `external_reference` is taken are left out, and what a sequence has made before. `address_key` is in
     hexadecimal; `event_id` and `actor_kind` are the event's.
     """
-    rows = await db.fetch(
-        f"""with d as materialized (
-             select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, item_id text,
-               questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
-               address_key text, locale text, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
-               due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
-               source text, external_reference text, previous_item_id text, previous_questionnaire_instance_id text,
-               sequence_id text, limited boolean, created_by text, event_id text, actor_kind text)),
-           item as (
-             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
-               responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, limited, created_by, updated_by)
-             select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
-               decode(address_key, 'hex'), locale, metadata, send_time, send_offset_minutes, due_time, not_after,
-               attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, limited, created_by, created_by
-             from d
-             on conflict do nothing
-             returning {ITEM_COLUMNS}),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               actor_kind, actor_id, test, data)
-             select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
-               d.actor_kind, i.created_by, i.test, {_TOLD}
-             from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)
-           select {ITEM_COLUMNS} from item""",
-        list(documents),
-    )
+    rows = await db.fetch(f"{INSERTED_ITEMS} select {ITEM_COLUMNS} from item", list(documents))
     return [QueueItem.of(row) for row in rows]
 
 
@@ -190,16 +198,13 @@ async def list_items(
 ) -> Rows[ShownItem]:
     """The items of a pipeline. What is due while credits are used up says so, though no row was rewritten for it."""
     rows = await db.fetch_list(
-        """select i.item_id, i.previous_item_id, i.questionnaire_id, i.responder_id, i.responder_channel_identifier,
-             i.questionnaire_instance_id, i.previous_questionnaire_instance_id, i.status, i.pipeline_id, i.locale,
-             i.send_time, i.send_offset_minutes, i.dispatched_time,
+        f"""select {_STATED_COLUMNS_I},
              case when i.status = 1 and i.due_time <= now() and ( -- asked once at most, when a row is due
                     select q.credits_accountable and not c.has_credits
                     from questionnaire q join application_credit c
                       on c.organization_id = q.organization_id and c.application_id = q.owner_application_id
                     where q.organization_id = $1 and q.questionnaire_id = $2)
-               then $6 else i.result end as result, i.attempts, i.created_time,
-             i.updated_time, i.anonymized_time, i.created_by, i.updated_by, i.external_reference,
+               then $6 else i.result end as result,
              ($5::int[])[i.status] as status_id,
              case when i.attempts > 1 then i.attempts - 1 end as retry_attempts
            from queue_item i
@@ -222,13 +227,13 @@ async def update_item(
     """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
     row = await db.fetch_row(
         f"""update queue_item i
-           set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, locale = d.locale,
+           set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, {_TEXTS_ASSIGNED},
              metadata = d.metadata, send_time = d.send_time, send_offset_minutes = d.send_offset_minutes,
              due_time = d.due_time, not_after = d.not_after, reason = d.reason, result = d.result,
              limited = i.limited or d.limited,
              trace = case when d.reason is null then null else i.trace end,
              version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = d.updated_by
-           from jsonb_to_record($3::jsonb) as d (responder_channel_identifier text, locale text, metadata jsonb,
+           from jsonb_to_record($3::jsonb) as d (responder_channel_identifier text, {_TEXTS_TYPED}, metadata jsonb,
              send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
              reason text, result text, limited boolean, updated_by text)
            where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null

@@ -20,7 +20,9 @@ NO_QUERIES: Final = {
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
 }
 QUERIES: Final = frozenset({"fetch", "fetch_row", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"})
-OF_COLUMNS: Final = frozenset({"qualified", "as_document"})  # of db.columns: they make a literal of literals
+OF_COLUMNS: Final = frozenset(
+    {"qualified", "as_document", "suffixed", "assigned"}
+)  # of db.columns: they make a literal of literals
 EXCUSE: Final = "# any tenant:"
 TABLE: Final = re.compile(r"create table (?:public\.)?(\w+) \((.*?)\n\)", re.DOTALL)
 MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)", re.IGNORECASE)

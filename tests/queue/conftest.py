@@ -13,18 +13,19 @@ import pytest
 from afterword import db
 from afterword.app import create_app
 from afterword.channels.base import Outcome
-from afterword.core.questionnaires.metadata import Changes
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.core.wire.times import Moment
 from afterword.pipelines import service as pipelines
 from afterword.pipelines.service import PipelineFields
 from afterword.queue import service
 from afterword.queue.lanes.service import SettingsCache
+from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Lease, Result
-from afterword.queue.service import ItemChange, ItemScope, NewItem
+from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
+from afterword.web.fields import MetadataGroups
 from tests.conftest import House
 
 EMAIL, SMS, LINK, OUTBOX = 1, 2, 4, 5
@@ -139,7 +140,6 @@ class Queue:
         metadata: Mapping[str, Mapping[str, str | None]] | None = None,
         external_reference: str | None = None,
     ) -> QueueItem:
-        groups = metadata or {}
         async with db.transaction(self.pool) as database:
             return await service.schedule(
                 database,
@@ -147,19 +147,21 @@ class Queue:
                     caller=self.house.caller,
                     questionnaire_id=self.house.questionnaire_id,
                     pipeline_id=self.pipeline_id,
-                    responder_channel_identifier=address,
-                    locale=locale,
-                    send_time=None if send_time is None else Moment(send_time, 0),
-                    metadata=Changes(dict(groups.get("questionnaire", {})), dict(groups.get("responder", {}))),
-                    external_reference=external_reference,
+                    request=QueueItemRequest(
+                        responder_channel_identifier=address,
+                        locale=locale,
+                        send_time=None if send_time is None else Moment(send_time, 0),
+                        metadata=MetadataGroups(**{kind: dict(values) for kind, values in (metadata or {}).items()}),
+                        external_reference=external_reference,
+                    ),
                 ),
                 secret=self.secret,
             )
 
     async def cancel(self, item: QueueItem, result: str | None = None) -> QueueItem:
-        return await self.change(item, ItemChange(is_abort=True, result=result))
+        return await self.change(item, QueueItemUpdate(status_id=STATUS_ABORTED, result=result))
 
-    async def change(self, item: QueueItem, change: ItemChange) -> QueueItem:
+    async def change(self, item: QueueItem, change: QueueItemUpdate) -> QueueItem:
         async with db.transaction(self.pool) as database:
             return await service.change(
                 database,

@@ -9,9 +9,9 @@ import pytest
 
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.metadata import Changes
+from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending.service import Dispatch
-from afterword.queue.service import ItemChange
+from afterword.web.fields import MetadataGroups
 from tests.conftest import House
 from tests.queue.conftest import Queue
 
@@ -76,7 +76,7 @@ class TestOthersToo:
 
     async def test_an_item_that_was_changed(self, shared: Queue, confined: Queue) -> None:
         item = await shared.schedule(metadata={"responder": FULL})
-        await confined.change(item, ItemChange(metadata=Changes(responder={"rsecret_a": "ours"})))
+        await confined.change(item, QueueItemUpdate(metadata=MetadataGroups(responder={"rsecret_a": "ours"})))
         await shared.worker().send(OK)
         assert FULL == await stored(shared)
 

@@ -36,9 +36,10 @@ from afterword.core.scheduling import statuses
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.queue import service
+from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch
-from afterword.queue.service import COPY_NOTE, ItemChange, ItemScope
+from afterword.queue.service import COPY_NOTE, ItemScope
 from afterword.receipts import service as reports
 from tests.bar import Tell
 from tests.conftest import build_house, fresh_database
@@ -201,7 +202,7 @@ class Machine(RuleBasedStateMachine):
             self._edit(item_id, data.draw(st.integers(-5, 300)))
 
     def _cancel(self, item_id: str) -> None:
-        answer = self._change(item_id, ItemChange(is_abort=True), statuses.CANCEL)
+        answer = self._change(item_id, QueueItemUpdate(status_id=5), statuses.CANCEL)
         status = self.known[item_id].row["status"]
         if self.known[item_id].deleted:
             assert isinstance(answer, errors.NotFound), "it is deleted"
@@ -215,7 +216,7 @@ class Machine(RuleBasedStateMachine):
     def _edit(self, item_id: str, minutes: int) -> None:
         row = self.known[item_id].row
         moment = Moment(row["send_time"] + timedelta(minutes=minutes), row["send_offset_minutes"])
-        answer = self._change(item_id, ItemChange(send_time=moment), statuses.EDIT)
+        answer = self._change(item_id, QueueItemUpdate(send_time=moment), statuses.EDIT)
         if minutes and row["status"] != Item.SCHEDULED:
             assert isinstance(answer, errors.Refusal)
 
@@ -535,7 +536,7 @@ class Machine(RuleBasedStateMachine):
             return False
         return row["lease_seconds"] > margin
 
-    def _change(self, item_id: str, change: ItemChange, move: Move) -> str | errors.Refusal:
+    def _change(self, item_id: str, change: QueueItemUpdate, move: Move) -> str | errors.Refusal:
         """The result that is told, or the refusal."""
 
         async def act() -> str | errors.Refusal:

@@ -22,11 +22,12 @@ from afterword.core.scheduling.statuses import MOVES, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.queue import service
 from afterword.queue.late_outcomes import service as truth
+from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch, Result
-from afterword.queue.service import ItemChange, ItemScope
+from afterword.queue.service import ItemScope
 from tests.queue.conftest import Queue, Worker
 
 WAITS = Waits()
@@ -89,7 +90,7 @@ class Case:
                 reference=None, now=database.clock.now(),
             )  # fmt: skip
 
-    async def change(self, change: ItemChange) -> None:
+    async def change(self, change: QueueItemUpdate) -> None:
         async with db.transaction(self.queue.pool) as database:
             await service.change(
                 database, caller=self.queue.house.caller, place=ItemScope(item_id=self.dispatch.item.item_id),
@@ -131,9 +132,9 @@ ACTS: dict[Move, Act] = {
     statuses.REAP_SENDING: lambda case: case.reap(),
     statuses.LATE_ACCEPTANCE: lambda case: case.learn(),
     statuses.LATE_ACCEPTANCE_NOTED: lambda case: case.learn(),
-    statuses.CANCEL: lambda case: case.change(ItemChange(is_abort=True)),
+    statuses.CANCEL: lambda case: case.change(QueueItemUpdate(status_id=5)),
     statuses.EDIT: lambda case: case.change(
-        ItemChange(send_time=Moment(case.dispatch.item.database_now + MOMENT, 0))
+        QueueItemUpdate(send_time=Moment(case.dispatch.item.database_now + MOMENT, 0))
     ),
     statuses.RESOLVE: lambda case: case.resolve(),
     statuses.DELETE: lambda case: case.delete(),

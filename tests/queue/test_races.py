@@ -10,9 +10,9 @@ import pytest
 from afterword import errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.wire.times import Moment
+from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Dispatch
-from afterword.queue.service import ItemChange
 from afterword.queue.store import QueueItem
 from tests.queue.conftest import LEASE_SECONDS, Queue, Worker
 
@@ -102,10 +102,10 @@ async def test_cancels_and_edits_against_workers(queue: Queue, seed: int) -> Non
                 await queue.delete(item)
                 promised[item.item_id] = "never"
             elif change == "move":
-                await queue.change(item, ItemChange(send_time=Moment(later, 0)))
+                await queue.change(item, QueueItemUpdate(send_time=Moment(later, 0)))
                 promised[item.item_id] = "later"
             else:
-                await queue.change(item, ItemChange(has_locale=True, locale="el"))
+                await queue.change(item, QueueItemUpdate(locale="el"))
         except errors.Conflict as refusal:
             assert refusal.code in {"item_in_dispatch", "item_closed", "outcome_unknown"}  # noqa: PT017
 

@@ -10,11 +10,12 @@ import pytest
 
 from afterword import db, errors
 from afterword.channels.base import Refused, Retry, Sent, Unknown
-from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.times import Moment
 from afterword.queue import service
-from afterword.queue.service import ItemChange, ItemScope, NewItem
+from afterword.queue.resources import QueueItemRequest, QueueItemUpdate
+from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
+from afterword.web.fields import MetadataGroups
 from tests.conftest import House
 from tests.queue.conftest import EMAIL, LEASE_SECONDS, SMS, Queue, any_version
 
@@ -143,11 +144,11 @@ class TestSchedule:
         good = new_item(queue)
         wanted = [
             good,
-            replace(good, responder_channel_identifier="nobody"),
-            replace(good, external_reference="taken"),
+            replace(good, request=requested("nobody")),
+            replace(good, request=requested(external_reference="taken")),
             replace(good, pipeline_id="0" * 22),
-            replace(good, external_reference="twice"),
-            replace(good, external_reference="twice"),
+            replace(good, request=requested(external_reference="twice")),
+            replace(good, request=requested(external_reference="twice")),
         ]
 
         async with db.transaction(queue.pool) as database:
@@ -207,8 +208,8 @@ async def ignored(queue: Queue, item: QueueItem) -> None:
     await queue.worker().claim()
 
 
-ABORT = ItemChange(is_abort=True, result="Order was canceled")
-EDIT = ItemChange(has_locale=True, locale="de")
+ABORT = QueueItemUpdate(status_id=5, result="Order was canceled")
+EDIT = QueueItemUpdate(locale="de")
 
 
 class TestChange:
@@ -222,12 +223,11 @@ class TestChange:
         item = await queue.schedule(locale="el", metadata={"questionnaire": {"transaction_id": "1"}})
         await prepare(queue, item)
         before = await queue.row(item)
-        whole = ItemChange(
+        whole = QueueItemUpdate(
             responder_channel_identifier=item.responder_channel_identifier,
-            has_locale=True,
             locale=item.locale,
             send_time=Moment(item.send_time, item.send_offset_minutes),
-            metadata=Changes({"transaction_id": "1"}),
+            metadata=MetadataGroups(questionnaire={"transaction_id": "1"}),
         )
 
         changed = await queue.change(item, whole)
@@ -336,7 +336,7 @@ class TestChange:
         item = await queue.schedule()
 
         with pytest.raises(errors.Invalid):
-            await queue.change(item, ItemChange(responder_channel_identifier="nobody"))
+            await queue.change(item, QueueItemUpdate(responder_channel_identifier="nobody"))
 
     async def test_edit_of_an_old_version(self, queue: Queue) -> None:
         item = await queue.schedule()
@@ -361,12 +361,11 @@ class TestChange:
 
         edited = await queue.change(
             item,
-            ItemChange(
+            QueueItemUpdate(
                 responder_channel_identifier="Bob@example.com",
-                has_locale=True,
                 locale=None,
                 send_time=Moment(send_time, 330),
-                metadata=Changes({"a": None, "b": "4", "d": "5"}),
+                metadata=MetadataGroups(questionnaire={"a": None, "b": "4", "d": "5"}),
             ),
         )
 
@@ -394,13 +393,13 @@ class TestChange:
         await queue.worker().send(Retry("recipient", "busy", after_seconds=600))
         before = await queue.row(item)
 
-        edited = await queue.change(item, ItemChange(send_time=Moment(item.send_time - MINUTE, 0)))
+        edited = await queue.change(item, QueueItemUpdate(send_time=Moment(item.send_time - MINUTE, 0)))
 
         assert (before["due_time"], "retry", 1) == (edited.due_time, edited.reason, edited.attempts)
 
     async def test_edits_at_once_lose_nothing(self, queue: Queue) -> None:
         item = await queue.schedule()
-        changes = [ItemChange(metadata=Changes({str(number): "x"})) for number in range(8)]
+        changes = [QueueItemUpdate(metadata=MetadataGroups(questionnaire={str(number): "x"})) for number in range(8)]
 
         await asyncio.gather(*(queue.change(item, change) for change in changes))
 
@@ -532,12 +531,16 @@ class TestGet:
                 await service.get(database, caller=caller, place=ItemScope(item_id=item.item_id))
 
 
+def requested(address: str = "ann@example.com", *, external_reference: str | None = None) -> QueueItemRequest:
+    return QueueItemRequest(responder_channel_identifier=address, external_reference=external_reference)
+
+
 def new_item(queue: Queue, **values: object) -> NewItem:
     known: dict[str, object] = {
         "caller": queue.house.caller,
         "questionnaire_id": queue.house.questionnaire_id,
         "pipeline_id": queue.pipeline_id,
-        "responder_channel_identifier": "ann@example.com",
+        "request": requested(),
     }
     return NewItem(**{**known, **values})  # pyright: ignore[reportArgumentType]
 

@@ -6,7 +6,7 @@ from afterword import errors
 from afterword.db import Database
 from afterword.intake.batches import service
 from afterword.intake.batches.service import ROWS_MAX, Outcome
-from afterword.queue.request_reader import declared_for, schedule_requests_of
+from afterword.queue.request_reader import checked_rows, declared_for
 from afterword.queue.resources import BatchQuery, BatchResult, BatchRow, QueueItemRequest
 from afterword.web import problems
 from afterword.web.operations import Answer, Call, Routes
@@ -44,7 +44,7 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        rows=schedule_requests_of(call.body, declared=declared, is_strict=call.strict),
+        rows=checked_rows(call.body, declared=declared, is_strict=call.strict),
         on_conflict=query.on_conflict,
         atomic=query.atomic,
         secret=call.site.secret,

@@ -1,7 +1,7 @@
 """Puts thousands of items of one pipeline into the queue: each checked alone, all written with few statements."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -13,10 +13,10 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.intake.batches import store
-from afterword.intake.batches.store import NewItems
 from afterword.queue import store as queue_store
 from afterword.queue.deciding import service as deciding
-from afterword.queue.scheduler import Scheduler, ScheduleRequest, changed, editable, replaced
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import Scheduler, changed, editable, replaced
 from afterword.queue.service import ReferenceTaken, require_open, require_pending
 from afterword.queue.store import QueueItem
 
@@ -43,7 +43,7 @@ class _Batch:
     db: Database
     caller: Caller
     scheduler: Scheduler
-    rows: Sequence[ScheduleRequest | errors.Invalid]
+    rows: Sequence[QueueItemRequest | errors.Invalid]
     outcomes: list[Outcome | None]
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
 
@@ -62,7 +62,7 @@ async def schedule_batch(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    rows: Sequence[ScheduleRequest | errors.Invalid],
+    rows: Sequence[QueueItemRequest | errors.Invalid],
     on_conflict: Policy,
     atomic: bool,
     secret: bytes,
@@ -100,9 +100,7 @@ async def _check_all(batch: _Batch) -> None:
         try:
             if isinstance(row, errors.Invalid):
                 raise row
-            batch.scheduler.schedule(
-                row.responder_channel_identifier, row.locale, row.send_time, item_id="", created_time=now
-            )
+            batch.scheduler.schedule(row, item_id="", created_time=now)
         except errors.Refusal as refusal:
             outcomes.append(Outcome(refusal.status, refusal=refusal))
         else:
@@ -122,10 +120,10 @@ async def _insert(batch: _Batch) -> None:
     flight: asyncio.Task[None] | None = None
     try:
         for start in range(0, len(order), ROWS_A_STATEMENT):
-            places, items = await _prepared(batch, order[start : start + ROWS_A_STATEMENT], seen)
+            places, documents = await _prepared(batch, order[start : start + ROWS_A_STATEMENT], seen)
             if flight is not None:
                 await flight
-            flight = asyncio.create_task(_write(batch, places, items))
+            flight = asyncio.create_task(_write(batch, places, documents))
         if flight is not None:
             await flight
     finally:
@@ -134,17 +132,19 @@ async def _insert(batch: _Batch) -> None:
             await asyncio.gather(flight, return_exceptions=True)
 
 
-def _reference_of(row: ScheduleRequest | errors.Invalid) -> str:
+def _reference_of(row: QueueItemRequest | errors.Invalid) -> str:
     return "" if isinstance(row, errors.Invalid) else row.external_reference or ""
 
 
-async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tuple[list[int], NewItems]:
-    """The columns of those rows that are good and the first with their reference."""
-    now, slot_of = batch.scheduler.intake.now, batch.scheduler.schedule
-    new_ids = ids.ordered_many(now, len(places))
+async def _prepared(
+    batch: _Batch, places: Sequence[int], seen: set[str]
+) -> tuple[list[int], list[Mapping[str, object]]]:
+    """The documents of those rows that are good and the first with their reference."""
+    now, document_of = batch.scheduler.intake.now, batch.scheduler.document
+    item_ids, event_ids = ids.ordered_many(now, len(places)), ids.ordered_many(now, len(places))
     good: list[int] = []
-    slots: list[Any] = []
-    for turn, place in enumerate(places):
+    documents: list[Mapping[str, object]] = []
+    for turn, (place, item_id, event_id) in enumerate(zip(places, item_ids, event_ids, strict=True)):
         if turn % ROWS_A_TURN == 0:
             await asyncio.sleep(0)
         row = batch.rows[place]
@@ -155,53 +155,24 @@ async def _prepared(batch: _Batch, places: Sequence[int], seen: set[str]) -> tup
         if reference is not None and reference in seen:
             batch.taken.append(place)
             continue
-        identifier, locale = row.responder_channel_identifier, row.locale
         try:
-            schedule = slot_of(identifier, locale, row.send_time, item_id=new_ids[turn], created_time=now)
+            document = document_of(row, item_id=item_id, event_id=event_id, caller=batch.caller, source="bulk")
         except errors.Refusal as refusal:
             batch.outcomes[place] = Outcome(refusal.status, refusal=refusal)
             continue
         if reference is not None:
             seen.add(reference)
         good.append(place)
-        slots.append((
-            new_ids[turn], identifier, schedule.address_key, locale, row.metadata.as_stored, schedule.send_time,
-            schedule.send_offset_minutes, schedule.due_time, schedule.not_after, reference,
-        ))  # fmt: skip
-    columns: list[Any] = [list(column) for column in zip(*slots, strict=True)] or [[] for _ in range(10)]
-    return good, NewItems(
-        item_ids=columns[0],
-        event_ids=ids.ordered_many(now, len(good)),
-        identifiers=columns[1],
-        address_keys=columns[2],
-        locales=columns[3],
-        metadata=columns[4],
-        send_times=columns[5],
-        send_offsets_minutes=columns[6],
-        due_times=columns[7],
-        not_after=columns[8],
-        external_references=columns[9],
-    )
+        documents.append(document)
+    return good, documents
 
 
-async def _write(batch: _Batch, places: Sequence[int], items: NewItems) -> None:
+async def _write(batch: _Batch, places: Sequence[int], documents: Sequence[Mapping[str, object]]) -> None:
     if not places:
         return
-    scheduler, caller = batch.scheduler, batch.caller
-    inserted = await store.insert_items(
-        batch.db,
-        organization_id=caller.organization_id,
-        questionnaire_id=scheduler.intake.questionnaire_id,
-        pipeline_id=scheduler.intake.pipeline_id,
-        test=caller.test,
-        limited=bool(caller.application_ids),
-        attempts_max=scheduler.attempts_max,
-        resend_after_seconds=scheduler.resend_after_seconds,
-        created_by=caller.actor_id or None,
-        actor_kind=caller.actor_kind,
-        items=items,
-    )
-    for place, item_id in zip(places, items.item_ids, strict=True):
+    inserted = await store.insert_items(batch.db, documents=documents)
+    for place, document in zip(places, documents, strict=True):
+        item_id = str(document["item_id"])
         if item_id in inserted:
             batch.outcomes[place] = Outcome(201, item_id)
         else:
@@ -257,7 +228,7 @@ async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     return held | others
 
 
-def _edited(batch: _Batch, item: QueueItem, row: ScheduleRequest, edits: dict[str, dict[str, object]]) -> QueueItem:
+def _edited(batch: _Batch, item: QueueItem, row: QueueItemRequest, edits: dict[str, dict[str, object]]) -> QueueItem:
     """The item after this row; its document stands in `edits`, which are written once for all rows of an item."""
     require_pending(item)
     wanted = replaced(item, row)

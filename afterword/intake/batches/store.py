@@ -1,94 +1,24 @@
 """The SQL of many items of one pipeline at once: thousands of rows and their events a statement."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from afterword.db import Database
-from afterword.db.columns import as_document, qualified
-from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, QueueItem
+from afterword.db.columns import as_document, assigned, qualified, suffixed
+from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, TEXT_COLUMNS, QueueItem
+from afterword.queue.store import INSERTED_ITEMS
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _TOLD: Final = as_document(EVENT_COLUMNS, "i")
+_TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
+_TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
 
 
-class NewItems(msgspec.Struct, frozen=True, kw_only=True):
-    """New items of one pipeline, a list for each column that differs."""
-
-    item_ids: Sequence[str]
-    event_ids: Sequence[str]
-    identifiers: Sequence[str]
-    address_keys: Sequence[bytes]
-    locales: Sequence[str | None]
-    metadata: Sequence[Mapping[str, Any]]
-    send_times: Sequence[datetime]
-    send_offsets_minutes: Sequence[int]
-    due_times: Sequence[datetime]
-    not_after: Sequence[datetime]
-    external_references: Sequence[str | None]
-
-
-async def insert_items(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    pipeline_id: str,
-    test: bool,
-    limited: bool,
-    attempts_max: int,
-    resend_after_seconds: int | None,
-    created_by: str | None,
-    actor_kind: str,
-    items: NewItems,
+async def insert_items(  # any tenant: the documents name it
+    db: Database, *, documents: Sequence[Mapping[str, object]]
 ) -> set[str]:
-    """Insert items and their events, in one statement; the ids of those whose `external_reference` was free."""
-    rows = await db.fetch(
-        f"""with d as materialized (
-             select * from unnest($9::text[], $10::text[], $11::text[], $12::bytea[], $13::text[], $14::jsonb[],
-               $15::timestamptz[], $16::smallint[], $17::timestamptz[], $18::timestamptz[], $19::text[])
-             as d (item_id, event_id, identifier, address_key, locale, metadata, send_time, send_offset_minutes,
-               due_time, not_after, external_reference)),
-           item as (
-             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
-               responder_channel_identifier, address_key, locale, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, source, external_reference, limited, created_by,
-               updated_by)
-             select $1, item_id, $2, $3, $4, identifier, address_key, locale, metadata, send_time,
-               send_offset_minutes, due_time, not_after, $5, $6, 'bulk', external_reference, $20, $7,
-               $7
-             from d
-             on conflict do nothing
-             returning {ITEM_COLUMNS}),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               actor_kind, actor_id, test, data)
-             select $1, d.event_id, 'queue_item.created', $2, i.item_id, i.version, $8, $7, $4, {_TOLD}
-             from item i join d on d.item_id = i.item_id)
-           select item_id from item""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        test,
-        attempts_max,
-        resend_after_seconds,
-        created_by,
-        actor_kind,
-        items.item_ids,
-        items.event_ids,
-        items.identifiers,
-        items.address_keys,
-        items.locales,
-        items.metadata,
-        items.send_times,
-        items.send_offsets_minutes,
-        items.due_times,
-        items.not_after,
-        items.external_references,
-        limited,
-    )
+    """As `insert_items` of `queue/store.py`; the ids of those whose `external_reference` was free."""
+    rows = await db.fetch(f"{INSERTED_ITEMS} select item_id from item", documents)
     return {row["item_id"] for row in rows}
 
 
@@ -160,13 +90,13 @@ async def update_items(
     return await db.execute(
         f"""with d as materialized (
              select * from jsonb_to_recordset($4::jsonb) as d (item_id text, event_id text,
-               responder_channel_identifier text, address_key text, locale text, metadata jsonb,
+               responder_channel_identifier text, address_key text, {_TEXTS_TYPED}, metadata jsonb,
                send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
                reason text, result text)),
            changed as (
              update queue_item i
              set responder_channel_identifier = d.responder_channel_identifier,
-               address_key = decode(d.address_key, 'hex'), locale = d.locale, metadata = d.metadata,
+               address_key = decode(d.address_key, 'hex'), {_TEXTS_ASSIGNED}, metadata = d.metadata,
                send_time = d.send_time, send_offset_minutes = d.send_offset_minutes, due_time = d.due_time,
                not_after = d.not_after, reason = d.reason, result = d.result, limited = i.limited or $5,
                trace = case when d.reason is null then null else i.trace end,

@@ -8,7 +8,7 @@ from afterword.db import Database
 from afterword.intake.batches.service import ROWS_MAX
 from afterword.intake.dry_runs import service
 from afterword.intake.dry_runs.service import Foreseen
-from afterword.queue.request_reader import declared_for, schedule_requests_of
+from afterword.queue.request_reader import checked_rows, declared_for
 from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, check_of
 from afterword.web import problems
 from afterword.web.operations import Answer, Call, Routes
@@ -47,7 +47,7 @@ async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        rows=schedule_requests_of(call.body, declared=declared, is_strict=call.strict),
+        rows=checked_rows(call.body, declared=declared, is_strict=call.strict),
         on_conflict=query.on_conflict,
         site=call.site,
     )

@@ -33,12 +33,13 @@ from afterword.queue.deciding import service as deciding
 from afterword.queue.deciding.service import Forecast
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
-from afterword.queue.scheduler import Schedule, Scheduler, ScheduleRequest
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import Schedule, Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
 
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
 
-Row = ScheduleRequest | errors.Refusal
+Row = QueueItemRequest | errors.Refusal
 
 
 class Thought(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +83,7 @@ async def simulate(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    rows: Sequence[ScheduleRequest | errors.Invalid],
+    rows: Sequence[QueueItemRequest | errors.Invalid],
     on_conflict: Policy,
     site: Site,
 ) -> list[Foreseen]:
@@ -127,10 +128,10 @@ async def simulate(
 
 
 async def _taken(
-    db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[ScheduleRequest | errors.Invalid]
+    db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[QueueItemRequest | errors.Invalid]
 ) -> dict[str, str | None]:
     """The rows' references that live items have, and which item waits under each."""
-    wanted = {row.external_reference for row in rows if isinstance(row, ScheduleRequest) and row.external_reference}
+    wanted = {row.external_reference for row in rows if isinstance(row, QueueItemRequest) and row.external_reference}
     if not wanted:
         return {}
     found = await bulk_store.list_items_by_reference(
@@ -146,7 +147,7 @@ async def _taken(
 
 async def _thoughts(
     scheduler: Scheduler,
-    rows: Sequence[ScheduleRequest | errors.Invalid],
+    rows: Sequence[QueueItemRequest | errors.Invalid],
     taken: dict[str, str | None],
     *,
     refuses: bool,
@@ -161,9 +162,7 @@ async def _thoughts(
             found.append(row)
             continue
         try:
-            schedule = scheduler.schedule(
-                row.responder_channel_identifier, row.locale, row.send_time, item_id=new_ids[place], created_time=now
-            )
+            schedule = scheduler.schedule(row, item_id=new_ids[place], created_time=now)
         except errors.Refusal as refusal:
             found.append(refusal)
             continue
@@ -178,7 +177,7 @@ async def _thoughts(
     return found
 
 
-def _thought(scheduler: Scheduler, row: ScheduleRequest, schedule: Schedule, item_id: str) -> Thought:
+def _thought(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, item_id: str) -> Thought:
     return Thought(
         organization_id=scheduler.intake.organization_id,
         item_id=item_id,
@@ -186,7 +185,7 @@ def _thought(scheduler: Scheduler, row: ScheduleRequest, schedule: Schedule, ite
         pipeline_id=scheduler.intake.pipeline_id,
         responder_channel_identifier=row.responder_channel_identifier,
         address_key=schedule.address_key,
-        metadata=row.metadata.as_stored,
+        metadata=changes_of(row.metadata).as_stored,
         not_after=schedule.not_after,
         locale=row.locale,
         due_time=schedule.due_time,

@@ -27,9 +27,8 @@ from afterword.intake.imports import store
 from afterword.intake.imports.store import Counts, Import, ImportRow
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.queue.request_reader import schedule_requests_of
+from afterword.queue.request_reader import checked_rows
 from afterword.queue.resources import QueueItemRequest
-from afterword.queue.scheduler import ScheduleRequest
 from afterword.queue.service import ReferenceTaken
 from afterword.web import body
 from afterword.web.scalars import Context
@@ -258,7 +257,7 @@ class _Table:
 
 async def _wishes(
     db: Database, *, table: _Table, rows: Rows, context: Context
-) -> tuple[list[ScheduleRequest | errors.Invalid], list[str | None]]:
+) -> tuple[Sequence[QueueItemRequest | errors.Invalid], list[str | None]]:
     """The wish of each row, or what is wrong with it; and its reference, where that can be one."""
     declared = await metadata_service.declared_of(
         db, organization_id=table.organization_id, questionnaire_id=table.questionnaire_id
@@ -278,7 +277,7 @@ async def _wishes(
         context.wrong = []
         read_row = body.collect(QueueItemRequest, document, context)
         requests.append(errors.Invalid.of(*context.wrong) if read_row is None else read_row)
-    return schedule_requests_of(requests, declared=declared, is_strict=table.strict), references
+    return checked_rows(requests, declared=declared, is_strict=table.strict), references
 
 
 async def _known(
@@ -297,7 +296,7 @@ async def _known(
 
 
 async def _scheduled(
-    db: Database, *, job: Import, rows: Sequence[ScheduleRequest | errors.Invalid], secret: bytes
+    db: Database, *, job: Import, rows: Sequence[QueueItemRequest | errors.Invalid], secret: bytes
 ) -> list[Outcome]:
     """Put the rows into the queue as a batch does; of a dry run nothing stays."""
     outcomes: list[Outcome] = []

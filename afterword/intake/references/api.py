@@ -8,7 +8,7 @@ from afterword.db import Database
 from afterword.intake.references import service
 from afterword.intake.references.service import Reference
 from afterword.queue import store
-from afterword.queue.request_reader import declared_for, schedule_request_of
+from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
 from afterword.web.operations import Answer, Call, Routes
 
@@ -52,7 +52,7 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
     item, is_new = await service.put(
         db,
         reference=_reference(call),
-        request=schedule_request_of(call.body, declared=declared, is_strict=call.strict),
+        request=checked(call.body, declared=declared, is_strict=call.strict),
         check_version=call.check_version,
         is_expected=call.if_match is not None,
         secret=call.site.secret,

@@ -4,13 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.intake.references import store
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service as queue
-from afterword.queue.scheduler import ScheduleRequest
+from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import NewItem, ReferenceTaken
 from afterword.queue.store import QueueItem
 
@@ -51,7 +53,7 @@ async def put(
     db: Database,
     *,
     reference: Reference,
-    request: ScheduleRequest,
+    request: QueueItemRequest,
     check_version: Callable[[int], None],
     is_expected: bool,
     secret: bytes,
@@ -100,14 +102,10 @@ async def _require_pipeline(db: Database, reference: Reference) -> None:
         raise errors.NotFound("There is no such thing here.")
 
 
-def _new(reference: Reference, request: ScheduleRequest) -> NewItem:
+def _new(reference: Reference, request: QueueItemRequest) -> NewItem:
     return NewItem(
         caller=reference.caller,
         questionnaire_id=reference.questionnaire_id,
         pipeline_id=reference.pipeline_id,
-        responder_channel_identifier=request.responder_channel_identifier,
-        locale=request.locale,
-        send_time=request.send_time,
-        metadata=request.metadata,
-        external_reference=reference.external_reference,
+        request=msgspec.structs.replace(request, external_reference=reference.external_reference),
     )

@@ -16,7 +16,6 @@ from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts, Kind, Scope
-from afterword.core.questionnaires.metadata import Changes
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -31,8 +30,10 @@ from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import service as queue
+from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import NewItem, ReferenceTaken
 from afterword.queue.store import QueueItem
+from afterword.web.fields import MetadataGroups
 
 SEQUENCES_MAX: Final = 100  # of an organization
 READER: Final = "sequences"
@@ -267,9 +268,11 @@ def _new(step: _Step) -> NewItem:
         caller=installation(rule.organization_id),
         questionnaire_id=step.target.questionnaire_id,
         pipeline_id=rule.pipeline_id,
-        responder_channel_identifier=source.identifier,
-        locale=source.locale,
-        metadata=Changes(questionnaire=dict(source.metadata)),
+        request=QueueItemRequest(
+            responder_channel_identifier=source.identifier,
+            locale=source.locale,
+            metadata=MetadataGroups(questionnaire=dict(source.metadata)),
+        ),
         previous_questionnaire_instance_id=source.instance_id,
         sequence_id=rule.sequence_id,
         source="sequence",

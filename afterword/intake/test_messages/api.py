@@ -11,7 +11,7 @@ from afterword.db import Pool
 from afterword.intake.test_messages import service, store
 from afterword.intake.test_messages.resources import TestSend
 from afterword.intake.test_messages.store import Finding, TestMessage
-from afterword.queue.request_reader import declared_for, schedule_request_of
+from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import QueueItemRequest
 from afterword.web.operations import ACT_SECONDS_MAX, Answer, Call, Routes
 
@@ -36,7 +36,7 @@ routes = Routes(tag="Pipelines")
 )
 async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     declared = await declared_for(call, db.on_demand(pool), questionnaire_id=call.ids["questionnaire_id"])
-    request = schedule_request_of(call.body, declared=declared, is_strict=call.strict)
+    request = checked(call.body, declared=declared, is_strict=call.strict)
     async with db.transaction(pool) as database:
         trial, finding = await service.ask(
             database,

@@ -26,7 +26,8 @@ from afterword.messages import composing, email
 from afterword.messages.context import MessageContext
 from afterword.questionnaires import store as questionnaires_store
 from afterword.queue.lanes import store as lanes_store
-from afterword.queue.scheduler import ScheduleRequest
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import changes_of
 from afterword.responders import store as responders_store
 
 MARK: Final = "[Test] "
@@ -59,7 +60,7 @@ async def ask(
     caller: Caller,
     questionnaire_id: str,
     pipeline_id: str,
-    request: ScheduleRequest,
+    request: QueueItemRequest,
     site: Site,
     now: datetime,
 ) -> tuple[TestMessage, Finding | None]:
@@ -71,9 +72,7 @@ async def ask(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
     organization_id, channel_id = caller.organization_id, scheduler.intake.channel_id
-    schedule = scheduler.schedule(
-        request.responder_channel_identifier, request.locale, None, item_id=email.SAMPLE_ID, created_time=now
-    )
+    schedule = scheduler.schedule(request, item_id=email.SAMPLE_ID, created_time=now)
     await _require_turn(db, organization_id=organization_id, now=now)
     reached = (
         await simulation_store.list_reached(
@@ -89,7 +88,7 @@ async def ask(
         db, organization_id=organization_id, version_id=settings.stamp.published_version_id or ""
     )
     wanted = request.locale or settings.pipeline.locale or (reached and reached.locale)
-    stored = request.metadata.as_stored
+    stored = changes_of(request.metadata).as_stored
     trial = TestMessage(
         organization_id=organization_id,
         trial_id=ids.ordered(now),

@@ -14,6 +14,7 @@ from afterword.instances import store as instances_store
 from afterword.privacy.rows import store
 from afterword.privacy.subjects.store import Person, Walked
 from afterword.questionnaires.metadata import service as metadata
+from afterword.queue.records import TEXTS
 
 WALK_EVENTS_MAX: Final = 5_000
 WALK_KEYS_MAX: Final = 500
@@ -25,7 +26,7 @@ ERASED: Final = "erased"
 
 ITEM_BLANKS: Final[Mapping[str, Any]] = {
     "responder_channel_identifier": ERASED,
-    "locale": None,
+    **dict.fromkeys(TEXTS),
     "result": None,
     "external_reference": None,
     "trace": None,

@@ -5,10 +5,14 @@ column whether it can hold a person, and next to it stands here what is done abo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from afterword.db import Database
+from afterword.db.columns import suffixed
 from afterword.privacy.subjects.store import Person, Walked
+from afterword.queue.records import TEXT_COLUMNS
+
+_TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
 # walks -----------------------------------------------------------------------------------------------------------
@@ -233,9 +237,9 @@ async def delete_references(db: Database, *, organization_id: str, item_ids: Seq
 async def update_items(db: Database, *, organization_id: str, item_ids: Sequence[str], salt: bytes) -> int:
     """Leave of ended items what happened and when; in place of the address its hash under a key that is thrown away."""
     return await db.execute(
-        """update queue_item
+        f"""update queue_item
            set responder_channel_identifier = 'erased:' || encode(sha256($3::bytea || address_key), 'hex'),
-             address_key = sha256($3::bytea || address_key), locale = null, metadata = '{}', result = null,
+             address_key = sha256($3::bytea || address_key), {_TEXTS_REMOVED}, metadata = '{{}}', result = null,
              trace = null, external_reference = null, anonymized_time = now(), version = version + 1,
              updated_time = greatest(updated_time, now())
            where organization_id = $1 and item_id = any($2) and status > 3 and anonymized_time is null""",

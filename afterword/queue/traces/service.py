@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import LeafResult
-from afterword.core.questionnaires.metadata import KINDS, Changes
+from afterword.core.questionnaires.metadata import KINDS
 from afterword.core.scheduling.decisions import Check, Verdict
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.core.text import locales
@@ -22,9 +22,12 @@ from afterword.queue import service as queue
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
+from afterword.queue.records import TEXTS
+from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
+from afterword.web.fields import MetadataGroups
 
 REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
 
@@ -105,10 +108,12 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
             caller=caller,
             questionnaire_id=item.questionnaire_id,
             pipeline_id=item.pipeline_id,
-            responder_channel_identifier=item.responder_channel_identifier,
-            locale=item.locale,
-            send_time=Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone))),
-            metadata=Changes(*(dict[str, str | None](item.metadata.get(kind, {})) for kind in KINDS)),
+            request=QueueItemRequest(
+                **{name: getattr(item, name) for name in TEXTS},
+                responder_channel_identifier=item.responder_channel_identifier,
+                send_time=Moment(instant, times.offset_minutes_at(instant, times.zone_of(caller.time_zone))),
+                metadata=MetadataGroups(**{kind: dict[str, str | None](item.metadata.get(kind, {})) for kind in KINDS}),
+            ),
             previous_item_id=item.item_id,
             previous_questionnaire_instance_id=item.previous_questionnaire_instance_id,
             source="repetition",

@@ -22,6 +22,7 @@ import pytest
 from afterword import db, embedded
 from afterword.pipelines import service as pipelines
 from afterword.queue import service as queue
+from afterword.queue.resources import QueueItemRequest
 from afterword.worker.pace import POOL_SIZE
 from tests.channels.sink import Fault, Phase, Sink
 from tests.conftest import EMAIL, FIGURE, House, build_house
@@ -332,7 +333,7 @@ class Rig:
             caller=house.caller,
             questionnaire_id=house.questionnaire_id,
             pipeline_id=pipeline_id,
-            responder_channel_identifier=f"person{number}@example.com",
+            request=QueueItemRequest(responder_channel_identifier=f"person{number}@example.com"),
         )
 
 

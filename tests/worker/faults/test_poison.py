@@ -16,6 +16,7 @@ from afterword.app import create_app
 from afterword.core.scheduling.statuses import Item
 from afterword.core.wire.times import Moment
 from afterword.queue import service as queue
+from afterword.queue.resources import QueueItemRequest
 from afterword.worker.sender import STUCK_EXIT_CODE
 from tests import machine
 from tests.conftest import SITE, House, settled
@@ -128,8 +129,7 @@ class Scene:
                     caller=house.caller,
                     questionnaire_id=house.questionnaire_id,
                     pipeline_id=pipeline_id,
-                    responder_channel_identifier=address,
-                    send_time=send_time,
+                    request=QueueItemRequest(responder_channel_identifier=address, send_time=send_time),
                 )
                 for address in addresses
             ]
