@@ -1,1 +1,1 @@
-"""Alerts: rules over responses, the cases that they open, their statuses and comments, and who is told."""
+"""Alerts: rules over responses, the cases that they open, their statuses and comments, and notifications."""

@@ -1,9 +1,10 @@
-"""The HTTP door of alerts, their statuses, cases and comments: fields in, fields out."""
+"""The HTTP routes of alerts, their statuses, cases and comments."""
 
 import re
 from typing import Any, Final
 
 from afterword import errors
+from afterword.alerts import status_deletion
 from afterword.alerts.cases import service as cases
 from afterword.alerts.cases import store as cases_store
 from afterword.alerts.notifications import api as notifications_api
@@ -226,7 +227,7 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     body=AlertCommentUpdate,
     answer=AlertComment,
     summary="Update comment",
-    description="Only whoever wrote it may.",
+    description="Only its author may.",
 )
 async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> Answer:
     comment = await cases.update_comment(
@@ -242,7 +243,7 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
 
 
 @instance_routes.delete(
-    COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only whoever wrote it may."
+    COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
 async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
     await cases.delete_comment(
@@ -323,14 +324,14 @@ async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> An
     STATUS,
     scope="Alert Status.Delete",
     summary="Delete Alert Status",
-    description="While alerts or cases have it, `move_to` says which status they get.",
+    description="While alerts or cases have it, `move_to` is the status that they get.",
     query=AlertStatusDeletion,
     texts=("status_id",),
     refusals=("system_status", "in_use"),
 )
 async def delete_alert_status(call: Call[None], db: Database) -> Answer:
     query: AlertStatusDeletion = call.query
-    await statuses.delete(
+    await status_deletion.delete_status(
         db,
         caller=call.caller,
         status_id=_status_id(call),
@@ -345,7 +346,7 @@ routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.rout
 
 
 def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
-    """The columns that a body names; lists of ids without repeats."""
+    """The columns in the body; lists of ids without duplicates."""
     columns = body.named()
     if columns.pop("chat_urls", None):
         message = "This release delivers to no chat; leave the list empty."
@@ -357,7 +358,6 @@ def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
 
 
 def _status_id(call: Call[Any]) -> int:
-    """The number in the path."""
     text = call.ids["status_id"]
     if not _NUMBER.match(text):
         raise errors.NotFound("There is no such alert status.")

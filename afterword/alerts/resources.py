@@ -1,4 +1,4 @@
-"""What alerts, their statuses, cases and comments are on the wire."""
+"""The request and answer structs of alerts, their statuses, cases and comments."""
 
 from typing import Annotated, Any, Literal
 
@@ -42,7 +42,7 @@ class AlertRequest(fields.Request):
 
 
 class AlertUpdate(fields.Request):
-    """What of a rule may change; cases that are there stay as they are."""
+    """Changes of a rule; existing cases stay as they are."""
 
     title: fields.Text200 | UnsetType = UNSET
     description: fields.Text2000 | UnsetType | None = UNSET
@@ -60,7 +60,7 @@ class AlertUpdate(fields.Request):
 
 
 class Alert(fields.Resource):
-    """A rule over responses, or over figures, and what the cases that it opens begin with."""
+    """A rule over responses, or over figures, with the initial values of the cases that it opens."""
 
     alert_id: fields.Id
     organization_id: fields.Id
@@ -98,7 +98,7 @@ class AlertStatusRequest(fields.Request):
 
 
 class AlertStatusUpdate(fields.Request):
-    """What of an own status may change; `closing` only while nothing has it."""
+    """Changes of an own status; `closing` only while no alert or case has it."""
 
     title: fields.Text100 | UnsetType = UNSET
     color: Color | UnsetType = UNSET
@@ -108,13 +108,13 @@ class AlertStatusUpdate(fields.Request):
 
 
 class AlertStatusDeletion(fields.Request):
-    """Which status everything with the deleted one gets."""
+    """The status for the alerts and cases that have the deleted one."""
 
     move_to: StatusId | UnsetType = UNSET
 
 
 class AlertStatus(fields.Resource):
-    """How far a case has come. `closing`: a case in it is done. `system`: the product's own, which stays as it is."""
+    """The status of a case. `closing`: a case in it is done. `system`: the product's own, which cannot be changed."""
 
     status_id: int
     title: str
@@ -131,7 +131,7 @@ class AlertStatus(fields.Resource):
 
 
 class AlertInstanceUpdate(fields.Request):
-    """What of a case may change."""
+    """Changes of a case."""
 
     status_id: StatusId | UnsetType = UNSET
     assigned_user_id: fields.Id | UnsetType | None = UNSET
@@ -140,7 +140,7 @@ class AlertInstanceUpdate(fields.Request):
 
 
 class AlertInstance(fields.Resource):
-    """A case that an alert opened. The response that it is about is null where a daily figure opened it."""
+    """A case that an alert opened. Its response is null if a daily figure opened it."""
 
     alert_instance_id: fields.Id
     alert_id: fields.Id
@@ -169,13 +169,13 @@ class AlertCommentRequest(fields.Request):
 
 
 class AlertCommentUpdate(fields.Request):
-    """Another text of one's own comment."""
+    """The new text of the caller's own comment."""
 
     body: Text5000 | UnsetType = UNSET
 
 
 class AlertComment(fields.Resource):
-    """What somebody wrote about a case; `user_id` is null for a token of the organization."""
+    """A comment on a case; `user_id` is null for a token of the organization."""
 
     comment_id: fields.Id
     alert_instance_id: fields.Id

@@ -1,4 +1,4 @@
-"""What opens cases: responses, as the event log tells of them, and figures, as a daily job brings them."""
+"""Opening cases: for responses in the event log, and for the figures of a daily job."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from afterword.alerts.cases import store as cases_store
 from afterword.alerts.cases.store import Case
 from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
-from afterword.alerts.rules.store import Alert, Watching
+from afterword.alerts.rules.store import ActiveAlert, Alert
 from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
@@ -38,7 +38,7 @@ ResponseKey = tuple[str, str]  # organization_id, instance_id
 
 @dataclass(slots=True)
 class _Response:
-    """A response that events of a batch tell of."""
+    """A response in a batch of events."""
 
     organization_id: str
     instance_id: str
@@ -50,44 +50,44 @@ class _Response:
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """A response that an alert matched."""
+    """A response that matches an alert."""
 
     response: _Response
-    watching: Watching
+    active: ActiveAlert
     match: Match
 
 
 async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
-    """Read the next `limit` events of the log, open the cases that they call for, and mark completions as processed.
+    """Read the next `limit` events of the log, open cases, mark completions as processed; return the events passed.
 
-    How many events were passed; fewer than `limit` means that there are no more. In one transaction with the reader's
-    cursor, so each response counts once for an alert, whatever stops in between. Test responses open nothing.
+    A smaller count than `limit` means that there are no more. The cursor moves in the same transaction, so a response
+    counts once for an alert. Test responses open nothing.
     """
     return await events.handle_next(
-        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda told: _handle(db, told, now=now)
+        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda batch: _handle(db, batch, now=now)
     )
 
 
-async def _handle(db: Database, told: Sequence[Event], *, now: datetime) -> None:
-    responses = _responses_of(told)
+async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> None:
+    responses = _responses_of(batch)
     if responses:
         await _raise(db, responses=responses, now=now)
-    await cases.note_recoveries(
+    await cases.record_recoveries(
         db,
         recoveries=[
             (event.organization_id, event.data["instance_id"], event.data["item_id"])
-            for event in told
+            for event in batch
             if event.type == QUEUED and event.data["kind"] == "recovery"
         ],
         now=now,
     )
-    await cases.blank(
+    await cases.erase_answers(
         db,
-        responses=[_subject(event) for event in told if event.type == DELETED],
-        people=[_subject(event) for event in told if event.type == ERASED],
+        responses=[_subject(event) for event in batch if event.type == DELETED],
+        responders=[_subject(event) for event in batch if event.type == ERASED],
     )
     completed: defaultdict[str, list[str]] = defaultdict(list)
-    for event in told:
+    for event in batch:
         if event.type == COMPLETED and event.subject_id is not None:
             completed[event.organization_id].append(event.subject_id)
     for organization_id, instance_ids in completed.items():
@@ -95,23 +95,20 @@ async def _handle(db: Database, told: Sequence[Event], *, now: datetime) -> None
 
 
 async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
-    """Alerts with the trigger `schedule` that are due for their daily look, which counts as done with our commit.
-
-    Give each its figures with `raise_scheduled` in the same transaction.
-    """
+    """Claim daily alerts that are due. Call `raise_scheduled` for each in the same transaction."""
     return await rules.claim_scheduled(db, now=now, limit=limit)
 
 
 def metrics_of(alert: Alert) -> list[Metric]:
-    """The figures that a daily alert compares: subject (`metric:nps:{question_id}`) and window in days."""
+    """The figures in a daily alert's conditions: subject (`metric:nps:{question_id}`) and window in days."""
     return core_alerts.metrics_of(rules.read_conditions(alert.conditions))
 
 
 async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: datetime) -> bool:
-    """Compare the day's figures; whether a case was opened or counts once more. At most once a day.
+    """Compare the day's figures; return True if a case was opened or repeated. At most once a day.
 
-    `figures`: a value for each of `metrics_of(alert)`; None or absent is missing (below the minimum base), which no
-    comparison matches but `is_empty`, `not_equal` and `not_contains`.
+    `figures`: a value for each of `metrics_of(alert)`. None or absent (below the minimum base) matches only `is_empty`,
+    `not_equal` and `not_contains`.
     """
     node = rules.read_conditions(alert.conditions)
     if node is None:
@@ -119,7 +116,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     match = core_alerts.judge_figures(node, figures)
     cause = now.date().isoformat()
     key = (alert.organization_id, alert.alert_id, cause)
-    if not match.holds or await store.list_occurrences(db, wanted=[key]):
+    if not match.holds or await store.list_occurrences(db, keys=[key]):
         return False
     open_case = await _open_case_of(db, alert=alert, now=now)
     if open_case is None:
@@ -137,10 +134,10 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
 # Responses -----------------------------------------------------------------------------------------------------------
 
 
-def _responses_of(told: Sequence[Event]) -> dict[ResponseKey, _Response]:
-    """The responses to look at, each once, in the order in which they were first told of."""
+def _responses_of(batch: Sequence[Event]) -> dict[ResponseKey, _Response]:
+    """The responses to evaluate, each once, in the order of their first event."""
     found: dict[ResponseKey, _Response] = {}
-    for event in told:
+    for event in batch:
         triggers = TRIGGERS.get(event.type)
         is_edit_before_the_end = event.type == UPDATED and not event.data.get("finalized")
         if triggers is None or event.test or is_edit_before_the_end:
@@ -157,46 +154,48 @@ def _responses_of(told: Sequence[Event]) -> dict[ResponseKey, _Response]:
 
 
 def _time_of(event: Event) -> datetime:
-    """When it happened; an edit as old as the response that it edits: new alerts do not reach back."""
+    """The time of an event; of an edit the completion of its response, since new alerts do not apply to old ones."""
     completed = event.data.get("completed_time") if event.type == UPDATED else None
     return datetime.fromisoformat(completed) if isinstance(completed, str) else event.created_time
 
 
 async def _raise(db: Database, *, responses: Mapping[ResponseKey, _Response], now: datetime) -> None:
-    """Judge the responses by all alerts that look at them, and open a case, or count on an open one, for each match."""
+    """Evaluate the responses by their alerts; open a case, or repeat an open one, for each match."""
     wanted = await _candidates(db, responses=responses)
     facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
-    alerts = {watching.alert.alert_id: watching.alert for _, watching in wanted}
+    alerts = {active.alert.alert_id: active.alert for _, active in wanted}
     nodes = {alert_id: rules.read_conditions(alert.conditions) for alert_id, alert in alerts.items()}
     matched: list[_Matched] = []
-    for response, watching in wanted:
+    for response, active in wanted:
         known = facts.get((response.organization_id, response.instance_id))
         if known is None:
             continue  # deleted since
-        match = core_alerts.judge(nodes[watching.alert.alert_id], known)
+        match = core_alerts.judge(nodes[active.alert.alert_id], known)
         if match.holds:
-            matched.append(_Matched(response, watching, match))
+            matched.append(_Matched(response, active, match))
     if matched:
         await _open_or_repeat(db, matched=matched, now=now)
 
 
-async def _candidates(db: Database, *, responses: Mapping[ResponseKey, _Response]) -> list[tuple[_Response, Watching]]:
-    """Which alerts have to look at which responses: in force when it happened, and not matched by it before."""
+async def _candidates(
+    db: Database, *, responses: Mapping[ResponseKey, _Response]
+) -> list[tuple[_Response, ActiveAlert]]:
+    """The pairs of response and alert to evaluate: the alert was active at the time, and has not matched before."""
     questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses.values()}
-    looking: defaultdict[tuple[str, str], list[Watching]] = defaultdict(list)
-    for watching in await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires)):
-        looking[watching.alert.organization_id, watching.questionnaire_id].append(watching)
+    by_questionnaire: defaultdict[tuple[str, str], list[ActiveAlert]] = defaultdict(list)
+    for active in await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires)):
+        by_questionnaire[active.alert.organization_id, active.questionnaire_id].append(active)
     wanted = [
-        (response, watching)
+        (response, active)
         for response in responses.values()
-        for watching in looking[response.organization_id, response.questionnaire_id]
-        if watching.alert.trigger in response.triggers
-        and (response.last_time is None or watching.alert.since_time <= response.last_time)
+        for active in by_questionnaire[response.organization_id, response.questionnaire_id]
+        if active.alert.trigger in response.triggers
+        and (response.last_time is None or active.alert.since_time <= response.last_time)
     ]
     if not wanted:
         return []
-    keys = [(response.organization_id, watching.alert.alert_id, response.instance_id) for response, watching in wanted]
-    there = await store.list_occurrences(db, wanted=keys)
+    keys = [(response.organization_id, active.alert.alert_id, response.instance_id) for response, active in wanted]
+    there = await store.list_occurrences(db, keys=keys)
     return [pair for pair, key in zip(wanted, keys, strict=True) if key not in there]
 
 
@@ -212,19 +211,19 @@ async def _facts(db: Database, *, keys: set[ResponseKey]) -> dict[ResponseKey, F
 
 
 async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
-    """A repeat for the same responder counts on the open case, as long as its alert folds; all else is a new case."""
+    """Repeat the open case of the same responder while its alert folds; else open a new case."""
     open_cases = await _foldable(db, matched=matched, now=now)
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
     occurrences: list[Occurrence] = []
     for one in matched:
-        alert, response = one.watching.alert, one.response
+        alert, response = one.active.alert, one.response
         key = alert.organization_id, alert.alert_id, response.responder_id
         case = open_cases.get(key)
         if case is not None and core_alerts.folds(case.created_time, now=now, fold_hours=alert.fold_hours):
             repeats[case.organization_id, case.alert_instance_id] += 1
         else:
-            case = _case(alert, response=response, match=one.match, opens_closed=one.watching.opens_closed, now=now)
+            case = _case(alert, response=response, match=one.match, opens_closed=one.active.opens_closed, now=now)
             new.append(case)
             if case.resolved_time is None:
                 open_cases[key] = case
@@ -239,30 +238,29 @@ async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: dat
 async def _foldable(
     db: Database, *, matched: Sequence[_Matched], now: datetime
 ) -> dict[tuple[str, str, str | None], Case]:
-    """The newest open case of each folding alert and responder, locked."""
+    """Lock the newest open case of each folding alert and responder."""
     folding = [
-        (one.watching.alert.organization_id, one.watching.alert.alert_id, one.response.responder_id)
+        (one.active.alert.organization_id, one.active.alert.alert_id, one.response.responder_id)
         for one in matched
-        if one.watching.alert.fold_hours
+        if one.active.alert.fold_hours
     ]
     if not folding:
         return {}
-    hours = max(one.watching.alert.fold_hours for one in matched)
-    found = await cases_store.list_open_cases(db, wanted=folding, since=now - timedelta(hours=hours))
+    hours = max(one.active.alert.fold_hours for one in matched)
+    found = await cases_store.list_open_cases(db, keys=folding, since=now - timedelta(hours=hours))
     return {(case.organization_id, case.alert_id, case.responder_id): case for case in found}
 
 
 async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | None:
-    """The open case that a daily alert's match counts on."""
+    """The open case that a match of a daily alert repeats."""
     since = now - timedelta(hours=alert.fold_hours)
     if not alert.fold_hours:
         return None
-    found = await cases_store.list_open_cases(db, wanted=[(alert.organization_id, alert.alert_id, None)], since=since)
+    found = await cases_store.list_open_cases(db, keys=[(alert.organization_id, alert.alert_id, None)], since=since)
     return found[0] if found else None
 
 
 def _case(alert: Alert, *, response: _Response | None, match: Match, opens_closed: bool, now: datetime) -> Case:
-    """A new case, as its alert wants it to begin."""
     return Case(
         organization_id=alert.organization_id,
         alert_instance_id=ids.ordered(now),

@@ -1,4 +1,4 @@
-"""SQL of what alerts matched: one row for each response, or day of a schedule, and alert."""
+"""SQL of matches: one row for each alert and response, or day of a schedule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """An alert matched; `cause` is the instance_id, or the day of a schedule."""
+    """A match of an alert; `cause` is the instance_id, or the day of a schedule."""
 
     organization_id: str
     alert_id: str
@@ -18,17 +18,17 @@ class Occurrence:
 
 
 async def list_occurrences(  # any tenant: a batch of events serves many organizations
-    db: Database, *, wanted: Sequence[tuple[str, str, str]]
+    db: Database, *, keys: Sequence[tuple[str, str, str]]
 ) -> set[tuple[str, str, str]]:
-    """Those of the triples (organization, alert, cause) that are there."""
+    """The existing triples (organization, alert, cause) among `keys`."""
     rows = await db.fetch(
         """select o.organization_id, o.alert_id, o.cause
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, alert_id, cause)
              join alert_occurrence o on o.organization_id = b.organization_id and o.alert_id = b.alert_id
                and o.cause = b.cause""",
-        [organization_id for organization_id, _, _ in wanted],
-        [alert_id for _, alert_id, _ in wanted],
-        [cause for _, _, cause in wanted],
+        [organization_id for organization_id, _, _ in keys],
+        [alert_id for _, alert_id, _ in keys],
+        [cause for _, _, cause in keys],
     )
     return {(row["organization_id"], row["alert_id"], row["cause"]) for row in rows}
 
@@ -36,7 +36,7 @@ async def list_occurrences(  # any tenant: a batch of events serves many organiz
 async def insert_occurrences(  # any tenant: a batch of events serves many organizations
     db: Database, *, occurrences: Sequence[Occurrence], now: datetime
 ) -> None:
-    """Write down what matched. Raises Taken when one is there already: then nothing of this batch may stand."""
+    """Insert matches. Raises Taken if one exists already: then the batch must roll back."""
     await db.execute(
         """insert into alert_occurrence (organization_id, alert_id, cause, alert_instance_id, created_time)
            select organization_id, alert_id, cause, alert_instance_id, $5

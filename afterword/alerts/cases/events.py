@@ -1,4 +1,4 @@
-"""The events of alert instances: what became true, with the row, for doors to render."""
+"""The events of alert instances, with the row after the change, for handlers to render."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,10 +13,7 @@ _COLUMNS = tuple(Case.__dataclass_fields__)
 
 
 def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
-    """One event, of the caller, else of the worker.
-
-    What people answered is not in it: it stands in the response, and the log outlives its erasure.
-    """
+    """An event of the caller, or of the worker. Answers are left out, because the log outlives their erasure."""
     data: Mapping[str, Any] = {
         **{name: getattr(case, name) for name in _COLUMNS},
         "matched": [{**leaf, "actual": None} for leaf in case.matched],
@@ -36,7 +33,7 @@ def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None,
 
 
 def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> list[NewEvent]:
-    """What a change of a case tells: another assignee, another status, that it is done or open again."""
+    """The events of a change: another assignee, another status, resolved or reopened."""
     kinds: list[str] = []
     if after.assigned_user_id != before.assigned_user_id:
         kinds.append("assigned")

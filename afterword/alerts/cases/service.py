@@ -1,11 +1,11 @@
-"""What happens to alert instances: they open, repeat, are worked on, are done; and what is written about them."""
+"""Alert instances (cases): open, repeat, update, resolve; and the comments on them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NoReturn
 
 from afterword import errors, ids
-from afterword.alerts.cases import events as news
+from afterword.alerts.cases import events as case_events
 from afterword.alerts.cases import store
 from afterword.alerts.cases.store import Case, Comment
 from afterword.alerts.rules import service as rules
@@ -29,7 +29,7 @@ class TooManyToMove(errors.Conflict):
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str) -> Case:
-    """The case as the caller may see it; raises NotFound."""
+    """The case, if the caller may see it. Raises NotFound."""
     case = await store.get_case(
         db,
         organization_id=caller.organization_id,
@@ -49,30 +49,30 @@ async def update(
     now: datetime,
     expect: Expect | None = None,
 ) -> Case:
-    """Change status, assignee, severity or due time, as far as they are named.
+    """Change the named members among status, assignee, severity and due time.
 
-    A closing status sets `resolved_time` and `resolved_by`, any other takes them away. Raises NotFound, Invalid
+    A closing status sets `resolved_time` and `resolved_by`, any other clears them. Raises NotFound, Invalid
     (`unknown_id`), and what `expect` raises.
     """
     before = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=expect)
-    wanted = {name: changes.get(name, getattr(before, name)) for name in _SETTABLE}
+    columns = {name: changes.get(name, getattr(before, name)) for name in _SETTABLE}
     resolved_time, resolved_by = before.resolved_time, before.resolved_by
     application_id = await store.get_application_id(
         db, organization_id=before.organization_id, alert_id=before.alert_id
     )
-    if wanted["status_id"] != before.status_id:
-        status = await _status(db, before, wanted["status_id"], application_id=application_id or "")
+    if columns["status_id"] != before.status_id:
+        status = await _status(db, before, columns["status_id"], application_id=application_id or "")
         if not status.closing:
             resolved_time = resolved_by = None
         elif resolved_time is None:
             resolved_time, resolved_by = now, caller.actor_id
-    if wanted["assigned_user_id"] not in {None, before.assigned_user_id}:
-        await _require_user(db, before, wanted["assigned_user_id"], application_id=application_id or "")
+    if columns["assigned_user_id"] not in {None, before.assigned_user_id}:
+        await _require_user(db, before, columns["assigned_user_id"], application_id=application_id or "")
     after = await store.update_case(
         db,
         organization_id=before.organization_id,
         alert_instance_id=alert_instance_id,
-        **wanted,
+        **columns,
         resolved_time=resolved_time,
         resolved_by=resolved_by,
         now=now,
@@ -81,54 +81,51 @@ async def update(
     if after is None:
         return before
     await _count(db, changed=[(after, before.resolved_time is not None)])
-    await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
+    await events.record(db, events=case_events.of_update(before, after, caller=caller, now=now))
     return after
 
 
 async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> None:
-    """Add new cases, count them with their alerts and tell of them."""
+    """Insert new cases, count them with their alerts and record their events."""
     if not cases:
         return
     await store.insert_cases(db, cases=cases)
     counts = [(case.organization_id, case.alert_id, int(case.resolved_time is None)) for case in cases]
     await rules.count(db, counts=counts, triggered_time=now)
-    await events.record(db, events=[news.event(case, "created", now=now) for case in cases])
+    await events.record(db, events=[case_events.event(case, "created", now=now) for case in cases])
 
 
 async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: datetime) -> None:
-    """Count repeats on open cases (organization, case) that the caller has locked, and tell of them."""
+    """Count repeats on open cases (organization, case) that the caller has locked, and record their events."""
     if not repeats:
         return
-    wanted = [(organization_id, case_id, more) for (organization_id, case_id), more in sorted(repeats.items())]
-    cases = await store.update_repeated(db, repeats=wanted, now=now)
+    triples = [(organization_id, case_id, more) for (organization_id, case_id), more in sorted(repeats.items())]
+    cases = await store.update_repeated(db, repeats=triples, now=now)
     await rules.count(db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now)
-    await events.record(db, events=[news.event(case, "repeated", now=now) for case in cases])
+    await events.record(db, events=[case_events.event(case, "repeated", now=now) for case in cases])
 
 
-async def note_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime) -> None:
-    """Say in the open cases of responses (organization, instance, item) which item follows them up; the first stays."""
+async def record_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime) -> None:
+    """Set the recovery item in the open cases of responses (organization, instance, item); a first one stays."""
     if recoveries:
         await store.update_recovered(db, recoveries=recoveries, now=now)
 
 
-async def blank(db: Database, *, responses: Sequence[tuple[str, str]], people: Sequence[tuple[str, str]]) -> None:
-    """Take out of cases what deleted responses answered; of erased people also what was written about them.
+async def erase_answers(
+    db: Database, *, responses: Sequence[tuple[str, str]], responders: Sequence[tuple[str, str]]
+) -> None:
+    """Remove the answers of deleted responses from cases, and the comments on cases of erased responders.
 
-    The cases themselves stay: that there was something to do, and that it was done, is no secret of the person.
+    The cases stay: they say nothing else about the person.
     """
-    if responses or people:
-        await store.update_matched_to_blank(db, responses=responses, people=people)
-    if people:
-        await store.delete_comments_on(db, people=people)
-
-
-async def is_status_used(db: Database, *, organization_id: str, status_id: int) -> bool:
-    """Whether a case has this status."""
-    return bool(await store.count_status_uses(db, organization_id=organization_id, status_id=status_id, limit=1))
+    if responses or responders:
+        await store.update_matched_to_blank(db, responses=responses, responders=responders)
+    if responders:
+        await store.delete_comments_on(db, responders=responders)
 
 
 async def move_status(db: Database, *, caller: Caller, status: Status, target: Status, now: datetime) -> None:
-    """Give the cases that have one status another, and tell of each. Raises TooManyToMove."""
+    """Move the cases with one status to another, and record an event of each. Raises TooManyToMove."""
     key: dict[str, Any] = {"organization_id": status.organization_id, "status_id": status.status_id}
     if await store.count_status_uses(db, **key, limit=STATUS_MOVES_MAX + 1) > STATUS_MOVES_MAX:
         raise TooManyToMove(f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first.")
@@ -142,19 +139,19 @@ async def move_status(db: Database, *, caller: Caller, status: Status, target: S
         updated_by=caller.actor_id,
     )
     await _count(db, changed=moved)
-    told = [
-        news.event(case, kind, now=now, caller=caller)
+    moves = [
+        case_events.event(case, kind, now=now, caller=caller)
         for case, was_resolved in moved
         for kind in ("status_changed", *_crossing(case, was_resolved=was_resolved))
     ]
-    await events.record(db, events=told)
+    await events.record(db, events=moves)
 
 
 # comments ------------------------------------------------------------------------------------------------------------
 
 
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
-    """Write about a case. Raises NotFound."""
+    """Comment on a case. Raises NotFound."""
     case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
     written = Comment(
         organization_id=case.organization_id,
@@ -169,8 +166,8 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     )
     await store.insert_comment(db, comment=written)
     after = await _count_comment(db, case, more=1, now=now)
-    told = news.event(after, "commented", now=now, caller=caller, comment_id=written.comment_id)
-    await events.record(db, events=[told])
+    event = case_events.event(after, "commented", now=now, caller=caller, comment_id=written.comment_id)
+    await events.record(db, events=[event])
     return written
 
 
@@ -184,7 +181,7 @@ async def update_comment(
     now: datetime,
     expect: Expect | None = None,
 ) -> Comment:
-    """Change one's own words. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     before = await _own_comment(
         db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
     )
@@ -210,7 +207,7 @@ async def delete_comment(
     now: datetime,
     expect: Expect | None = None,
 ) -> None:
-    """Take one's own words back. Raises NotFound, Forbidden (another's), and what `expect` raises."""
+    """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     written = await _own_comment(
         db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
     )
@@ -252,7 +249,7 @@ async def _require_user(db: Database, case: Case, user_id: str, *, application_i
 
 
 async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
-    """Keep the alerts' numbers of open cases; each case after the change, and whether it was resolved before."""
+    """Count the alerts' open cases anew; `changed`: each case after the change, and True if it was resolved before."""
     counts = [
         (case.organization_id, case.alert_id, 1 if case.resolved_time is None else -1)
         for case, was_resolved in changed
@@ -262,7 +259,7 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
 
 
 def _crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
-    """The event of a case that became done, or open again."""
+    """The event of a case that was resolved or reopened, if any."""
     if (case.resolved_time is not None) == was_resolved:
         return ()
     return ("reopened",) if was_resolved else ("resolved",)
@@ -282,7 +279,7 @@ async def _count_comment(db: Database, case: Case, *, more: int, now: datetime) 
 async def _own_comment(
     db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: Expect | None
 ) -> Comment:
-    # The case is locked, so its comments wait for each other.
+    # The case is locked, which also serializes changes of its comments.
     case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
     written = await store.get_comment(
         db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id

@@ -1,4 +1,4 @@
-"""SQL of alert instances, the cases that alerts open, and of the comments on them."""
+"""SQL of alert instances, the cases that alerts open, and of their comments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """An alert instance: something to look into, what it is about and how far it has come."""
+    """An alert instance: its response, status, assignee and matched conditions."""
 
     organization_id: str
     alert_instance_id: str
@@ -44,7 +44,7 @@ _CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """What somebody wrote about a case."""
+    """A comment on a case."""
 
     organization_id: str
     comment_id: str
@@ -70,7 +70,7 @@ async def get_case(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> Case | None:
-    """The case, unless its alert belongs to another application than these (none: any). Of test data there is none."""
+    """The case, if its alert belongs to one of these applications (none: any). Test data have no cases."""
     row = await db.fetch_row(
         f"""select {_CASE_COLUMNS_I} from alert_instance i
            where i.organization_id = $1 and i.alert_instance_id = $2 and not $4
@@ -86,7 +86,6 @@ async def get_case(
 
 
 async def get_case_locked(db: Database, *, organization_id: str, alert_instance_id: str) -> Case | None:
-    """The case, locked until the transaction ends."""
     row = await db.fetch_row(
         f"""select {_CASE_COLUMNS} from alert_instance
            where organization_id = $1 and alert_instance_id = $2 for no key update""",
@@ -97,7 +96,7 @@ async def get_case_locked(db: Database, *, organization_id: str, alert_instance_
 
 
 async def get_application_id(db: Database, *, organization_id: str, alert_id: str) -> str | None:
-    """The application of a case's alert, also of one that was removed since."""
+    """The application of a case's alert, also of a deleted one."""
     return await db.fetch_value(
         "select application_id from alert where organization_id = $1 and alert_id = $2", organization_id, alert_id
     )
@@ -106,7 +105,7 @@ async def get_application_id(db: Database, *, organization_id: str, alert_id: st
 async def list_cases(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Case]:
-    """A page of the organization's cases, of these applications (none: all). Of test data there is none."""
+    """A page of the organization's cases, of these applications (none: all). Test data have no cases."""
     rows = await db.fetch_list(
         f"""select {_CASE_COLUMNS_I} from alert_instance i
            where i.organization_id = $1 and not $3
@@ -124,7 +123,7 @@ async def list_cases(
 async def list_cases_of_alert(
     db: Database, *, organization_id: str, alert_id: str, test_only: bool, page: Page
 ) -> Rows[Case]:
-    """A page of one alert's cases. Of test data there is none."""
+    """A page of one alert's cases. Test data have no cases."""
     rows = await db.fetch_list(
         f"select {_CASE_COLUMNS} from alert_instance where organization_id = $1 and alert_id = $2 and not $3",
         organization_id,
@@ -136,12 +135,9 @@ async def list_cases_of_alert(
 
 
 async def list_open_cases(  # any tenant: a batch of events serves many organizations
-    db: Database, *, wanted: Sequence[tuple[str, str, str | None]], since: datetime
+    db: Database, *, keys: Sequence[tuple[str, str, str | None]], since: datetime
 ) -> list[Case]:
-    """The newest open case of each alert and responder (organization, alert, responder) since a time, locked.
-
-    Without a responder: the newest open one that has none.
-    """
+    """Lock the newest open case since `since` of each (organization, alert, responder); None: of no responder."""
     rows = await db.fetch(
         f"""select {_CASE_COLUMNS_I} from alert_instance i
            where (i.organization_id, i.alert_instance_id) in (
@@ -160,16 +156,16 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
                   order by c.created_time desc limit 1)) newest)
              and i.resolved_time is null
            order by i.organization_id, i.alert_instance_id for no key update of i""",
-        [organization_id for organization_id, _, _ in wanted],
-        [alert_id for _, alert_id, _ in wanted],
-        [responder_id for _, _, responder_id in wanted],
+        [organization_id for organization_id, _, _ in keys],
+        [alert_id for _, alert_id, _ in keys],
+        [responder_id for _, _, responder_id in keys],
         since,
     )
     return [_case(row) for row in rows]
 
 
 async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
-    """How many cases have this status; counting stops at `limit`."""
+    """Count the cases with this status; counting stops at `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select from alert_instance where organization_id = $1 and status_id = $2 limit $3) used""",
@@ -182,7 +178,7 @@ async def count_status_uses(db: Database, *, organization_id: str, status_id: in
 async def insert_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, cases: Sequence[Case]
 ) -> None:
-    """Add them as they are. Raises Dangling where an alert, status or user went meanwhile."""
+    """Insert them. Raises Dangling if an alert, status or user was deleted meanwhile."""
     await db.execute(
         """insert into alert_instance (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id,
              responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, created_time,
@@ -213,7 +209,7 @@ async def insert_cases(  # any tenant: a batch of events serves many organizatio
 async def update_repeated(  # any tenant: a batch of events serves many organizations
     db: Database, *, repeats: Sequence[tuple[str, str, int]], now: datetime
 ) -> list[Case]:
-    """Count repeats (organization, case, how many) on cases that the caller has locked; the rows after it."""
+    """Add repeats (organization, case, count) to cases that the caller has locked; return the new rows."""
     rows = await db.fetch(
         f"""update alert_instance i
            set occurrences = i.occurrences + b.more, version = i.version + 1,
@@ -243,7 +239,7 @@ async def update_case(
     now: datetime,
     updated_by: str,
 ) -> Case | None:
-    """Write what a client may set of a case that the caller has locked; None when that changes nothing."""
+    """Update a case that the caller has locked; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert_instance
            set status_id = $3, assigned_user_id = $4, severity = $5, due_time = $6, resolved_time = $7,
@@ -276,7 +272,7 @@ async def update_status_to(
     now: datetime,
     updated_by: str,
 ) -> list[tuple[Case, bool]]:
-    """Give at most `limit` cases that have one status another; each after the change, and whether it was resolved."""
+    """Move at most `limit` cases to another status; return each new row, and True if it was resolved before."""
     rows = await db.fetch(
         f"""with before as materialized (
              select alert_instance_id, resolved_time is not null as was_resolved from alert_instance
@@ -302,7 +298,7 @@ async def update_status_to(
 async def update_recovered(  # any tenant: a batch of events serves many organizations
     db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime
 ) -> int:
-    """Write the item (organization, instance, item) into the open cases of a response that have none; how many."""
+    """Set the item (organization, instance, item) in the open cases of a response that have none."""
     return await db.execute(
         """update alert_instance i
            set recovery_item_id = b.item_id, version = i.version + 1, updated_time = greatest(i.updated_time, $4)
@@ -317,9 +313,9 @@ async def update_recovered(  # any tenant: a batch of events serves many organiz
 
 
 async def update_matched_to_blank(  # any tenant: a batch of events serves many organizations
-    db: Database, *, responses: Sequence[tuple[str, str]], people: Sequence[tuple[str, str]]
+    db: Database, *, responses: Sequence[tuple[str, str]], responders: Sequence[tuple[str, str]]
 ) -> int:
-    """Take what was answered out of the cases of these responses and people, pairs with their organization."""
+    """Remove the answers from the cases of these responses and responders, pairs with their organization."""
     return await db.execute(
         """update alert_instance i
            set matched = (select coalesce(jsonb_agg(leaf || '{"actual": null}'), '[]')
@@ -335,14 +331,13 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
                join alert_instance c on c.organization_id = b.organization_id and c.responder_id = b.responder_id)""",
         [organization_id for organization_id, _ in responses],
         [instance_id for _, instance_id in responses],
-        [organization_id for organization_id, _ in people],
-        [responder_id for _, responder_id in people],
+        [organization_id for organization_id, _ in responders],
+        [responder_id for _, responder_id in responders],
     )
 
 
 # comments --------------------------------------------------------------------------------------------------------
 async def get_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> Comment | None:
-    """A comment on this case, or None."""
     row = await db.fetch_row(
         f"""select {_COMMENT_COLUMNS} from alert_comment
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3""",
@@ -354,7 +349,6 @@ async def get_comment(db: Database, *, organization_id: str, alert_instance_id: 
 
 
 async def list_comments(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Comment]:
-    """A page of the comments on a case."""
     rows = await db.fetch_list(
         f"select {_COMMENT_COLUMNS} from alert_comment where organization_id = $1 and alert_instance_id = $2",
         organization_id,
@@ -365,7 +359,6 @@ async def list_comments(db: Database, *, organization_id: str, alert_instance_id
 
 
 async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tenant: the comment names it
-    """Add it."""
     await db.execute(
         """insert into alert_comment (organization_id, comment_id, alert_instance_id, author_id, user_id, body,
              created_time, updated_time) values ($1, $2, $3, $4, $5, $6, $7, $7)""",
@@ -382,7 +375,7 @@ async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tena
 async def update_comment(
     db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str, body: str, now: datetime
 ) -> Comment | None:
-    """Write another text; None when it is the same, or the comment is gone."""
+    """Change the text; None if it is the same, or the comment is gone."""
     row = await db.fetch_row(
         f"""update alert_comment set body = $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and alert_instance_id = $2 and comment_id = $3 and body <> $4
@@ -397,7 +390,6 @@ async def update_comment(
 
 
 async def delete_comment(db: Database, *, organization_id: str, alert_instance_id: str, comment_id: str) -> int:
-    """Remove it."""
     return await db.execute(
         "delete from alert_comment where organization_id = $1 and alert_instance_id = $2 and comment_id = $3",
         organization_id,
@@ -407,9 +399,9 @@ async def delete_comment(db: Database, *, organization_id: str, alert_instance_i
 
 
 async def delete_comments_on(  # any tenant: a batch of events serves many organizations
-    db: Database, *, people: Sequence[tuple[str, str]]
+    db: Database, *, responders: Sequence[tuple[str, str]]
 ) -> int:
-    """Remove what was written about these people, pairs of organization and responder; the counts follow."""
+    """Delete the comments on cases of these (organization, responder); the counts follow."""
     return await db.execute(
         """with gone as (
              delete from alert_comment c
@@ -420,15 +412,15 @@ async def delete_comments_on(  # any tenant: a batch of events serves many organ
            update alert_instance i set comments_count = 0, version = i.version + 1
            from (select distinct * from gone) g
            where i.organization_id = g.organization_id and i.alert_instance_id = g.alert_instance_id""",
-        [organization_id for organization_id, _ in people],
-        [responder_id for _, responder_id in people],
+        [organization_id for organization_id, _ in responders],
+        [responder_id for _, responder_id in responders],
     )
 
 
 async def update_comments_count(
     db: Database, *, organization_id: str, alert_instance_id: str, more: int, now: datetime
 ) -> Case | None:
-    """Count a comment more or fewer; the case after it."""
+    """Add `more` to the count of comments; return the new row."""
     row = await db.fetch_row(
         f"""update alert_instance
            set comments_count = comments_count + $3, version = version + 1, updated_time = greatest(updated_time, $4)

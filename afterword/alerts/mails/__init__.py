@@ -1,1 +1,1 @@
-"""The mails that carry notices to users: gathered, claimed, sent by the worker, settled."""
+"""E-mails with notices to users: scheduled, claimed, sent by the worker, settled."""

@@ -1,4 +1,4 @@
-"""Composes the mail that tells a user what happened: short, plain, without anything confidential."""
+"""Composes a mail with notices for a user: short, plain, without anything confidential."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ SUBJECT_CHARACTERS_MAX = 200
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
-    """The mail in the user's language. One notice stands in the subject, of several their number."""
+    """The mail in the user's language. Its subject is the title of a single notice, else their count."""
     words = texts("notices", mail.locale)
     shown = [
         {

@@ -1,4 +1,4 @@
-"""What happens to the mails that carry notices: gathered until they are due, claimed, tried again, ended."""
+"""Mails with notices: schedule, claim, settle, prune."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -22,8 +22,8 @@ MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "refused", "retry"]
 
 
-async def gather(db: Database, *, wanted: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
-    """The mails that go to these users at these times, by the same keys; what is told until then joins them."""
+async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
+    """Return the ids of the mails to these users at these times; later notices join the same mails."""
     mails = [
         NewMail(
             organization_id=organization_id,
@@ -31,25 +31,25 @@ async def gather(db: Database, *, wanted: Iterable[MailKey], now: datetime) -> d
             user_id=user_id,
             due_time=due_time.astimezone(UTC),
         )
-        for organization_id, user_id, due_time in sorted(set(wanted))
+        for organization_id, user_id, due_time in sorted(set(keys))
     ]
     return await store.insert_mails(db, mails=mails, now=now) if mails else {}
 
 
 async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
-    """Take due mails for `LEASE_SECONDS`; those of workers that are gone come back first."""
+    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
     await store.reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
     return await store.claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
 
 
 async def settle(db: Database, *, outcomes: Sequence[tuple[Mail, Outcome, str]], now: datetime, jitter: float) -> None:
-    """Write what became of mails, and why where they were not sent; what may go later does, with growing waits."""
+    """Record the outcomes of mails, with the reason of a failure; `retry` waits longer each time."""
     settlements = [_settlement(mail, outcome, reason, now=now, jitter=jitter) for mail, outcome, reason in outcomes]
     await store.settle_mails(db, settlements=settlements, now=now)
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove what ended long ago."""
+    """Remove mails that ended more than `KEPT_DAYS` ago."""
     return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
 
 

@@ -1,4 +1,4 @@
-"""SQL of the mails that carry notices: claimed under a lease, sent, settled by whoever holds the epoch."""
+"""SQL of mails with notices: claimed under a lease, settled under its epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMail:
-    """A mail that a user is owed at a time."""
+    """A mail to insert, for a user at a time."""
 
     organization_id: str
     mail_id: str
@@ -22,7 +22,7 @@ class NewMail:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing that a mail tells."""
+    """One notice in a mail."""
 
     title: str
     body: str
@@ -31,7 +31,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """A claimed mail, with all that it is composed of. `email` is None for a user who is not active any more."""
+    """A claimed mail with its content. `email` is None for a user who is not active any more."""
 
     organization_id: str
     mail_id: str
@@ -46,7 +46,7 @@ class Mail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What became of a claimed mail: `sent`, `failed`, or `waiting` again until `due_time`."""
+    """The outcome of a claimed mail: `sent`, `failed`, or `waiting` until `due_time`."""
 
     organization_id: str
     mail_id: str
@@ -59,7 +59,7 @@ class Settlement:
 async def insert_mails(  # any tenant: a batch of events serves many organizations
     db: Database, *, mails: Sequence[NewMail], now: datetime
 ) -> dict[tuple[str, str, datetime], str]:
-    """The ids of the mails of these users and times: the one that is there and was not tried yet, else a new one."""
+    """Return the ids of the mails of these users and times: an existing untried one, else a new one."""
     rows = await db.fetch(
         """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
            select organization_id, mail_id, user_id, due_time, $5
@@ -79,7 +79,7 @@ async def insert_mails(  # any tenant: a batch of events serves many organizatio
 
 
 async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
-    """Take due mails, the longest due first; each attempt counts when it begins."""
+    """Claim due mails, the longest due first; an attempt counts when it begins."""
     rows = await db.fetch(
         """with due as materialized (
              select organization_id, mail_id from notice_mail
@@ -110,7 +110,7 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
 
 
 async def settle_mails(db: Database, *, settlements: Sequence[Settlement], now: datetime) -> int:
-    """Write what became of claimed mails; one that another holds by now is left alone."""
+    """Record the outcomes of claimed mails, unless the lease was lost."""
     return await db.execute(
         """update notice_mail m
            set state = b.state, due_time = coalesce(b.due_time, m.due_time), error = b.error, lease_until = null,
@@ -130,7 +130,7 @@ async def settle_mails(db: Database, *, settlements: Sequence[Settlement], now: 
 
 
 async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
-    """Put back mails whose holder is gone; one that was tried often enough ends."""
+    """Release mails with an expired lease; those without attempts left fail."""
     return await db.execute(
         """update notice_mail m
            set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
@@ -146,7 +146,7 @@ async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: i
 
 
 async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove mails that ended before a time; how many rows."""
+    """Remove mails that ended before a time; return the count."""
     return await db.execute(
         """delete from notice_mail where (organization_id, mail_id) in (
              select organization_id, mail_id from notice_mail

@@ -1,1 +1,1 @@
-"""What users are told: which events, of what they watch, on the web and by mail."""
+"""Notifications: events of watched things, for users, in the API and by e-mail."""

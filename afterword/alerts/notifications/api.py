@@ -1,4 +1,4 @@
-"""The HTTP door of notifications: what the token's user was told, and what the user wants to hear."""
+"""The HTTP routes of notifications and subscriptions of the token's user."""
 
 from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
@@ -18,22 +18,22 @@ from afterword.web.operations import Answer, Call, Routes
 routes = Routes(tag="Notifications")
 
 DEFAULTS: Final = (
-    "A type that is not named is told on the web, and by mail only new alert instances, plans and disabled webhooks. "
+    "A type that is not named is notified on the web, and by mail only new alert instances, plans, disabled webhooks. "
     "Types of single messages, responses and people (queue_item, questionnaire_instance, answer, responder, "
-    "suppression, tag) are told only to who names them."
+    "suppression, tag) are notified only if named."
 )
 
 Digest = Literal["none", "daily", "weekly"]
 
 
 class NotificationUpdate(fields.Request):
-    """Whether it was read."""
+    """Marks a notification as read, or as unread."""
 
     read: bool | UnsetType = UNSET
 
 
 class Notification(fields.Resource):
-    """One thing that a user was told. `link` is where the API has its subject."""
+    """A notification of an event to a user. `link` is the API path of its subject."""
 
     notification_id: fields.Id
     user_id: fields.Id
@@ -48,14 +48,14 @@ class Notification(fields.Resource):
 
 
 class NotificationWays(fields.Request):
-    """How a type of event is heard of."""
+    """The channels of one type of event."""
 
     web: bool
     email: bool
 
 
 class NotificationWatch(fields.Request):
-    """A thing that is followed."""
+    """A watched thing."""
 
     entity: Literal["organization", "application", "questionnaire", "alert", "user"]
     entity_id: fields.Id
@@ -65,7 +65,7 @@ Watches = Annotated[list[NotificationWatch], Meta(max_length=service.WATCHES_MAX
 
 
 class NotificationSubscriptionRequest(fields.Request):
-    """All that a user wants to hear; what is left out is as it was at the beginning."""
+    """The whole subscription of a user; members that are left out get their defaults."""
 
     types: dict[str, NotificationWays] = msgspec.field(default_factory=dict[str, NotificationWays])
     watches: Watches = msgspec.field(default_factory=list[NotificationWatch])
@@ -73,7 +73,7 @@ class NotificationSubscriptionRequest(fields.Request):
 
 
 class NotificationSubscription(fields.Answer):
-    """What a user hears: of these types, about these things. A type that is not named has its default."""
+    """The subscription of a user: types of events and watched things. A type that is not named has its default."""
 
     user_id: fields.Id
     types: dict[str, NotificationWays]
@@ -85,12 +85,11 @@ class NotificationSubscription(fields.Answer):
     def of(
         cls, subscription: store.Subscription, watches: list[store.Watch], zone: tzinfo
     ) -> "NotificationSubscription":
-        """The record as the wire shows it, its times in the organization's zone."""
         found: list[dict[str, Any]] = [{"entity": entity, "entity_id": entity_id} for entity, entity_id in watches]
         digest: Any = subscription.digest
         return cls(
             user_id=subscription.user_id,
-            types={name: NotificationWays(**ways) for name, ways in subscription.types.items()},
+            types={name: NotificationWays(**channels) for name, channels in subscription.types.items()},
             watches=[NotificationWatch(**watch) for watch in found],
             digest=digest,
             updated_time=format_time(subscription.updated_time, zone=zone),
@@ -139,7 +138,7 @@ async def update_notification(call: Call[NotificationUpdate], db: Database) -> A
     scope="Notification.Read",
     answer=NotificationSubscription,
     summary="Get Notification Subscription",
-    description=f"{DEFAULTS} Who has chosen nothing watches what they created.",
+    description=f"{DEFAULTS} A user without a subscription watches the things that they created.",
 )
 async def get_subscription(call: Call[None], db: Database) -> Answer:
     subscription, watches = await service.get_subscription(db, caller=call.caller)
@@ -158,7 +157,7 @@ async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: 
     subscription, watches = await service.subscribe(
         db,
         caller=call.caller,
-        types={name: {"web": ways.web, "email": ways.email} for name, ways in call.body.types.items()},
+        types={name: {"web": channels.web, "email": channels.email} for name, channels in call.body.types.items()},
         watches=[(watch.entity, watch.entity_id) for watch in call.body.watches],
         digest=call.body.digest,
         now=call.now,

@@ -1,4 +1,4 @@
-"""SQL of notifications, of what users chose to hear, and of the mails that carry notices."""
+"""SQL of notifications and of the subscriptions of users."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One thing that one user was told. `web`: it stands in the list, else a mail alone carries it."""
+    """A notification of one user. `web`: it is in the list; false: it goes by mail alone."""
 
     organization_id: str
     notification_id: str
@@ -29,7 +29,6 @@ class Notification:
 
     @property
     def read(self) -> bool:
-        """Whether its user has read it."""
         return self.read_time is not None
 
 
@@ -39,7 +38,7 @@ _COLUMNS: Final[LiteralString] = """organization_id, notification_id, user_id, e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """What a user chose to hear; version 0: nothing chosen yet."""
+    """The subscription of a user; version 0: the defaults, nothing saved yet."""
 
     organization_id: str
     user_id: str
@@ -54,7 +53,7 @@ Watch = tuple[str, str]  # entity, entity_id
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an event is about, in words."""
+    """The names of an event's subject."""
 
     application_id: str | None
     alert_title: str | None
@@ -63,9 +62,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """A user who may have to be told of the event at `place`."""
+    """A user who may be notified of the event at `position`."""
 
-    place: int
+    position: int
     organization_id: str
     user_id: str
     role: str
@@ -80,7 +79,6 @@ class Recipient:
 async def get_notification(
     db: Database, *, organization_id: str, user_id: str, notification_id: str
 ) -> Notification | None:
-    """One of a user's own, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from notification
            where organization_id = $1 and user_id = $2 and notification_id = $3 and web""",
@@ -92,7 +90,6 @@ async def get_notification(
 
 
 async def list_notifications(db: Database, *, organization_id: str, user_id: str, page: Page) -> Rows[Notification]:
-    """A page of what a user was told."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS}, read_time is not null as read from notification
            where organization_id = $1 and user_id = $2 and web""",
@@ -106,7 +103,7 @@ async def list_notifications(db: Database, *, organization_id: str, user_id: str
 async def insert_notifications(  # any tenant: a batch of events serves many organizations
     db: Database, *, notifications: Sequence[Notification]
 ) -> int:
-    """Add them, but for those of an event that its user was told of; how many were added."""
+    """Insert them, at most one for an event and user; return the count."""
     return await db.execute(
         """insert into notification (organization_id, notification_id, user_id, event_id, type, title, body, link, web,
              mail_id, created_time)
@@ -130,7 +127,7 @@ async def insert_notifications(  # any tenant: a batch of events serves many org
 async def update_read(
     db: Database, *, organization_id: str, user_id: str, notification_id: str, read_time: datetime | None
 ) -> Notification | None:
-    """Note that it was read, or not; None when that changes nothing, or it is gone."""
+    """Set the time of reading; None if nothing changes, or it is gone."""
     row = await db.fetch_row(
         f"""update notification set read_time = $4, version = version + 1
            where organization_id = $1 and user_id = $2 and notification_id = $3 and web
@@ -144,7 +141,7 @@ async def update_read(
 
 
 async def prune_notifications(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove what was told before a time; how many rows."""
+    """Remove notifications created before a time; return the count."""
     return await db.execute(
         """delete from notification where (organization_id, notification_id) in (
              select organization_id, notification_id from notification
@@ -156,7 +153,7 @@ async def prune_notifications(db: Database, *, before: datetime, limit: int) -> 
 
 # subscriptions ---------------------------------------------------------------------------------------------------
 async def get_subscription(db: Database, *, organization_id: str, user_id: str) -> Subscription | None:
-    """What a user chose; the defaults for one who has chosen nothing, None for one who is not there."""
+    """The user's subscription, or the defaults; None if there is no such user."""
     row = await db.fetch_row(
         """select u.organization_id, u.user_id, coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest,
              coalesce(s.version, 0) as version, coalesce(s.updated_time, u.created_time) as updated_time
@@ -170,7 +167,7 @@ async def get_subscription(db: Database, *, organization_id: str, user_id: str) 
 
 
 async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
-    """What a user watches: what was chosen, in that order, then what the user created since, the newest first."""
+    """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
     rows = await db.fetch(
         """with mine as (
              select 'application' as entity, application_id as entity_id, created_time from application
@@ -206,7 +203,7 @@ async def list_watches(db: Database, *, organization_id: str, user_id: str, limi
 async def list_entities(
     db: Database, *, organization_id: str, among: Sequence[Watch], application_ids: Sequence[str]
 ) -> set[Watch]:
-    """Those of `among` that are there and of these applications (none: all)."""
+    """The existing things of these applications (none: all) among `among`."""
     rows = await db.fetch(
         """with w as materialized (
              select * from unnest($2::text[], $3::text[]) as w (entity, entity_id))
@@ -246,7 +243,6 @@ async def update_subscription(
     digest: str,
     now: datetime,
 ) -> None:
-    """Write what a user chose, in place of all that was chosen before."""
     await db.execute(
         """insert into notification_subscription (organization_id, user_id, types, digest, created_time, updated_time)
            values ($1, $2, $3, $4, $5, $5)
@@ -262,14 +258,12 @@ async def update_subscription(
 
 
 async def delete_watches(db: Database, *, organization_id: str, user_id: str) -> int:
-    """Watch nothing."""
     return await db.execute(
         "delete from notification_watch where organization_id = $1 and user_id = $2", organization_id, user_id
     )
 
 
 async def insert_watches(db: Database, *, organization_id: str, user_id: str, watches: Sequence[Watch]) -> int:
-    """Watch these, in their order."""
     return await db.execute(
         """insert into notification_watch (organization_id, user_id, entity, entity_id, place)
            select $1, $2, entity, entity_id, place
@@ -283,7 +277,7 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
 
 # who is told -----------------------------------------------------------------------------------------------------
 async def list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
-    """The event types that anybody has chosen."""
+    """The event types in any subscription."""
     rows = await db.fetch("select distinct jsonb_object_keys(types) as type from notification_subscription")
     return [row["type"] for row in rows]
 
@@ -291,16 +285,16 @@ async def list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader 
 async def list_subjects(  # any tenant: a batch of events serves many organizations
     db: Database, *, about: Sequence[tuple[str, str | None, str | None, str | None]]
 ) -> list[Subject]:
-    """What events are about, in their order: organization, questionnaire, alert and application, as far as named."""
+    """The subjects of events (organization, questionnaire, alert, application), in order."""
     rows = await db.fetch(
         """select coalesce(a.application_id, q.owner_application_id, e.application_id) as application_id,
              a.title as alert_title, q.display_name as questionnaire_name
            from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
-               as e (organization_id, questionnaire_id, alert_id, application_id, place)
+               as e (organization_id, questionnaire_id, alert_id, application_id, position)
              left join questionnaire q on q.organization_id = e.organization_id
                and q.questionnaire_id = e.questionnaire_id
              left join alert a on a.organization_id = e.organization_id and a.alert_id = e.alert_id
-           order by e.place""",
+           order by e.position""",
         [organization_id for organization_id, _, _, _ in about],
         [questionnaire_id for _, questionnaire_id, _, _ in about],
         [alert_id for _, _, alert_id, _ in about],
@@ -312,21 +306,21 @@ async def list_subjects(  # any tenant: a batch of events serves many organizati
 async def list_recipients(  # any tenant: a batch of events serves many organizations
     db: Database, *, about: Sequence[tuple[int, str, str, str]]
 ) -> list[Recipient]:
-    """The active users to whom events mean something: (place of the event, organization, entity, entity_id).
+    """The active users to notify of events: (position of the event, organization, entity, entity_id).
 
-    Entities are those that can be watched (whoever created one since watches it too), and `subscribers` of an alert
-    and `assignee` of a case, who are told without watching.
+    Entities are the things that can be watched (their creators watch them too), and `subscribers` of an alert and
+    `assignee` of a case, who need not watch it.
     """
     rows = await db.fetch(
         """with e as materialized (
              select * from unnest($1::integer[], $2::text[], $3::text[], $4::text[])
-               as e (place, organization_id, entity, entity_id)),
-           told as (
-             select e.place, e.organization_id, w.user_id from e
+               as e (position, organization_id, entity, entity_id)),
+           recipient as (
+             select e.position, e.organization_id, w.user_id from e
                join notification_watch w on w.organization_id = e.organization_id and w.entity = e.entity
                  and w.entity_id = e.entity_id
              union
-             select e.place, e.organization_id, c.created_by from e
+             select e.position, e.organization_id, c.created_by from e
                cross join lateral (
                  select created_by, created_time from application where e.entity = 'application'
                    and organization_id = e.organization_id and application_id = e.entity_id
@@ -343,20 +337,20 @@ async def list_recipients(  # any tenant: a batch of events serves many organiza
                  and s.user_id = c.created_by
              where s.updated_time is null or s.updated_time < c.created_time
              union
-             select e.place, e.organization_id, unnest(a.subscriber_user_ids) from e
+             select e.position, e.organization_id, unnest(a.subscriber_user_ids) from e
                join alert a on e.entity = 'subscribers' and a.organization_id = e.organization_id
                  and a.alert_id = e.entity_id
              union
-             select e.place, e.organization_id, e.entity_id from e where e.entity = 'assignee')
-           select t.place, u.organization_id, u.user_id, u.role, u.application_ids,
+             select e.position, e.organization_id, e.entity_id from e where e.entity = 'assignee')
+           select t.position, u.organization_id, u.user_id, u.role, u.application_ids,
              coalesce(u.locale, o.default_locale) as locale, coalesce(u.time_zone, o.time_zone) as time_zone,
              coalesce(s.types, '{}') as types, coalesce(s.digest, 'none') as digest
-           from told t
+           from recipient t
              join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id and u.active
              join organization o on o.organization_id = u.organization_id
              left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
-           order by t.place, u.user_id""",
-        [place for place, _, _, _ in about],
+           order by t.position, u.user_id""",
+        [position for position, _, _, _ in about],
         [organization_id for _, organization_id, _, _ in about],
         [entity for _, _, entity, _ in about],
         [entity_id for _, _, _, entity_id in about],

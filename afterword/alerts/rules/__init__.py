@@ -1,1 +1,1 @@
-"""Alert rules: over which responses they look, and what they open."""
+"""Alert rules: their conditions, and the cases that they open."""

@@ -1,4 +1,4 @@
-"""What is done with alerts: make, change and remove a rule; count the cases that it has open."""
+"""Alert rules: create, update, delete, and the count of open cases."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from afterword.core.questionnaires.conditions import Kind, Node, Scope
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations import store as accounts_store
+from afterword.organizations import store as organizations_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 
@@ -26,7 +26,7 @@ _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_i
 
 
 async def get(db: Database, *, caller: Caller, alert_id: str) -> Alert:
-    """The alert as the caller may see it; raises NotFound."""
+    """The alert, if the caller may see it. Raises NotFound."""
     alert = await store.get_alert(
         db, organization_id=caller.organization_id, alert_id=alert_id, application_ids=caller.application_ids
     )
@@ -36,7 +36,7 @@ async def get(db: Database, *, caller: Caller, alert_id: str) -> Alert:
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
-    """Make a rule. Raises Invalid: ids that are not there, conditions that cannot be asked of these questionnaires."""
+    """Create a rule. Raises Invalid: unknown ids, conditions that these questionnaires cannot answer."""
     wrong = await _application_errors(db, caller=caller, application_id=columns["application_id"])
     if wrong:
         raise errors.Invalid.of(*wrong)
@@ -60,7 +60,7 @@ async def update(
     now: datetime,
     expect: Expect | None = None,
 ) -> Alert:
-    """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
+    """Change the named columns. Raises NotFound, Invalid, and what `expect` raises."""
     before = await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
     columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
     changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
@@ -72,7 +72,7 @@ async def update(
 
 
 async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: Expect | None = None) -> None:
-    """Remove the rule; the cases that it opened stay. Raises NotFound, and what `expect` raises."""
+    """Delete the rule; its cases stay. Raises NotFound, and what `expect` raises."""
     await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
     await store.delete_alert(db, organization_id=caller.organization_id, alert_id=alert_id, now=now, by=caller.actor_id)
 
@@ -80,33 +80,27 @@ async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, 
 async def count(
     db: Database, *, counts: Sequence[tuple[str, str, int]], triggered_time: datetime | None = None
 ) -> None:
-    """Keep the number of open cases: triples of organization, alert and how many more (or fewer)."""
+    """Add to the counts of open cases: (organization, alert, difference)."""
     if counts:
         await store.settle_counts(db, counts=counts, triggered_time=triggered_time)
-
-
-async def is_status_used(db: Database, *, organization_id: str, status_id: int) -> bool:
-    """Whether an alert gives this status to new cases."""
-    return bool(await store.count_status_uses(db, organization_id=organization_id, status_id=status_id, limit=1))
 
 
 async def move_status(
     db: Database, *, organization_id: str, status_id: int, move_to: int, deleted_only: bool = False
 ) -> None:
-    """Give the alerts that have one status another."""
     await store.update_status_to(
         db, organization_id=organization_id, status_id=status_id, move_to=move_to, deleted_only=deleted_only
     )
 
 
 async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:
-    """Daily alerts whose figures are to be looked at now, and then again in `EVALUATION_HOURS`; others skip them."""
+    """Claim daily alerts that are due for evaluation; the next one is due after `EVALUATION_HOURS`."""
     before = now - timedelta(hours=EVALUATION_HOURS)
     return await store.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
 
 
 def read_conditions(document: object) -> Node | None:
-    """The tree of conditions that were checked when they were saved."""
+    """Parse conditions that were checked when they were saved."""
     return conditions.read(document, "", Findings(), _EVERYTHING)
 
 
@@ -119,7 +113,7 @@ _COLUMNS: Final = (
 
 
 class _Ids(dict[str, Kind]):
-    """Has every question."""
+    """Contains every question id."""
 
     def __contains__(self, _: object) -> bool:
         return True
@@ -140,15 +134,15 @@ async def _locked(db: Database, *, caller: Caller, alert_id: str, expect: Expect
 
 
 async def _check(db: Database, *, organization_id: str, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
-    """Look up what is named by an id, and the conditions, as far as they are new. Raises Invalid."""
+    """Check the changed ids and conditions. Raises Invalid."""
     wrong: list[FieldError] = []
-    place = {"organization_id": organization_id, "application_id": columns["application_id"]}
+    position = {"organization_id": organization_id, "application_id": columns["application_id"]}
     if "questionnaire_ids" in changed:
-        known = await store.list_questionnaire_ids(db, **place, among=columns["questionnaire_ids"])
+        known = await store.list_questionnaire_ids(db, **position, among=columns["questionnaire_ids"])
         wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
     users = [*columns["subscriber_user_ids"], *filter(None, [columns["assigned_user_id"]])]
     if users and changed & {"subscriber_user_ids", "assigned_user_id"}:
-        known = await store.list_user_ids(db, **place, among=users)
+        known = await store.list_user_ids(db, **position, among=users)
         if "subscriber_user_ids" in changed:
             wrong += _unknown_ids("subscriber_user_ids", columns["subscriber_user_ids"], known, "user")
         if "assigned_user_id" in changed and columns["assigned_user_id"] not in {None, *known}:
@@ -167,10 +161,10 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
-    """What the conditions ask that these questionnaires, this application or this trigger cannot answer."""
+    """The errors of conditions that these questionnaires, this application or this trigger cannot answer."""
     document, is_daily = columns["conditions"], columns["trigger"] == "schedule"
     if document is None:
-        message = "A daily alert needs conditions: there is no response that it could stand for."
+        message = "A daily alert needs conditions, because it is not about one response."
         return [FieldError("required", message, pointer="/conditions")] if is_daily else []
     findings = Findings(strict=True)
     scope = await _scope(db, organization_id=organization_id, columns=columns)
@@ -185,7 +179,7 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
 
 
 async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Scope:
-    """The questions of the questionnaires that ask what the conditions name, and what the application declares."""
+    """The questions that the conditions name, in every published version, and the declared metadata."""
     version_ids = await store.list_question_versions(
         db,
         organization_id=organization_id,
@@ -204,7 +198,7 @@ async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, An
 
 
 async def _application_errors(db: Database, *, caller: Caller, application_id: str) -> list[FieldError]:
-    application = await accounts_store.get_application(
+    application = await organizations_store.get_application(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     )
     if application is not None:
@@ -214,8 +208,8 @@ async def _application_errors(db: Database, *, caller: Caller, application_id: s
 
 def _unknown_ids(name: str, given: Sequence[str], known: set[str], what: str) -> list[FieldError]:
     return [
-        FieldError("unknown_id", f"There is no such {what} in this application.", pointer=f"/{name}/{place}")
-        for place, one in enumerate(given)
+        FieldError("unknown_id", f"There is no such {what} in this application.", pointer=f"/{name}/{position}")
+        for position, one in enumerate(given)
         if one not in known
     ]
 

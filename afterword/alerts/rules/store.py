@@ -1,4 +1,4 @@
-"""SQL of alerts: the rules. A deleted one is as if absent; its cases stay."""
+"""SQL of alert rules. A deleted one is invisible; its cases stay."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """A rule: which responses open a case, and what that case is at its beginning."""
+    """A rule: the responses that open a case, and the initial values of that case."""
 
     organization_id: str
     alert_id: str
@@ -42,7 +42,7 @@ class Alert:
 
     @property
     def chat_urls(self) -> list[str]:
-        """None: nothing is sent to chats."""
+        """Always empty: nothing is sent to chats."""
         return []
 
 
@@ -55,8 +55,8 @@ _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
-    """An alert that looks at a questionnaire's responses, and whether its new cases are closed from the beginning."""
+class ActiveAlert:
+    """An active alert and one of its questionnaires; `opens_closed`: its initial status is a closing one."""
 
     questionnaire_id: str
     alert: Alert
@@ -66,7 +66,7 @@ class Watching:
 async def get_alert(
     db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = ()
 ) -> Alert | None:
-    """The alert, unless it belongs to another application than these (none: any)."""
+    """The alert, if it belongs to one of these applications (none: any)."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from alert
            where organization_id = $1 and alert_id = $2 and deleted_time is null
@@ -79,7 +79,6 @@ async def get_alert(
 
 
 async def get_alert_locked(db: Database, *, organization_id: str, alert_id: str) -> Alert | None:
-    """The alert, locked until the transaction ends."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from alert
            where organization_id = $1 and alert_id = $2 and deleted_time is null for no key update""",
@@ -104,8 +103,8 @@ async def list_alerts(db: Database, *, organization_id: str, application_ids: Se
 
 async def list_active_alerts(  # any tenant: a batch of events serves many organizations
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
-) -> list[Watching]:
-    """The active alerts that look at responses of these questionnaires, pairs of organization and questionnaire."""
+) -> list[ActiveAlert]:
+    """The active alerts of these questionnaires, pairs of organization and questionnaire."""
     rows = await db.fetch(
         f"""select q.questionnaire_id as of_questionnaire_id, s.closing as status_closing, {_COLUMNS_A}
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
@@ -118,7 +117,7 @@ async def list_active_alerts(  # any tenant: a batch of events serves many organ
         [organization_id for organization_id, _ in questionnaires],
         [questionnaire_id for _, questionnaire_id in questionnaires],
     )
-    return [Watching(row["of_questionnaire_id"], _alert(row), row["status_closing"]) for row in rows]
+    return [ActiveAlert(row["of_questionnaire_id"], _alert(row), row["status_closing"]) for row in rows]
 
 
 async def list_question_versions(
@@ -129,7 +128,7 @@ async def list_question_versions(
     questionnaire_ids: Sequence[str],
     question_ids: Sequence[str],
 ) -> list[str]:
-    """The published versions, of these questionnaires (none: all of the application), that ask one of the questions."""
+    """The published versions of these questionnaires (none: all of the application) with one of the questions."""
     rows = await db.fetch(
         """select v.version_id
            from questionnaire q
@@ -151,7 +150,7 @@ async def list_question_versions(
 async def list_questionnaire_ids(
     db: Database, *, organization_id: str, application_id: str, among: Sequence[str]
 ) -> set[str]:
-    """Those of `among` that are questionnaires of this application."""
+    """The questionnaires of this application among `among`."""
     rows = await db.fetch(
         """select questionnaire_id from questionnaire
            where organization_id = $1 and owner_application_id = $2 and questionnaire_id = any($3::text[])""",
@@ -163,7 +162,7 @@ async def list_questionnaire_ids(
 
 
 async def list_user_ids(db: Database, *, organization_id: str, application_id: str, among: Sequence[str]) -> set[str]:
-    """Those of `among` that are active users of this organization and may see the application."""
+    """The active users who may see the application among `among`."""
     rows = await db.fetch(
         """select user_id from organization_user
            where organization_id = $1 and user_id = any($3::text[]) and active
@@ -175,21 +174,10 @@ async def list_user_ids(db: Database, *, organization_id: str, application_id: s
     return {row["user_id"] for row in rows}
 
 
-async def count_status_uses(db: Database, *, organization_id: str, status_id: int, limit: int) -> int:
-    """How many alerts give this status to new cases; counting stops at `limit`."""
-    return await db.fetch_value(
-        """select count(*) from (
-             select from alert where organization_id = $1 and status_id = $2 and deleted_time is null limit $3) used""",
-        organization_id,
-        status_id,
-        limit,
-    )
-
-
 async def insert_alert(
     db: Database, *, organization_id: str, alert_id: str, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Alert:
-    """Add one. Raises Dangling for an application, status or user that is not the organization's."""
+    """Insert a rule. Raises Dangling for an application, status or user that is not the organization's."""
     row = await db.fetch_row(
         f"""insert into alert (organization_id, alert_id, application_id, title, description, questionnaire_ids,
              trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours,
@@ -211,7 +199,7 @@ async def insert_alert(
 async def update_alert(
     db: Database, *, organization_id: str, alert_id: str, changes: Mapping[str, Any], now: datetime, by: str
 ) -> Alert | None:
-    """Write the columns that are named, in one statement; None when that changes nothing."""
+    """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert t
            set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids,
@@ -238,7 +226,7 @@ async def update_alert(
 async def update_status_to(
     db: Database, *, organization_id: str, status_id: int, move_to: int, deleted_only: bool
 ) -> int:
-    """Give the alerts that have one status another; deleted ones alone if asked."""
+    """Move the alerts with one status to another; `deleted_only`: only deleted ones."""
     return await db.execute(
         """update alert set status_id = $3, version = version + 1
            where organization_id = $1 and status_id = $2 and (deleted_time is not null or not $4)""",
@@ -250,7 +238,7 @@ async def update_status_to(
 
 
 async def delete_alert(db: Database, *, organization_id: str, alert_id: str, now: datetime, by: str) -> int:
-    """Hide it from everything; it opens no more cases."""
+    """Mark it deleted; it opens no more cases."""
     return await db.execute(
         """update alert
            set deleted_time = $3, active = false, version = version + 1, updated_time = greatest(updated_time, $3),
@@ -266,8 +254,8 @@ async def delete_alert(db: Database, *, organization_id: str, alert_id: str, now
 async def settle_counts(
     db: Database, *, counts: Sequence[tuple[str, str, int]], triggered_time: datetime | None
 ) -> None:
-    """Add to the open cases of alerts (organization, alert, how many more), in key order; and when they triggered."""
-    # Locked in key order before any is written: two batches that count for the same alerts wait, and do not deadlock.
+    """Add to the counts of open cases (organization, alert, difference), and set the time of the last match."""
+    # Rows are locked in key order first, so that two batches for the same alerts do not deadlock.
     await db.execute(
         """with b as materialized (
              select organization_id, alert_id, sum(more)::integer as more
@@ -290,7 +278,7 @@ async def settle_counts(
 async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
     db: Database, *, before: datetime, now: datetime, limit: int
 ) -> list[Alert]:
-    """Active alerts of the daily schedule that were last looked at before a time, marked as looked at now."""
+    """Claim active daily alerts that were last evaluated before a time."""
     rows = await db.fetch(
         f"""with due as materialized (
              select organization_id, alert_id from alert

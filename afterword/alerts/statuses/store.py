@@ -1,4 +1,4 @@
-"""SQL of alert statuses: the product's four, which every organization has, and its own."""
+"""SQL of alert statuses: the four of the product, which every organization has, and its own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What a case can be in. `closing`: a case in it is done."""
+    """`closing`: a case in it is done. `system`: it belongs to the product."""
 
     organization_id: str
     status_id: int
@@ -38,7 +38,7 @@ _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 async def get_status(
     db: Database, *, organization_id: str, status_id: int, application_ids: Sequence[str] = ()
 ) -> Status | None:
-    """The status, unless it belongs to another application than these (none: any)."""
+    """The status, if it belongs to one of these applications (none: any) or to none."""
     row = await db.fetch_row(
         f"""select {_COLUMNS}, status_id < 100 as system from alert_status
            where organization_id = $1 and status_id = $2
@@ -51,7 +51,7 @@ async def get_status(
 
 
 async def get_status_locked(db: Database, *, organization_id: str, status_id: int) -> Status | None:
-    """The status, locked until the transaction ends: nothing begins to use it meanwhile."""
+    """Lock the status, so that nothing begins to use it."""
     row = await db.fetch_row(
         f"""select {_COLUMNS}, status_id < 100 as system from alert_status
            where organization_id = $1 and status_id = $2 for update""",
@@ -64,7 +64,7 @@ async def get_status_locked(db: Database, *, organization_id: str, status_id: in
 async def list_statuses(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[Status]:
-    """A page of the organization's statuses: those for all, and those of these applications (none: any)."""
+    """A page of the statuses for all applications and for these (none: any)."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS}, status_id < 100 as system from alert_status
            where organization_id = $1
@@ -77,14 +77,24 @@ async def list_statuses(
 
 
 async def count_statuses(db: Database, *, organization_id: str) -> int:
-    """How many own ones an organization has."""
+    """Count the organization's own statuses."""
     return await db.fetch_value(
         "select count(*) from alert_status where organization_id = $1 and status_id >= 100", organization_id
     )
 
 
+async def get_is_used(db: Database, *, organization_id: str, status_id: int) -> bool:
+    """True if an alert or a case has this status."""
+    return await db.fetch_value(
+        """select exists (select from alert where organization_id = $1 and status_id = $2 and deleted_time is null)
+             or exists (select from alert_instance where organization_id = $1 and status_id = $2)""",
+        organization_id,
+        status_id,
+    )
+
+
 async def claim_number(db: Database, *, organization_id: str) -> int:
-    """The next number, given once; whoever wants the one after it waits until we commit."""
+    """Allocate the next number; other transactions wait until we commit."""
     return await db.fetch_value(
         """insert into alert_status_number as n (organization_id, last_status_id) values ($1, 100)
            on conflict (organization_id) do update set last_status_id = n.last_status_id + 1
@@ -96,7 +106,7 @@ async def claim_number(db: Database, *, organization_id: str) -> int:
 async def insert_status(
     db: Database, *, organization_id: str, status_id: int, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Status:
-    """Add an own one. Raises Dangling for an application that is not the organization's."""
+    """Insert an own status. Raises Dangling for an application that is not the organization's."""
     row = await db.fetch_row(
         f"""insert into alert_status (organization_id, status_id, title, description, color, closing, application_id,
              position, created_time, updated_time, created_by, updated_by)
@@ -116,7 +126,7 @@ async def insert_status(
 async def update_status(
     db: Database, *, organization_id: str, status_id: int, changes: Mapping[str, Any], now: datetime, by: str
 ) -> Status | None:
-    """Write the columns that are named, in one statement; None when that changes nothing."""
+    """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert_status t
            set title = s.title, description = s.description, color = s.color, closing = s.closing,
@@ -137,7 +147,7 @@ async def update_status(
 
 
 async def delete_status(db: Database, *, organization_id: str, status_id: int) -> int:
-    """Remove it. Raises Dangling while something has it."""
+    """Delete it. Raises Dangling while an alert or case has it."""
     return await db.execute(
         "delete from alert_status where organization_id = $1 and status_id = $2", organization_id, status_id
     )

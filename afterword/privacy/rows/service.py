@@ -162,7 +162,7 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     counts = await blank_events(
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
-    await cases.blank(db, responses=(), people=[(organization_id, responder_id)])
+    await cases.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
     counts["Contact"] += await store.delete_contacts(db, organization_id=organization_id, keys=person.keys)
     counts["Suppression"] += await store.update_suppressions(db, organization_id=organization_id, keys=person.keys)
     counts["Address"] += await store.delete_addresses(db, organization_id=organization_id, responder_id=responder_id)

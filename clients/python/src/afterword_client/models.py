@@ -637,7 +637,7 @@ class MetadataDefinitionUpdate(Struct, kw_only=True):
 
 class MetadataGroups(Struct, kw_only=True):
     """
-    Values of the questionnaire's names and of the responder's.
+    Metadata of the questionnaire and of the responder.
     """
 
     questionnaire: dict[str, str | None] | UnsetType = UNSET
@@ -1067,7 +1067,7 @@ class QueueItemUpdate(Struct, kw_only=True):
 
 class Redelivery(Struct, kw_only=True):
     """
-    `count` deliveries were created or restarted. `next_cursor`: `after` of the next request; null: no more events.
+    `count` deliveries were created or restarted. `next_cursor`: `after` of the next request; null: no more.
     """
 
     count: int
