@@ -51,13 +51,13 @@ async def client(hotel: Shop) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        "name",
-        ["", ".css", "p12345.css", "pGGGGGG.css", "p123456", "p123456.css.css", "r25.css", "r04.css", "fsystem.css",
-         "b123456.css", "p123456;}body{}.css", "p123456%7D.css", "url(x).css"],
-    )  # fmt: skip
-    async def test_no_theme(self, client: httpx2.AsyncClient, name: str) -> None:
-        assert 404 == (await client.get(f"/theme/{name}")).status_code
+    async def test_no_theme(self, client: httpx2.AsyncClient) -> None:
+        names = (
+            "", ".css", "p12345.css", "pGGGGGG.css", "p123456", "p123456.css.css", "r25.css", "r04.css", "fsystem.css",
+            "b123456.css", "p123456;}body{}.css", "p123456%7D.css", "url(x).css",
+        )  # fmt: skip
+        statuses = {name: (await client.get(f"/theme/{name}")).status_code for name in names}
+        assert dict.fromkeys(names, 404) == statuses
 
     async def test_no_logo(self, client: httpx2.AsyncClient, hotel: Shop) -> None:
         for questionnaire_id in (hotel.questionnaire_id, "x" * 22, "no"):
