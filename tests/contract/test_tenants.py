@@ -273,7 +273,10 @@ class TestLists:
         assert len(asked) >= 20, asked
 
 
-PAGES: Final = [(page.method, page.path) for pages in page_groups() for page in pages.all]
+OF_NOBODY: Final = ("/static/", "/theme/")  # files that are the same for everybody
+PAGES: Final = [
+    (page.method, page.path) for pages in page_groups() for page in pages.all if not page.path.startswith(OF_NOBODY)
+]
 every_page = pytest.mark.parametrize(("method", "path"), PAGES)
 
 

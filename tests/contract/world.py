@@ -220,6 +220,10 @@ async def _tenant(pool: db.Pool, wire: Wire, *, domain: str) -> Tenant:
         "pipeline_id": house.pipeline_id,
     }
     tenant = Tenant(house, ids, token=await _owner_token(pool, house))
+    async with db.transaction(pool) as database:
+        await database.execute(
+            "update questionnaire set public_link = true where organization_id = $1", house.organization_id
+        )
     async with db.connection(pool) as database:
         version = await questionnaires_store.get_version(
             database, organization_id=house.organization_id, version_id=house.version_id
