@@ -1,15 +1,21 @@
 """`afterword organization`: the tenants of an installation, each with a first application and an owner."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Final
 
 import cyclopts
 
-from afterword import db
+from afterword import db, errors
 from afterword.cli.context import open_pool, shell_lines
 from afterword.core.wire.times import format_time
-from afterword.organizations import service, store
+from afterword.errors import FieldError
+from afterword.organizations import checks, service, store
 
 ORGANIZATIONS_MAX = 1_000
+_OPTIONS: Final[Mapping[str, str]] = {
+    "domain": "DOMAIN", "display_name": "--name", "default_locale": "--locale", "email": "--owner",
+}  # fmt: skip
 
 app = cyclopts.App(name="organization")
 
@@ -84,21 +90,32 @@ async def create(
         if await store.get_organization_by_domain(database, domain=domain) is not None:
             raise db.Taken(f"There is an organization with the domain “{domain}” already.")
         now = database.clock.now()
-        organization = await service.create_organization(
-            database,
-            domain=domain,
-            display_name=name,
-            time_zone=time_zone,
-            default_locale=locale,
-            postal_address=postal_address,
-            now=now,
-        )
+        wrong = checks.email_errors(owner)
+        try:
+            organization = await service.create_organization(
+                database,
+                domain=domain,
+                display_name=name,
+                time_zone=time_zone,
+                default_locale=locale,
+                postal_address=postal_address,
+                now=now,
+            )
+        except errors.Invalid as refusal:
+            raise errors.Invalid.of(*map(_of_option, [*refusal.errors, *wrong])) from None
+        checks.refuse([_of_option(error) for error in wrong])
         organization_id = organization.organization_id
         first = await service.create_application(
             database, organization_id=organization_id, display_name=application or name, now=now
         )
         user = await service.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
     return Created(domain, organization_id, first.application_id, user.user_id)
+
+
+def _of_option(error: FieldError) -> FieldError:
+    """The error with the name of the command's option in its sentence."""
+    option = _OPTIONS.get(error.place, f"--{error.place.replace('_', '-')}")
+    return replace(error, message=f"{option}: {error.message}")
 
 
 async def list_organizations(pool: db.Pool) -> list[str]:

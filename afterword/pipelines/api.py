@@ -70,7 +70,7 @@ async def get_pipeline(call: Call[None], db: Database) -> Answer:
         db, **_key(call), organization_id=call.caller.organization_id, application_ids=call.caller.application_ids
     )
     if pipeline is None:
-        raise errors.NotFound("There is no such thing here.")
+        raise errors.NotFound(service.NO_PIPELINE)
     return _answer(call, pipeline)
 
 

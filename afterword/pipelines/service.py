@@ -30,6 +30,7 @@ from afterword.questionnaires.metadata import service as metadata_service
 
 PIPELINES_MAX: Final = 100  # of a questionnaire
 SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
+NO_PIPELINE: Final = "The questionnaire has no pipeline with this pipeline_id, or there is no such questionnaire."
 
 
 class PipelineFields(TypedDict, total=False):
@@ -139,7 +140,7 @@ async def add_pipeline(
     """
     key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
     if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
-        raise errors.NotFound("There is no such thing here.")
+        raise errors.NotFound("There is no questionnaire with this questionnaire_id.")
     if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
         raise errors.Invalid.of(FieldError("too_many", f"A questionnaire has at most {PIPELINES_MAX}.", pointer=""))
     wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
@@ -215,6 +216,19 @@ async def delete_pipeline(
     await _tell(db, deleted, "deleted", now=now, caller=caller)
 
 
+async def require_pipeline(db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str) -> None:
+    """Raise NotFound unless the caller may see the pipeline."""
+    found = await store.get_pipeline_id(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        pipeline_id=pipeline_id,
+        application_ids=caller.application_ids,
+    )
+    if found is None:
+        raise errors.NotFound(NO_PIPELINE)
+
+
 class InUse(errors.Conflict):
     """Something still waits in it."""
 
@@ -275,7 +289,7 @@ async def _locked(db: Database, *, caller: Caller, questionnaire_id: str, pipeli
         application_ids=caller.application_ids,
     )
     if found is None:
-        raise errors.NotFound("There is no such thing here.")
+        raise errors.NotFound(NO_PIPELINE)
     return found
 
 

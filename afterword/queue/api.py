@@ -1,15 +1,18 @@
 """The HTTP door of queue items: fields in, fields out."""
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from afterword import db, errors
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, InvalidAddress, normalise
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
 from afterword.db import Clock, Database, Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
+from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
 from afterword.queue.request_reader import checked, declared_for
@@ -44,15 +47,10 @@ simplified = Routes(tag="Queue - Simplified")
     summary="Queue Item List",
 )
 async def list_items(call: Call[None], db: Database) -> Answer:
-    of_pipeline = {
-        "organization_id": call.caller.organization_id,
-        "questionnaire_id": call.ids["questionnaire_id"],
-        "pipeline_id": call.ids["pipeline_id"],
-    }
-    application_ids = call.caller.application_ids
-    if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
-        raise errors.NotFound("There is no such thing here.")
-    rows = await store.list_items(db, **of_pipeline, test_only=call.caller.test, page=call.page)
+    path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+    await pipelines.require_pipeline(db, caller=call.caller, **path)
+    organization_id, test_only = call.caller.organization_id, call.caller.test
+    rows = await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
     return Answer(QueueItem.of_rows(rows, call.zone))
 
 
@@ -65,6 +63,24 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     return _answer(call, outcome, is_new=True)
 
 
+async def _address_errors(
+    db: Database, caller: Caller, path: Mapping[str, str], document: Mapping[str, object]
+) -> list[FieldError]:
+    """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
+    identifier, locale = document.get("responder_channel_identifier"), document.get("locale")
+    if not isinstance(identifier, str) or not 0 < len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
+        return []  # named with the other members
+    pipeline = await pipelines_store.get_pipeline(
+        db, organization_id=caller.organization_id, **path, application_ids=caller.application_ids
+    )
+    try:
+        if pipeline is not None:
+            normalise(pipeline.channel_id, identifier, locale=locale if isinstance(locale, str) else pipeline.locale)
+    except InvalidAddress as error:
+        return [FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")]
+    return []
+
+
 @routes.post(
     ITEMS,
     scope="Queue.Create",
@@ -74,6 +90,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     description="Without `send_time`: now and the pipeline's delay. A time in the past means due at once.",
     refusals=("application_inactive", "questionnaire_not_published", "already_exists", "invalid_address"),
     shared=schedule_at_once,
+    also_wrong=_address_errors,
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     new = _new(call, await _declared(call, db))

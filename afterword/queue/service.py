@@ -15,7 +15,7 @@ from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.instances import service as instances
-from afterword.pipelines.service import create_pipeline
+from afterword.pipelines.service import NO_PIPELINE, create_pipeline
 from afterword.queue import store
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import store as lanes_store
@@ -254,7 +254,7 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItem) -> QueueItem:
 def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
     """The pipeline's rules if the caller may send through it; raises NotFound, ApplicationInactive, NotPublished."""
     if intake is None or (caller.application_ids and intake.application_id not in caller.application_ids):
-        _refuse_unknown()
+        raise errors.NotFound(NO_PIPELINE)
     if not intake.application_active:
         raise ApplicationInactive("The application is not active.")
     if not intake.is_published:
@@ -402,4 +402,4 @@ async def _record_event(db: Database, *, caller: Caller, item: QueueItem, kind: 
 
 
 def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such thing here.")
+    raise errors.NotFound("There is no item with this item_id here.")

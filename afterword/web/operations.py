@@ -90,6 +90,9 @@ Handler = Callable[["Call[Any]", Database], Awaitable["Answer"]]
 SharedHandler = Callable[["Call[Any]", Pool], Awaitable["Answer"]]
 Own = Callable[[Caller, Mapping[str, str]], bool]
 Prepare = Callable[[Any, Any], Any]
+AlsoWrong = Callable[
+    [Database, Caller, Mapping[str, str], Mapping[str, object]], Awaitable[Sequence[errors.FieldError]]
+]
 
 DEPTH_MAX = 16
 ACT_SECONDS_MAX = 8  # with an Idempotency-Key its row waits in an open transaction, which the database ends after 10
@@ -175,6 +178,7 @@ class Route:
     rows_max: int | None
     uploads: tuple[str, ...]
     prepare: Prepare | None
+    also_wrong: AlsoWrong | None
     media_types: tuple[str, ...]
     other_statuses: tuple[int, ...]
     secret_members: tuple[str, ...]
@@ -211,6 +215,7 @@ class Options(TypedDict, total=False):
     rows_max: int  # on POST: the body is a list of at most so many `body` structs
     uploads: Sequence[str]  # on POST: the body is a file of one of these types
     prepare: Prepare  # converts the file and the query, in a thread, for the handler
+    also_wrong: AlsoWrong  # by path and body: further errors of a body with wrong members, found in the database
     media_types: Sequence[str]  # on GET: of the files that it answers with
 
 
@@ -350,6 +355,7 @@ class Routes:
                     rows_max=rows_max,
                     uploads=tuple(options.get("uploads", ())),
                     prepare=options.get("prepare"),
+                    also_wrong=options.get("also_wrong"),
                     media_types=tuple(options.get("media_types", ())),
                     other_statuses=tuple(options.get("other_statuses", (201,) if method == "PUT" else ())),
                     secret_members=secrets_of(answer) if answer is not None and method == "POST" else (),

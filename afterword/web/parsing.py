@@ -253,6 +253,9 @@ def _read_slowly(text: str) -> Any:
         )
     except errors.Malformed:
         raise
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise errors.Malformed(f"The body is not one valid JSON value: {place}.") from None
     except (ValueError, RecursionError):
         raise errors.Malformed("The body is not one valid JSON value.") from None
     _check_texts(value)

@@ -34,7 +34,7 @@ class Resource:
             return
         allow = ", ".join(sorted(self._by_method))
         if scope["method"] != "OPTIONS":
-            raise errors.MethodNotAllowed("This address has other methods.", headers={"Allow": allow})
+            raise errors.MethodNotAllowed(f"This address takes {allow}.", headers={"Allow": allow})
         await send({"type": "http.response.start", "status": 204, "headers": [(b"allow", allow.encode())]})
         await send({"type": "http.response.body", "body": b""})
 

@@ -276,6 +276,9 @@ class Operation:
             given = _NOTHING if request.document is msgspec.UNSET else request.document
             found = body.collect(self.route.body, given, in_body, read_only=self._members)
         if wrong:
+            if self.route.also_wrong is not None:
+                path = request.scope["path_params"]
+                wrong += await self.route.also_wrong(self._database, caller, path, document)
             raise errors.Invalid.of(*wrong)
         if request.records is not None:
             found = await self._read_rows(request, request.records, in_body)
@@ -366,7 +369,7 @@ class Operation:
     def _check_ids(self, given: Mapping[str, str]) -> None:
         for name in self._ids:
             if not ids.is_id(given[name]):
-                raise errors.NotFound("There is nothing with this id.")
+                raise errors.NotFound(f"There is nothing with this {name}.")
 
     # Answers -------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class TestDoors:
         response = await client.send(method, self.path(client, template), BODY)
 
         assert (404, "not_found") == (response.status_code, response.json()["code"])
-        assert response.json()["message"]
+        assert "item_id" in response.json()["message"]
 
 
 class TestPipelines:
@@ -160,10 +160,19 @@ class TestScheduleItem:
 
         assert {"/responder_channel_identifier", "/locale", "/send_time"} == {pointer for pointer, _ in codes(response)}
 
+    async def test_a_wrong_address_beside_another_wrong_field(self, client: Client) -> None:
+        body = {"responder_channel_identifier": "nobody", "locale": "?"}
+        response = await client.send("POST", client.items, body)
+        named = {("/locale", "invalid_locale"), ("/responder_channel_identifier", "invalid_address")}
+        assert named == set(codes(response))
+        elsewhere = await client.send("POST", client.items.replace(client.queue.pipeline_id, NOBODY), body)
+        assert [("/locale", "invalid_locale")] == codes(elsewhere)
+
     async def test_unknown_pipeline(self, client: Client) -> None:
         response = await client.send("POST", client.items.replace(client.queue.pipeline_id, NOBODY), BODY)
 
         assert (404, "not_found") == (response.status_code, response.json()["code"])
+        assert "pipeline_id" in response.json()["message"]
 
     async def test_never_published(self, client: Client) -> None:
         await client.queue.execute("update questionnaire set published_version_id = null")

@@ -54,6 +54,7 @@ class TestOrderOfChecks:
             found = await client.put("/note", content=b"{")
         problem(found, 405, "method_not_allowed")
         assert "GET, HEAD, OPTIONS, POST" == found.headers["allow"]
+        assert "This address takes GET, POST." == found.json()["detail"]
 
     @pytest.mark.usefixtures("one_minute")
     async def test_source_limit_after_token(self, notes: House) -> None:

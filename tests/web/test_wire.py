@@ -73,6 +73,13 @@ class TestMalformed:
             problem(found, 400, code)
         assert 0 == await count(notes)
 
+    async def test_json_names_the_line(self, notes: House) -> None:
+        async with notes.client() as client:
+            found = await client.post(
+                "/note", content=b'{"title": "x",\n  }', headers={"Content-Type": "application/json"}
+            )
+        assert "The body is not one valid JSON value: line 2, column 3." == found.json()["detail"]
+
     @pytest.mark.parametrize(
         "label", [f"{FORM}; charset=iso-8859-1", f"{FORM}, {JSON}", "multipart/form-data; boundary=x", "text/plain"]
     )

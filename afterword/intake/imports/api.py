@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from afterword import errors
 from afterword.core.wire.imports import Cut
 from afterword.db import Database
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import IMPORT_ROWS, IMPORTS, Import, ImportQuery, ImportRow, row_of
 from afterword.intake.imports.service import NewImport
-from afterword.pipelines import store as pipelines_store
+from afterword.pipelines import service as pipelines
 from afterword.web import uploads
 from afterword.web.operations import Answer, Call, Routes
 from afterword.web.uploads import Upload
@@ -50,15 +49,10 @@ def _cut(upload: Upload, query: ImportQuery) -> Prepared:
     summary="Get all imports of a pipeline",
 )
 async def list_imports(call: Call[None], db: Database) -> Answer:
-    of_pipeline = {
-        "organization_id": call.caller.organization_id,
-        "questionnaire_id": call.ids["questionnaire_id"],
-        "pipeline_id": call.ids["pipeline_id"],
-    }
-    application_ids = call.caller.application_ids
-    if await pipelines_store.get_pipeline_id(db, **of_pipeline, application_ids=application_ids) is None:
-        raise errors.NotFound("There is no such thing here.")
-    rows = await store.list_imports(db, **of_pipeline, test_only=call.caller.test, page=call.page)
+    path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+    await pipelines.require_pipeline(db, caller=call.caller, **path)
+    organization_id, test_only = call.caller.organization_id, call.caller.test
+    rows = await store.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
     return Answer(Import.of_rows(rows, call.zone))
 
 

@@ -77,7 +77,7 @@ def _reference(call: Call[Any]) -> Reference:
     """The path's; raises NotFound for a text that no item can have."""
     text = call.ids["external_reference"]
     if len(text) > _CHARACTERS_MAX or _SHAPE.match(text) is None or BROKEN in text:
-        raise errors.NotFound("There is no such thing here.")
+        raise errors.NotFound("No item can have this external_reference.")
     return Reference(
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],

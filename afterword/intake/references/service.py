@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.intake.references import store
-from afterword.pipelines import store as pipelines_store
+from afterword.pipelines import service as pipelines
 from afterword.queue import service as queue
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import NewItem, ReferenceTaken
@@ -89,19 +89,6 @@ async def cancel(db: Database, *, reference: Reference, check_version: Callable[
     await queue.cancel(db, caller=reference.caller, item=item)
 
 
-async def _require_pipeline(db: Database, reference: Reference) -> None:
-    """Raise NotFound unless the pipeline is there and open to the caller."""
-    found = await pipelines_store.get_pipeline_id(
-        db,
-        organization_id=reference.caller.organization_id,
-        questionnaire_id=reference.questionnaire_id,
-        pipeline_id=reference.pipeline_id,
-        application_ids=reference.caller.application_ids,
-    )
-    if found is None:
-        raise errors.NotFound("There is no such thing here.")
-
-
 def _new(reference: Reference, request: QueueItemRequest) -> NewItem:
     return NewItem(
         caller=reference.caller,
@@ -109,3 +96,8 @@ def _new(reference: Reference, request: QueueItemRequest) -> NewItem:
         pipeline_id=reference.pipeline_id,
         request=msgspec.structs.replace(request, external_reference=reference.external_reference),
     )
+
+
+async def _require_pipeline(db: Database, reference: Reference) -> None:
+    key = {"questionnaire_id": reference.questionnaire_id, "pipeline_id": reference.pipeline_id}
+    await pipelines.require_pipeline(db, caller=reference.caller, **key)
