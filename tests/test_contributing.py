@@ -1,0 +1,59 @@
+"""The worked example of CONTRIBUTING.md, applied to a copy of the repository and run there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+FILES_MAX: Final = 4  # migration (SQL and its module), record with its statement, resource
+SECONDS_MAX: Final = 300
+BLOCK: Final = re.compile(r"^   ```(?:python|sql|diff)\n(.*?)^   ```$", re.MULTILINE | re.DOTALL)
+CHECKS: Final = (
+    "tests/queue/test_api.py::TestNote",
+    "tests/contract/test_openapi.py::test_everything_has_words",
+    "tests/privacy/test_canaries.py::TestColumns::test_every_column_is_judged",
+)
+
+
+def applied(text: str, hunk: str) -> str:
+    """The text after one hunk, whose old lines stand in it once."""
+    lines = hunk.splitlines(keepends=True)
+    before = "".join(line[1:] for line in lines if not line.startswith("+"))
+    after = "".join(line[1:] for line in lines if not line.startswith("-"))
+    assert 1 == text.count(before), before
+    return text.replace(before, after)
+
+
+def test_the_example_works(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "site")
+    for name in ("afterword", "tests", "pyproject.toml", "CONTRIBUTING.md"):
+        source = ROOT / name
+        shutil.copytree(source, copy / name, ignore=ignored) if source.is_dir() else shutil.copy(source, copy / name)
+    last = max(path.name[:4] for path in (copy / "afterword/migrations").glob("[0-9]*.sql"))
+    example = (ROOT / "CONTRIBUTING.md").read_text().replace("NNNN", f"{int(last) + 1:04}").replace("MMMM", last)
+    test, *places = (textwrap.dedent(block) for block in BLOCK.findall(example))
+    for place in places:
+        head, _, body = place.partition("\n")
+        path = copy / head.split()[1]
+        if path.exists():
+            for hunk in body.split("@@\n"):
+                path.write_text(applied(path.read_text(), hunk))
+        else:
+            path.write_text(body)
+    with (copy / "tests/queue/test_api.py").open("a") as file:
+        file.write(f"\n\n{test}")
+
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHECKS]
+    environment = {**os.environ, "PYTHONPATH": str(copy)}
+    run = subprocess.run(
+        command, cwd=copy, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+    )
+
+    assert 0 == run.returncode, run.stdout[-4000:] + run.stderr[-2000:]
+    assert len(places) <= FILES_MAX
