@@ -28,6 +28,7 @@ from tests.browser.test_pages import (
     press,
     weigh,
 )
+from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -256,7 +257,7 @@ async def field_names(client: httpx2.AsyncClient, address: str) -> set[str]:
     return {part.partition('"')[0] for part in text.split(' name="')[1:]} - {"go", "viewport", "color-scheme", "robots"}
 
 
-@pytest.mark.parametrize(("scheme", "locale", "width"), [("light", "en", 360), ("dark", "ar", 1280)])
+@pytest.mark.parametrize(("scheme", "locale", "width"), one_of([("light", "en", 360), ("dark", "ar", 1280)]))
 async def test_accessible(
     hotel: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str, width: int
 ) -> None:
@@ -283,7 +284,7 @@ async def test_long_words_fit(hotel: Shop, new_page: NewPage) -> None:
             assert await page.evaluate(f"document.documentElement.scrollWidth <= {width}"), (width, number)
 
 
-@pytest.mark.parametrize("locale", ["en", "ar"])
+@pytest.mark.parametrize("locale", one_of(["en", "ar"]))
 async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: str) -> None:
     """At 320 pixels nothing scrolls sideways; at 360 and 1280 every control is 44 pixels high and wide."""
     for width in (320, 360, 1280):
