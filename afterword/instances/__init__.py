@@ -1,1 +1,1 @@
-"""Questionnaire instances and their answers; pages.py is the public answer page."""
+"""Questionnaire instances, their answers and their public pages."""

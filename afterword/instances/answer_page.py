@@ -1,4 +1,4 @@
-"""What the public pages of a questionnaire say: questions, thanks, expired, closed, not here. Drawn from records."""
+"""The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.text.locales import direction
 from afterword.db import Database
 from afterword.instances import forms, service, store, views
-from afterword.instances import theme as looks
+from afterword.instances import theme as page_theme
 from afterword.instances.answers import store as answers_store
-from afterword.instances.forms import Posted, Wrong
+from afterword.instances.forms import Fields, PageAnswers, Posted, Wrong
 from afterword.instances.page_sequence import PageSequence
 from afterword.instances.store import Instance
 from afterword.instances.views import QuestionView, Section
@@ -32,7 +32,7 @@ from afterword.web import public
 
 
 class Frame(TypedDict):
-    """What every page of a questionnaire hands to its template."""
+    """The template variables of every page of a questionnaire."""
 
     words: Texts
     language: str
@@ -44,7 +44,7 @@ class Frame(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """What surrounds the questions: who asks, about what, in which language. `definition` is the one to be shown."""
+    """The data around the questions: sender, questionnaire, language, theme. `definition` is prepared for display."""
 
     brand: str
     time_zone: str
@@ -55,41 +55,38 @@ class Head:
 
     @property
     def texts(self) -> Texts:
-        """The interface's words for this reader."""
         return texts(public.DOMAIN, self.locale)
 
     @property
     def title(self) -> str:
-        """What the questionnaire is called to responders."""
+        """The title in the responder's language, else in the default locale."""
         own = self._in_default_locale(self.questionnaire.title or self.questionnaire.display_name)
         return self.definition.title(self.locale, own) or own
 
     @property
     def description(self) -> str | None:
-        """What stands below the title."""
         own = self.questionnaire.description
         return self.definition.description(self.locale, own and self._in_default_locale(own))
 
     @property
     def frame(self) -> "Frame":
-        """What every page has: its language, and how it looks."""
         return Frame(
             words=self.texts,
             language=self.locale,
             direction=direction(self.locale),
             brand=self.brand,
-            theme_url=looks.style_url(self.theme),
-            logo_url=looks.logo_url(self.theme, self.questionnaire.questionnaire_id),
+            theme_url=page_theme.style_url(self.theme),
+            logo_url=page_theme.logo_url(self.theme, self.questionnaire.questionnaire_id),
         )
 
     def _in_default_locale(self, text: str) -> str:
-        """A text in the default locale, as it can be read here."""
+        """Isolate a text of the default locale if the page runs in the other direction."""
         return directions.isolated(text) if directions.runs_against(self.definition, self.locale) else text
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """An answer that a link in a message marks; it is stored when the page is posted, not before."""
+    """An answer preselected by a link in a message; it is stored when the page is posted, not before."""
 
     question_id: str
     given: Given
@@ -97,77 +94,75 @@ class Marked:
 
 @dataclass(frozen=True)
 class AnswerPage:
-    """All that the pages of one instance are drawn from. `seed` shuffles choices; it is the instance's id."""
+    """All data that the pages of one instance are drawn from. `seed`, the instance's id, shuffles choices."""
 
     head: Head
-    walk: PageSequence
+    sequence: PageSequence
     seed: str
     instance: Instance | None = None
 
     @property
     def issued(self) -> Instance:
-        """The instance, where there must be one: everywhere but before the start on a public link."""
+        """The instance; only before the start on a public link there is none."""
         assert self.instance is not None  # noqa: S101
         return self.instance
 
     @cached_property
     def hides_answers(self) -> bool:
-        """Whoever knows a reference goes on with its instance, but is not shown what was answered before."""
+        """A visitor who knows a reference continues its instance, without seeing the answers given before."""
         return self.instance is not None and self.instance.reference_id is not None
 
     @property
     def texts(self) -> Texts:
-        """The interface's words for this reader."""
         return self.head.texts
 
-    def arranged(self, layout: Layout | None) -> "AnswerPage":
-        """The sheet as the form was drawn, should the visual have another layout since."""
-        return self if layout is None else replace(self, walk=replace(self.walk, arranged=layout))
+    def with_layout(self, layout: Layout | None) -> "AnswerPage":
+        """The page in the layout of a posted form; the visual may have changed since."""
+        return self if layout is None else replace(self, sequence=replace(self.sequence, layout=layout))
 
     def answered(self, given: Mapping[str, Given | None]) -> "AnswerPage":
-        """The sheet after a page was posted."""
-        return replace(self, walk=self.walk.answered(given))
+        return replace(self, sequence=self.sequence.answered(given))
 
     def marked(self, question_id: str | None, value: str | None) -> Marked | None:
-        """The answer that the query of a link marks, if it fits a question that is asked here."""
-        question = self.walk.definition.question(question_id or "")
-        if question is None or value is None or question.question_id not in self.walk.dealt:
+        """The answer that the query of a link preselects, if it fits a question of the instance."""
+        question = self.sequence.definition.question(question_id or "")
+        if question is None or value is None or question.question_id not in self.sequence.question_ids:
             return None
         given = forms.preselected(question, value)
         return None if given is None else Marked(question.question_id, given)
 
+    def read_form(self, number: int, fields: Fields) -> PageAnswers:
+        """The answers of a posted page, and the sentences about those that do not fit."""
+        return forms.read_page(self.sequence.questions_on(number), fields, texts=self.texts, locale=self.head.locale)
+
     def first_open(self) -> int:
-        """Where to go on: the first page on the way that asks and has no answer yet; the last one if none is left."""
-        way, answers = self.walk.way, self.walk.answers
-        for number, page in way.items():
+        """The first reachable page with questions and no answer yet; else the last page."""
+        reachable, answers = self.sequence.reachable, self.sequence.answers
+        for number, page in reachable.items():
             asks = not answers or any(question.is_answered for question in page.questions)
             if asks and not any(question.question_id in answers for question in page.questions):
                 return number
-        return max(way, default=self.walk.end)
+        return max(reachable, default=self.sequence.end)
 
     def missing_on(self, number: int) -> dict[str, Wrong]:
-        """The required questions of a page that have no answer, each with its sentence."""
-        page = self.walk.way.get(number)
-        if page is None:
-            return {}
-        missing = self.walk.missing(number)
+        """The error messages for required questions of a page without an answer, by question."""
+        missing = self.sequence.missing(number)
         return {
             question.question_id: forms.missing(question, texts=self.texts)
-            for question in page.questions
+            for question in self.sequence.questions_on(number)
             if question.question_id in missing
         }
 
 
-async def read(db: Database, *, instance_id: str) -> AnswerPage:
-    """The sheet of an instance; raises NotFound."""
+async def read_answer_page(db: Database, *, instance_id: str) -> AnswerPage:
+    """Raises NotFound."""
     instance = await store.get_public_instance(db, instance_id=instance_id) if ids.is_id(instance_id) else None
     if instance is None:
         raise errors.NotFound("There is no such page.")
-    return await of_instance(db, instance=instance)
+    return await answer_page_of(db, instance=instance)
 
 
-async def of_instance(db: Database, *, instance: Instance) -> AnswerPage:
-    """The sheet of a record at hand."""
+async def answer_page_of(db: Database, *, instance: Instance) -> AnswerPage:
     organization_id = instance.organization_id
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=organization_id, questionnaire_id=instance.questionnaire_id
@@ -178,16 +173,15 @@ async def of_instance(db: Database, *, instance: Instance) -> AnswerPage:
     rows = await answers_store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
     answers = {row.question_id: Given(row.value, row.other_text) for row in rows}
     facts = await service.facts(db, instance=instance)
-    head = await head_of(db, questionnaire=questionnaire, definition=version.definition, locale=instance.locale)
-    walk = PageSequence(version.definition, frozenset(instance.question_ids), answers, facts, head.theme.layout)
-    return AnswerPage(head, walk, instance.instance_id, instance)
+    head = await read_head(db, questionnaire=questionnaire, definition=version.definition, locale=instance.locale)
+    sequence = PageSequence(version.definition, frozenset(instance.question_ids), answers, facts, head.theme.layout)
+    return AnswerPage(head, sequence, instance.instance_id, instance)
 
 
-async def head_of(db: Database, *, questionnaire: Questionnaire, definition: Definition, locale: str) -> Head:
-    """What surrounds the questions of a questionnaire in one of its languages."""
+async def read_head(db: Database, *, questionnaire: Questionnaire, definition: Definition, locale: str) -> Head:
     organization = await accounts_store.get_organization(db, organization_id=questionnaire.organization_id)
     assert organization is not None  # noqa: S101  a foreign key holds it
-    theme = await looks.read_theme(
+    theme = await page_theme.read_theme(
         db,
         organization_id=questionnaire.organization_id,
         questionnaire_id=questionnaire.questionnaire_id,
@@ -202,14 +196,14 @@ async def head_of(db: Database, *, questionnaire: Questionnaire, definition: Def
     )
 
 
-def address(instance_id: str, **query: object) -> str:
-    """The answer page, within this site."""
-    wanted = {name: value for name, value in query.items() if value is not None}
-    return f"/a/{instance_id}" + (f"?{urlencode(wanted)}" if wanted else "")
+def page_address(instance_id: str, **query: object) -> str:
+    """The path of the answer page, with those parameters that are not None."""
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"/a/{instance_id}" + (f"?{urlencode(given)}" if given else "")
 
 
 def question_page(
-    sheet: AnswerPage,
+    answer_page: AnswerPage,
     number: int,
     *,
     action: str,
@@ -222,33 +216,33 @@ def question_page(
     notice: str = "",
     status: int = 200,
 ) -> Response:
-    """A page of questions; after the last one (`walk.end`) a page that only asks to send.
+    """A page of questions; `sequence.end` is a page with nothing but the button to send.
 
-    `posted`: what was typed, right or wrong, is shown in place of what is stored. `wrong`: sentences by question.
-    `view`: where the script tells that a person saw the page, and the token for it.
+    `posted`: its input, right or wrong, is shown instead of stored answers. `wrong`: error messages by question.
+    `view`: the URL to which the script reports that a person saw the page, and the token for it.
     """
-    head, walk, t = sheet.head, sheet.walk, sheet.texts
-    questions = _questions(sheet, number, marked=marked, posted=posted, wrong=wrong)
-    is_finalized = sheet.instance is not None and sheet.instance.finalized
+    head, sequence, t = answer_page.head, answer_page.sequence, answer_page.texts
+    questions = _questions(answer_page, number, marked=marked, posted=posted, wrong=wrong)
+    is_finalized = answer_page.instance is not None and answer_page.instance.finalized
     is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
-    heading, lead = _heading(sheet, number)
+    heading, lead = _heading(answer_page, number)
     return public.page(
         "answer.html",
         **head.frame,
         status=status,
         title=head.title,
-        files=looks.files_of({question.kind for question in questions}),
+        files=page_theme.files_of({question.kind for question in questions}),
         show_progress=head.theme.show_progress,
-        layout=walk.arranged,
-        page=min(number, walk.total),
+        layout=sequence.layout,
+        page=min(number, sequence.total),
         number=number,
-        pages=walk.total,
-        has_back=walk.before(number) is not None,
-        is_last=number == walk.end or walk.is_last(number),
+        pages=sequence.total,
+        has_back=sequence.before(number) is not None,
+        is_last=number == sequence.end or sequence.is_last(number),
         problems=[one for one in questions if one.error],
         notice=notice,
         heading=heading,
-        group=_section(sheet, number) if is_first else None,
+        group=_section(answer_page, number) if is_first else None,
         lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
         note=t("We have marked your answer. It is saved when you go on.") if marked else "",
         action=action,
@@ -257,13 +251,13 @@ def question_page(
         start=start,
         questions=questions,
         send_label=t("Save my changes") if is_finalized else t("Send my answers"),
-        foot=_foot(sheet),
+        foot=_foot(answer_page),
     )
 
 
-def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response:
-    """After the end: what happens with the answers, when they were sent, how to change them while that is possible."""
-    head, t, instance = sheet.head, sheet.texts, sheet.issued
+def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Response:
+    """The page after completion; with `can_change` it links back to the answers."""
+    head, t, instance = answer_page.head, answer_page.texts, answer_page.issued
     authored = head.definition.page_texts(head.locale).thank_you
     facts: list[str] = []
     if instance.completed_time is not None:
@@ -276,7 +270,7 @@ def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response:
             if end
             else t("You can change your answers at any time.")
         )
-        link = public.Link(address(instance.instance_id, page=1), t("Change my answers"))
+        link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
     else:
         facts.append(t("You can close this page."))
     return _message(
@@ -288,17 +282,17 @@ def thank_you_page(sheet: AnswerPage, *, can_change: bool = False) -> Response:
     )
 
 
-def expired_page(sheet: AnswerPage) -> Response:
-    """Its time is over: 410."""
-    head, t = sheet.head, sheet.texts
-    end = core_instances.expires_time(sheet.issued)
+def expired_page(answer_page: AnswerPage) -> Response:
+    """The page of an expired instance: 410."""
+    head, t = answer_page.head, answer_page.texts
+    end = core_instances.expires_time(answer_page.issued)
     text = t("It takes no more answers. Thank you for wanting to help.")
     if end is not None:
         text = t(
             "This questionnaire could be answered until {date}. Thank you for wanting to help.",
             date=t.date(end, time_zone=head.time_zone),
         )
-    kept = t("Answers that you gave before then have been kept.") if sheet.walk.answers else ""
+    kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
     authored = head.definition.page_texts(head.locale).expired
     return _message(
         head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
@@ -306,7 +300,7 @@ def expired_page(sheet: AnswerPage) -> Response:
 
 
 def closed_page(head: Head) -> Response:
-    """The questionnaire takes no answers, this one's or anybody's: 410."""
+    """The page of a questionnaire that takes no answers: 410."""
     t = head.texts
     authored = head.definition.page_texts(head.locale).closed
     text = authored or t("It takes no more answers. Thank you for wanting to help.")
@@ -344,21 +338,21 @@ def _message(
 
 
 def _questions(
-    sheet: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
+    answer_page: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
 ) -> list[QuestionView]:
-    page = sheet.walk.way.get(number)
+    page = answer_page.sequence.reachable.get(number)
     found: list[QuestionView] = []
     group = page.group if page else None
     for question in page.questions if page else ():
-        own = sheet.walk.definition.group_of(question.question_id)
-        section, group = None if own is group else _section_of(sheet, own), own
+        own = answer_page.sequence.definition.group_of(question.question_id)
+        section, group = None if own is group else _section_of(answer_page, own), own
         fault = wrong.get(question.question_id)
-        found.append(_question(sheet, question, marked=marked, posted=posted, wrong=fault, section=section))
+        found.append(_question(answer_page, question, marked=marked, posted=posted, wrong=fault, section=section))
     return found
 
 
 def _question(
-    sheet: AnswerPage,
+    answer_page: AnswerPage,
     question: Question,
     *,
     marked: Marked | None,
@@ -366,12 +360,12 @@ def _question(
     wrong: Wrong | None,
     section: Section | None,
 ) -> QuestionView:
-    t = sheet.texts
-    authored = sheet.head.definition.question(question.question_id) or question
-    shown_question = localized(authored, sheet.head.locale, seed=sheet.seed)
-    stored = sheet.walk.answers.get(question.question_id)
+    t = answer_page.texts
+    authored = answer_page.head.definition.question(question.question_id) or question
+    shown_question = localized(authored, answer_page.head.locale, seed=answer_page.seed)
+    stored = answer_page.sequence.answers.get(question.question_id)
     note = ""
-    if stored is not None and sheet.hides_answers:
+    if stored is not None and answer_page.hides_answers:
         stored, note = None, t("You have answered this already. Answer again only to change it.")
     if marked is not None and marked.question_id == question.question_id:
         stored, note = marked.given, ""
@@ -379,33 +373,32 @@ def _question(
     return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
 
 
-def _heading(sheet: AnswerPage, number: int) -> tuple[str, str | None]:
-    """The page's heading and what stands below it: the questionnaire's on the first page, then the group's."""
-    head, t = sheet.head, sheet.texts
-    page = sheet.walk.way.get(number)
+def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
+    """The heading and the text below it: the questionnaire's on the first page, then the group's."""
+    head, t = answer_page.head, answer_page.texts
+    page = answer_page.sequence.reachable.get(number)
     if page is None:
         return t("That was the last question"), t("Your answers are ready to be sent.")
     if number == 1:
         return head.title, head.description
-    section = _section_of(sheet, page.group)
+    section = _section_of(answer_page, page.group)
     return (section.title, section.lead) if section else (head.title, None)
 
 
-def _section(sheet: AnswerPage, number: int) -> Section | None:
-    page = sheet.walk.way.get(number)
-    return None if page is None else _section_of(sheet, page.group)
+def _section(answer_page: AnswerPage, number: int) -> Section | None:
+    page = answer_page.sequence.reachable.get(number)
+    return None if page is None else _section_of(answer_page, page.group)
 
 
-def _section_of(sheet: AnswerPage, group: Group) -> Section | None:
-    """A group's title and description, where it has a title."""
-    group = sheet.head.definition.group(group.group_id) or group
-    own = group.translations.get(sheet.head.locale)
+def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
+    group = answer_page.head.definition.group(group.group_id) or group
+    own = group.translations.get(answer_page.head.locale)
     title, lead = (own and own.title) or group.title, (own and own.description) or group.description
     return Section(title, lead or "") if title else None
 
 
-def _foot(sheet: AnswerPage) -> str:
-    head, t, instance = sheet.head, sheet.texts, sheet.instance
+def _foot(answer_page: AnswerPage) -> str:
+    head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
     who = t("Your answers go to {name}.", name=head.brand)
     if instance is None:
         return who

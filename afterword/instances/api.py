@@ -1,4 +1,4 @@
-"""The HTTP door of questionnaire instances: issue, read, change, delete, and what was answered."""
+"""The HTTP interface of questionnaire instances: issue, read, change, delete, read answers."""
 
 import random
 from typing import Annotated, Any, TypeVar
@@ -56,14 +56,14 @@ ReferenceId = Annotated[
         min_length=1,
         max_length=100,
         pattern=r"^[A-Za-z0-9._~-]+(?![\s\S])",
-        extra={"expected": "Letters, digits and . _ ~ - are expected, for this stands in an address."},
+        extra={"expected": "Only letters, digits and . _ ~ - are expected, because this is part of an address."},
     ),
 ]
 REFUSALS = "application_inactive", "questionnaire_not_published", "questionnaire_inactive", "questionnaire_closed"
 
 
 class InstanceRequest(fields.Request):
-    """What an instance is asked to be; nothing is required."""
+    """An instance to issue; every member is optional."""
 
     responder_id: fields.Id | None = None
     locale: fields.Locale | None = None
@@ -76,7 +76,7 @@ class InstanceRequest(fields.Request):
 
 
 class InstanceUpdate(fields.Request):
-    """What of an instance may change, in every state."""
+    """The members of an instance that may change, in every state."""
 
     responder_id: fields.Id | UnsetType = UNSET
     locale: fields.Locale | UnsetType = UNSET
@@ -100,7 +100,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
-        request=_wish(call, await _declared(call, db)),
+        request=_issue_input(call, await _declared(call, db)),
         now=call.now,
         secret=call.site.secret,
         draw=random.random,
@@ -396,13 +396,13 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     )
 
 
-# The slice is one; the reference shows its families apart.
+# One package; the reference lists its families separately.
 routes.all += [
     *simplified.all, *questions.all, *values_api.routes.all, *tags_api.routes.all, *responders_api.routes.all,
 ]  # fmt: skip
 
 
-def _wish(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
+def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
     body = call.body
     return IssueInput(
         responder_id=body.responder_id,
@@ -417,7 +417,7 @@ def _wish(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
 
 
 async def _declared(call: Call[Any], db: Database) -> Declared:
-    """The names that the questionnaire's application knows. Grouped metadata are told apart by them if strict alone."""
+    """The metadata names declared for the questionnaire's application; only strict handling compares with them."""
     if not call.strict:
         return metadata.GLOBAL
     return await metadata_service.declared_of(
@@ -432,7 +432,7 @@ def _grouped(call: Call[InstanceRequest], declared: Declared) -> metadata.Change
     groups = call.body.metadata
     document = {} if groups is None else {"questionnaire": groups.questionnaire, "responder": groups.responder}
     given = {kind: values for kind, values in document.items() if values is not UNSET}
-    return _sound(metadata.read_grouped(given, declared=declared, strict=call.strict))
+    return _checked(metadata.read_grouped(given, declared=declared, strict=call.strict))
 
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
@@ -454,14 +454,14 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
     declared = await metadata_service.declared_of(
         db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
-    return _sound(metadata.read_flat(call.body.metadata, declared=declared, strict=call.strict))
+    return _checked(metadata.read_flat(call.body.metadata, declared=declared, strict=call.strict))
 
 
 def _given(value: Value | UnsetType) -> Value | None:
     return None if value is UNSET else value
 
 
-def _sound(read: tuple[metadata.Changes, list[errors.FieldError]]) -> metadata.Changes:
+def _checked(read: tuple[metadata.Changes, list[errors.FieldError]]) -> metadata.Changes:
     changes, wrong = read
     if wrong:
         raise errors.Invalid.of(*wrong)

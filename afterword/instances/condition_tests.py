@@ -1,4 +1,4 @@
-"""Conditions tried on a past response: read as an alert would read them, with the facts of that response."""
+"""Tests conditions of alerts on a past response."""
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
@@ -17,8 +17,8 @@ async def read(
 ) -> tuple[Node | None, Facts]:
     """The conditions of a JSON document, and the facts of an instance of the questionnaire.
 
-    Raises Invalid: `unknown_id` for an instance that is not there or another questionnaire's, and whatever is wrong
-    with the conditions. They may speak of questions of the instance's own version and of the published one.
+    Raises Invalid: `unknown_id` for an instance that is absent or another questionnaire's, and the errors of
+    the conditions. They may use questions of the instance's version and of the published one.
     """
     key = {"organization_id": caller.organization_id, "instance_id": instance_id}
     instance = await store.get_instance(db, **key, application_ids=caller.application_ids, test_only=caller.test)

@@ -1,4 +1,4 @@
-"""The events of instances: which ones a change tells, and what stands in them (the row, for doors to render)."""
+"""The events that a change of an instance records; their data are the row, rendered when delivered."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ _COLUMNS = Instance.__struct_fields__
 
 
 def of_update(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
-    """A PATCH: updated, and reopened where it gave an expired instance more days, expired where it took the rest."""
+    """The events of a PATCH: updated, and reopened or expired if its `valid_days` changed that."""
     was_over, is_over = core_instances.is_expired(before, now), core_instances.is_expired(after, now)
     kinds = ["updated"]
     if was_over and not is_over:
@@ -33,11 +33,11 @@ def event(
     caller: Caller | None = None,
     response: Mapping[str, object] | None = None,
 ) -> NewEvent:
-    """One event, of the caller, else of the responder; `response` is what people wrote.
+    """One event by the caller, else by the responder; `response` holds answers and metadata.
 
-    That of a creation is written with its row, in the store.
+    The store writes the event of a creation together with the row.
     """
-    data = {name: getattr(instance, name) for name in _COLUMNS}  # asdict would copy deeply: most of an event's cost
+    data = {name: getattr(instance, name) for name in _COLUMNS}  # asdict copies deeply, which is slow
     del data["metadata"]
     return NewEvent(
         organization_id=instance.organization_id,
@@ -56,18 +56,18 @@ def event(
 def of_answers(
     before: Instance, after: Instance, edit: Edit, *, now: datetime, responder_metadata: Mapping[str, str]
 ) -> list[NewEvent]:
-    """What became true by this change, in the order in which it did; the completion alone carries the response."""
-    told: list[NewEvent] = []
+    """The events of saved answers, in order; only `completed` contains the response."""
+    events: list[NewEvent] = []
     if before.viewed_time is None:
-        told.append(event(after, "viewed", now=now))
+        events.append(event(after, "viewed", now=now))
     if before.submitted_time is None and after.submitted_time is not None:
-        told.append(event(after, "submitted", now=now))
-    elif not after.finalized:  # a later page, or another mind: whoever keeps counts must hear of every change
-        told.append(replace(event(after, "updated", now=now), type="answer.changed"))
+        events.append(event(after, "submitted", now=now))
+    elif not after.finalized:  # a later page or a corrected answer; receivers that count need every change
+        events.append(replace(event(after, "updated", now=now), type="answer.changed"))
     if before.finalized:
-        told.append(event(after, "updated", now=now))
+        events.append(event(after, "updated", now=now))
     elif after.finalized:
         metadata = {"questionnaire": after.metadata, "responder": responder_metadata}
         response = {"answers": core_instances.documents(edit.after), "metadata": metadata}
-        told.append(event(after, "completed", now=now, response=response))
-    return told
+        events.append(event(after, "completed", now=now, response=response))
+    return events

@@ -1,4 +1,4 @@
-"""What conditions may ask about responses that are there: answers, metadata of both sides, tags, each with its type."""
+"""The facts of stored responses that conditions compare: answers, metadata, tags."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,22 +18,22 @@ from afterword.responders import store as responders_store
 
 
 async def list_facts(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> dict[str, Facts]:
-    """The facts of these instances by their ids; one that is deleted or another organization's is left out.
+    """The facts of these instances by id; deleted ones and those of other organizations are left out.
 
     Subjects: `question:{id}` and, of a matrix, `question:{id}:{row_id}`; `questionnaire_metadata:{name}`,
-    `responder_metadata:{name}`, `tag:{tag}`. A provisional answer is none. A handful of statements, however many.
+    `responder_metadata:{name}`, `tag:{tag}`. Provisional answers are left out. The number of statements is constant.
     """
     instances = await store.list_instances_by_ids(db, organization_id=organization_id, instance_ids=instance_ids)
     if not instances:
         return {}
-    known = [instance.instance_id for instance in instances]
-    people = await responders_store.list_responders(
+    found_ids = [instance.instance_id for instance in instances]
+    responders = await responders_store.list_responders(
         db, wanted=[(organization_id, one) for one in {instance.responder_id for instance in instances}]
     )
-    metadata = {person.responder_id: person.metadata for person in people}
+    metadata = {responder.responder_id: responder.metadata for responder in responders}
     declared = await _declared(db, organization_id=organization_id, instances=instances)
-    answers = await _answers(db, organization_id=organization_id, instance_ids=known)
-    tags = await tags_store.list_tags_of_instances(db, organization_id=organization_id, instance_ids=known)
+    answers = await _answers(db, organization_id=organization_id, instance_ids=found_ids)
+    tags = await tags_store.list_tags_of_instances(db, organization_id=organization_id, instance_ids=found_ids)
     found: dict[str, dict[str, object]] = {
         instance.instance_id: {
             **core_instances.facts_of(
@@ -49,7 +49,7 @@ async def list_facts(db: Database, *, organization_id: str, instance_ids: Sequen
 
 
 async def _declared(db: Database, *, organization_id: str, instances: Sequence[Instance]) -> Mapping[str, Declared]:
-    """The names that the application of each questionnaire knows, by questionnaire."""
+    """The declared metadata names of each questionnaire's application."""
     return {
         questionnaire_id: await metadata_service.declared_of(
             db, organization_id=organization_id, questionnaire_id=questionnaire_id

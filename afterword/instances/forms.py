@@ -1,4 +1,4 @@
-"""What responders post: a form becomes answers, and sentences about those that do not fit, in their language."""
+"""Reads posted forms into answers, and into error messages in the responder's language."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from afterword.core.questionnaires.definition import QUESTIONS_MAX
 from afterword.core.questionnaires.questions import CHOICES_MAX, Question, localized
 from afterword.texts import Texts
 
-FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all on one page, each choice of each ticked
+FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
 NUMBER_DIGITS_MAX: Final = 4
 
 Bound = TypeVar("Bound")
@@ -29,7 +29,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "too_many": "Choose up to {count}.",
     "too_long": "Please shorten this answer to {count} characters.",
 }
-# What some shapes say in place of these; a `contact.email` is the field of a contact.
+# Messages of single shapes, used before these; `contact.email` is a field of a contact.
 OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("matrix", "required"): "Please answer every line.",
     ("ranking", "duplicate"): "Please give each place only once.",
@@ -45,7 +45,7 @@ OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
     ("contact.phone", "invalid_address"): "Please enter a phone number such as +30 210 123 4567.",
 }
 WHOLE_NUMBER: Final = "Please enter a whole number."
-# What a number or date outside its bounds is told: both bounds, the lower one, the upper one.
+# Messages for a number or date out of range: with both bounds, the lower one, the upper one.
 BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "number": (
         "Please enter a number from {low} to {high}.",
@@ -62,7 +62,7 @@ BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A sentence about an answer; `part` is the row or field that it is about, where it is one."""
+    """An error message about an answer; `part` is the row or field concerned, if it is one."""
 
     sentence: str
     part: str | None = None
@@ -70,7 +70,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A page as it was posted. `page` counts from 1 in its `layout`; `start` names the start on a public link."""
+    """A posted page. `page` counts from 1 in its `layout`; `start` is the nonce of a start on a public link."""
 
     page: int
     layout: Layout | None
@@ -82,14 +82,14 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class PageAnswers:
-    """What a posted page gives: answers that fit (None: left blank), and what is wrong with those that do not."""
+    """The answers of a posted page (None: left blank), and an error message for each that does not fit."""
 
     given: Mapping[str, Given | None]
     wrong: Mapping[str, Wrong]
 
 
 def read_body(body: bytes) -> Posted:
-    """The form of a page; raises Malformed when it cannot be one of ours."""
+    """The posted form; raises Malformed if it cannot come from one of our pages."""
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS_MAX, encoding="utf-8", errors="strict"
@@ -108,14 +108,14 @@ def read_body(body: bytes) -> Posted:
 
 
 def page_number(text: str | None) -> int | None:
-    """The page that a query or a form names, from 1; None for anything else."""
+    """The page number of a query or a form, from 1; None for anything else."""
     if not text or not text.isascii() or not text.isdigit() or len(text) > NUMBER_DIGITS_MAX:
         return None
     return int(text) or None
 
 
 def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, locale: str) -> PageAnswers:
-    """The answers to the questions of a page. A required one that was left blank is no answer taken back."""
+    """The answers of a page. A blank one removes the stored answer, unless the question is required."""
     given: dict[str, Given | None] = {}
     wrong: dict[str, Wrong] = {}
     for question in questions:
@@ -132,12 +132,12 @@ def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, lo
 
 
 def missing(question: Question, *, texts: Texts) -> Wrong:
-    """What is said of a required question that was left blank."""
+    """The error message of a required question without an answer."""
     return Wrong(_sentence(question, "required", texts))
 
 
 def preselected(question: Question, text: str) -> Given | None:
-    """The answer that a link in a message marks, or None where it does not fit."""
+    """The answer that a link in a message preselects, or None if it does not fit."""
     try:
         return answers_rules.read_form(question, {answers_rules.field_name(question.question_id): [text]})
     except InvalidAnswer:
@@ -145,7 +145,7 @@ def preselected(question: Question, text: str) -> Given | None:
 
 
 def bounds(question: Question, texts: Texts, sentences: tuple[str, str, str]) -> str:
-    """One of three sentences, for both bounds of a number or date, the lower or the upper one; "" without any."""
+    """One of three sentences, depending on which bounds a number or date has; "" without any."""
     low, high = _written_bounds(question, texts)
     if low and high:
         return texts(sentences[0], low=low, high=high)

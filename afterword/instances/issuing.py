@@ -1,4 +1,4 @@
-"""What a new instance consists of: what was asked for, the questionnaire's own rules, its published version."""
+"""Builds new instances from the request, the questionnaire's settings and its published version."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 
-_FRESH: Final[Mapping[str, Any]] = {  # what the columns of a new instance that `row` leaves out have by default
+_FRESH: Final[Mapping[str, Any]] = {  # defaults of the columns that `row` leaves out
     **dict.fromkeys(("viewed_time", "submitted_time", "completed_time", "processed_time", "flow_time", "deleted_time")),
     "finalized": False,
     "version": 1,
 }
 
-Draw = Callable[[], float]  # uniform in [0, 1): which questions are dealt
+Draw = Callable[[], float]  # uniform in [0, 1); decides which questions are drawn
 
 
 class NotPublished(errors.Conflict):
@@ -33,7 +33,7 @@ class NotPublished(errors.Conflict):
 
 
 class Inactive(errors.Conflict):
-    """Of an inactive or archived questionnaire nothing is issued, sent or answered."""
+    """An inactive or archived questionnaire takes no instances, messages or answers."""
 
     code_default = "questionnaire_inactive"
 
@@ -52,9 +52,9 @@ class Closed(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueInput:
-    """What a new instance is asked to be; None: the questionnaire's own."""
+    """A request for an instance; None takes the questionnaire's setting."""
 
-    instance_id: str | None = None  # of a public link: the same form sent twice makes one instance
+    instance_id: str | None = None  # of a public link, so that a form sent twice makes one instance
     responder_id: str | None = None
     locale: str | None = None
     valid_days: int | None = None
@@ -66,8 +66,8 @@ class IssueInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedInstance:
-    """What a queue item needs to be sent; `metadata` are the questionnaire's names, `locale` may be any tag."""
+class ItemIssueInput:
+    """A request for the instance of a queue item; `metadata` are the questionnaire's, `locale` may be any tag."""
 
     organization_id: str
     item_id: str
@@ -89,7 +89,7 @@ async def get_issuable(
     application_ids: Sequence[str] = (),
     by_link: bool = False,
 ) -> Issuable:
-    """The questionnaire's rules; raises NotFound, also for another application's and for one without a public link."""
+    """The questionnaire's settings; raises NotFound, also for another application's or without public link."""
     found = await store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])
     if (
         not found
@@ -108,14 +108,14 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
         raise ApplicationInactive("The application of this questionnaire is not active.")
     if issuable.published_version_id is None:
         raise NotPublished("This questionnaire has no published version.")
-    await require_seat(db, issuable=issuable)
+    await require_capacity(db, issuable=issuable)
     return await questionnaires_store.get_version(
         db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
     )
 
 
 async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
-    """As version_to_issue, on a public link: where anybody may start, nothing starts that nobody pays."""
+    """As version_to_issue, for a public link; also raises Closed without credits."""
     version = await version_to_issue(db, issuable=issuable)
     if issuable.credits_accountable and not await plans.has_credits(
         db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id
@@ -125,10 +125,10 @@ async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
 
 
 async def versions_to_issue(
-    db: Database, *, wanted: Sequence[WantedInstance]
+    db: Database, *, items: Sequence[ItemIssueInput]
 ) -> dict[tuple[str, str], tuple[Issuable, Version]]:
-    """Rules and published version by organization and questionnaire; those without a version are left out."""
-    keys = list(dict.fromkeys((want.organization_id, want.questionnaire_id) for want in wanted))
+    """Settings and published version by organization and questionnaire; those without a version are left out."""
+    keys = list(dict.fromkeys((item.organization_id, item.questionnaire_id) for item in items))
     return {
         (issuable.organization_id, issuable.questionnaire_id): (
             issuable,
@@ -141,7 +141,7 @@ async def versions_to_issue(
     }
 
 
-async def require_seat(db: Database, *, issuable: Issuable) -> None:
+async def require_capacity(db: Database, *, issuable: Issuable) -> None:
     """Raise Closed when `responses_max` is reached."""
     if issuable.responses_max is None:
         return
@@ -164,10 +164,10 @@ def row(
     now: datetime,
     draw: Draw,
     actor: Actor,
-    item: WantedInstance | None = None,
+    item: ItemIssueInput | None = None,
     test: bool = False,
 ) -> dict[str, object]:
-    """The row of a new instance: the wish, completed by the questionnaire's own rules and its published version."""
+    """The row of a new instance; the questionnaire's settings complete the request."""
     definition = version.definition
     return {
         "organization_id": issuable.organization_id,
@@ -185,7 +185,7 @@ def row(
         "locale": locales.match(request.locale, definition.locales, definition.default_locale),
         "valid_days": issuable.valid_days if request.valid_days is None else request.valid_days,
         "editable": issuable.editable if request.editable is None else request.editable,
-        "question_ids": core_answers.deal(definition, draw=draw),
+        "question_ids": core_answers.draw_questions(definition, draw=draw),
         "metadata": merge({}, request.metadata.questionnaire),
         "sent_time": request.sent_time,
         "delivered_time": request.delivered_time,
@@ -195,6 +195,6 @@ def row(
 
 
 def issued(row: Mapping[str, Any]) -> Instance:
-    """The instance that stands in the table once its row is inserted; reading it back would cost a batch dearly."""
+    """The instance of an inserted row, without reading it back."""
     changed = {"updated_time": row["created_time"], "updated_by": row["created_by"]}
     return Instance(**{**_FRESH, **row, **changed})

@@ -10,10 +10,20 @@ from starlette.responses import Response
 from afterword import db, errors, ids
 from afterword.core.answers.form_tokens import draws_of, is_token, token_of
 from afterword.core.wire.site import Site
-from afterword.instances import answer_page as sheets
 from afterword.instances import forms, issuing, service, starts, store
-from afterword.instances import theme as looks
-from afterword.instances.answer_page import AnswerPage
+from afterword.instances import theme as page_theme
+from afterword.instances.answer_page import (
+    AnswerPage,
+    Marked,
+    answer_page_of,
+    closed_page,
+    expired_page,
+    page_address,
+    question_page,
+    read_answer_page,
+    thank_you_page,
+    used_page,
+)
 from afterword.instances.forms import Posted, Wrong
 from afterword.instances.starts import Start
 from afterword.questionnaires import store as questionnaires_store
@@ -29,48 +39,50 @@ routes = Pages()
 
 
 @routes.get("/a/{instance_id}", for_people=True)
-async def answer_page(request: Request) -> Response:
-    """One page of questions, or what is said instead: thank you, expired, closed."""
+async def get_answer_page(request: Request) -> Response:
+    """One page of questions, or the page that replaces them: thank you, expired, closed."""
     instance_id: str = request.path_params["instance_id"]
     query = request.query_params
     async with db.connection(request.state.pool) as database:
         now = database.clock.now()
-        sheet = await sheets.read(database, instance_id=instance_id)
-        wanted = forms.page_number(query.get("page"))
-        if sheet.issued.finalized and wanted is None:
-            can_change = await service.takes_answers(database, instance=sheet.issued, now=now)
-            return sheets.thank_you_page(sheet, can_change=can_change)
-        closed = await _closed(database, sheet)
+        answer_page = await read_answer_page(database, instance_id=instance_id)
+        requested = forms.page_number(query.get("page"))
+        if answer_page.issued.finalized and requested is None:
+            can_change = await service.takes_answers(database, instance=answer_page.issued, now=now)
+            return thank_you_page(answer_page, can_change=can_change)
+        closed = await _closed(database, answer_page)
     if closed is not None:
         return closed
-    marked = sheet.marked(query.get("q"), query.get("v"))
-    number = sheet.walk.at(wanted or (marked and sheet.walk.of_question(marked.question_id)) or sheet.first_open())
-    wrong = sheet.missing_on(number) if "check" in query else {}
-    return _page(request, sheet, number, marked=marked, wrong=wrong)
+    marked = answer_page.marked(query.get("q"), query.get("v"))
+    number = answer_page.sequence.at(
+        requested or (marked and answer_page.sequence.of_question(marked.question_id)) or answer_page.first_open()
+    )
+    wrong = answer_page.missing_on(number) if "check" in query else {}
+    return _page(request, answer_page, number, marked=marked, wrong=wrong)
 
 
 @routes.post("/a/{instance_id}", for_people=True)
 async def post_answer_page(request: Request) -> Response:
-    """Keep the answers of a page and go on, back, or to the end."""
+    """Store the answers of a page and redirect to the next or previous page, or to the end."""
     instance_id: str = request.path_params["instance_id"]
     posted = forms.read_body(await public.read_body(request))
     site: Site = request.state.site
     try:
         async with db.transaction(request.state.pool) as database:
-            sheet = (await sheets.read(database, instance_id=instance_id)).arranged(posted.layout)
+            answer_page = (await read_answer_page(database, instance_id=instance_id)).with_layout(posted.layout)
             if not is_token(
-                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(sheet, posted.page)
+                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(answer_page, posted.page)
             ):
-                closed = await _closed(database, sheet)
-                return closed or _unread(request, sheet, posted)
-            return await _keep(request, database, sheet, posted)
+                closed = await _closed(database, answer_page)
+                return closed or _unread(request, answer_page, posted)
+            return await _keep(request, database, answer_page, posted)
     except service.Finalized:  # sent twice, or sent from another tab
-        return html.redirect(sheets.address(instance_id))
+        return html.redirect(page_address(instance_id))
 
 
 @routes.post("/a/{instance_id}/view", for_people=True)
 async def post_view(request: Request) -> Response:
-    """The page's script saw a person with the page: `viewed_time`."""
+    """Set `viewed_time`; the page's script reports that a person sees the page."""
     instance_id: str = request.path_params["instance_id"]
     posted = forms.read_body(await public.read_body(request))
     site: Site = request.state.site
@@ -83,7 +95,7 @@ async def post_view(request: Request) -> Response:
 
 @routes.get("/s/{code}", for_people=True)
 async def short_link(request: Request) -> Response:
-    """The answer page under an address that fits into an SMS."""
+    """Redirects to the answer page from an address short enough for an SMS."""
     code: str = request.path_params["code"]
     instance = None
     if ids.is_short_code(code):
@@ -92,12 +104,12 @@ async def short_link(request: Request) -> Response:
     if instance is None:
         _limiter(request).count_miss(_source(request))
         raise errors.NotFound("There is no such page.")
-    return html.redirect(sheets.address(instance.instance_id), status=302)
+    return html.redirect(page_address(instance.instance_id), status=302)
 
 
 @routes.get("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def public_link(request: Request) -> Response:
-    """The first page of a questionnaire for whoever has the link; nothing is issued yet."""
+    """The first page of a questionnaire for anybody with the link; nothing is issued yet."""
     async with db.connection(request.state.pool) as database:
         start = await starts.read(request, database, nonce=ids.secret())
         closed = await _closed_link(request, database, start)
@@ -106,7 +118,7 @@ async def public_link(request: Request) -> Response:
 
 @routes.post("/p/{questionnaire_id}", "/p/{questionnaire_id}/ref/{reference_id}", for_people=True)
 async def post_public_link(request: Request) -> Response:
-    """Issue the instance, keep the first page's answers and go on to the answer page."""
+    """Issue the instance, store the first page's answers and redirect to the answer page."""
     _limiter(request).count_start(_source(request))
     posted = forms.read_body(await public.read_body(request))
     site: Site = request.state.site
@@ -114,19 +126,19 @@ async def post_public_link(request: Request) -> Response:
     try:
         async with db.transaction(request.state.pool) as database:
             start = await starts.read(request, database, nonce=posted.start)
-            start = replace(start, sheet=start.sheet.arranged(posted.layout))
+            start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
             closed = await _closed_link(request, database, start)
             if closed is not None:
                 return closed
             if not is_token(posted.token, secret=site.secret, purpose=starts.START_PURPOSE, subject=start.subject):
                 start = await starts.read(request, database, nonce=ids.secret())
-                notice = start.sheet.texts("This page could not be read. Please send it again.")
+                notice = start.answer_page.texts("This page could not be read. Please send it again.")
                 return _start_page(request, start, posted=posted, notice=notice)
             wrong = _wrong_at_start(start, posted)
-            if wrong and start.sheet.instance is None:
+            if wrong and start.answer_page.instance is None:
                 return _start_page(request, start, posted=posted, wrong=wrong)
-            instance_id = start.sheet.seed
-            issued = (await _issued(request, database, start)).arranged(posted.layout)
+            instance_id = start.answer_page.seed
+            issued = (await _issued(request, database, start)).with_layout(posted.layout)
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
                 return _used(request, issued)
             answer = await _keep(request, database, issued, posted)
@@ -134,12 +146,11 @@ async def post_public_link(request: Request) -> Response:
     except (db.Taken, service.Finalized):  # the same form at the same moment, or once more after the end
         if instance_id is None:
             raise
-        return html.redirect(sheets.address(instance_id))
+        return html.redirect(page_address(instance_id))
 
 
 @routes.get("/p/{questionnaire_id}/logo", for_people=True)
 async def logo(request: Request) -> Response:
-    """The picture that stands over the pages of a questionnaire."""
     questionnaire_id: str = request.path_params["questionnaire_id"]
     async with db.connection(request.state.pool) as database:
         questionnaire = (
@@ -147,7 +158,7 @@ async def logo(request: Request) -> Response:
             if ids.is_id(questionnaire_id)
             else None
         )
-        found = questionnaire and await looks.read_logo(
+        found = questionnaire and await page_theme.read_logo(
             database, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire_id
         )
     if not found:
@@ -163,115 +174,112 @@ def _source(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def _closed(database: db.Database, sheet: AnswerPage) -> Response | None:
-    """What stands in place of the questions when no answer is taken; None while answers are."""
+async def _closed(database: db.Database, answer_page: AnswerPage) -> Response | None:
+    """The page that replaces the questions while no answers are taken; None while they are."""
     now = database.clock.now()
     try:
-        await service.require_open(database, instance=sheet.issued, now=now)
+        await service.require_open(database, instance=answer_page.issued, now=now)
     except service.Finalized:
-        return sheets.thank_you_page(sheet)
+        return thank_you_page(answer_page)
     except service.Expired:
-        return sheets.thank_you_page(sheet) if sheet.issued.finalized else sheets.expired_page(sheet)
+        return thank_you_page(answer_page) if answer_page.issued.finalized else expired_page(answer_page)
     except (issuing.Inactive, issuing.Closed):
-        return sheets.closed_page(sheet.head)
+        return closed_page(answer_page.head)
     return None
 
 
-async def _keep(request: Request, database: db.Database, sheet: AnswerPage, posted: Posted) -> Response:
-    now = database.clock.now()
-    number = sheet.walk.at(posted.page)
-    if number != posted.page:  # another tab's answers lead past this page, whose form says nothing about any other
-        return _go(sheet, sheet.walk.before(posted.page) if posted.go == "back" else sheet.walk.after(posted.page))
-    page = sheet.walk.way.get(number)
-    answers = forms.read_page(
-        page.questions if page else (), posted.fields, texts=sheet.texts, locale=sheet.head.locale
-    )
-    given = {q: g for q, g in answers.given.items() if g is not None or not sheet.hides_answers}
+async def _keep(request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted) -> Response:
+    sequence, now = answer_page.sequence, database.clock.now()
+    number = sequence.at(posted.page)
+    if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others
+        return _go(answer_page, sequence.before(posted.page) if posted.go == "back" else sequence.after(posted.page))
+    answers = answer_page.read_form(number, posted.fields)
+    given = {q: g for q, g in answers.given.items() if g is not None or not answer_page.hides_answers}
     try:
         saved = await service.save_answers(
             database,
-            instance=sheet.issued,
-            definition=sheet.walk.definition,
+            instance=answer_page.issued,
+            definition=sequence.definition,
             answers=given,
             complete=False,
             now=now,
         )
     except service.Expired:
-        return sheets.expired_page(sheet)
+        return expired_page(answer_page)
     except (issuing.Inactive, issuing.Closed):
-        return sheets.closed_page(sheet.head)
-    sheet = sheet.answered(given)
-    if saved.wrong and posted.go != "back" and not (answers.wrong or sheet.missing_on(number)):
-        return _whole(request, sheet, posted)
-    return await _go_on(request, database, sheet, posted, wrong=answers.wrong)
+        return closed_page(answer_page.head)
+    answer_page = answer_page.answered(given)
+    if saved.wrong and posted.go != "back" and not (answers.wrong or answer_page.missing_on(number)):
+        return _whole(request, answer_page, posted)
+    return await _go_on(request, database, answer_page, posted, wrong=answers.wrong)
 
 
 async def _go_on(
-    request: Request, database: db.Database, sheet: AnswerPage, posted: Posted, *, wrong: Mapping[str, Wrong]
+    request: Request, database: db.Database, answer_page: AnswerPage, posted: Posted, *, wrong: Mapping[str, Wrong]
 ) -> Response:
-    """From a page that was kept: back, to the page again with what is wrong, further, or to the end."""
+    """After storing a page: the previous page, the same page with its errors, the next page, or the end."""
     number = posted.page
     if posted.go == "back":
-        return _go(sheet, sheet.walk.before(number))
-    wrong = {**sheet.missing_on(number), **wrong}
+        return _go(answer_page, answer_page.sequence.before(number))
+    wrong = {**answer_page.missing_on(number), **wrong}
     if wrong:
-        return _page(request, sheet, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
-    after = sheet.walk.after(number)
-    if after != sheet.walk.end or (posted.go != "send" and number != sheet.walk.end):
-        return _go(sheet, after)
-    return await _complete(database, sheet)
+        return _page(request, answer_page, number, posted=posted, wrong=wrong, status=FORM_STATUS_WRONG)
+    after = answer_page.sequence.after(number)
+    if after != answer_page.sequence.end or (posted.go != "send" and number != answer_page.sequence.end):
+        return _go(answer_page, after)
+    return await _complete(database, answer_page)
 
 
-def _whole(request: Request, sheet: AnswerPage, posted: Posted) -> Response:
-    """All questions on one page: the way to change a response that was sent and now leads to unanswered ones."""
-    sheet = sheet.arranged("one_page")
-    number = sheet.walk.at(1)
+def _whole(request: Request, answer_page: AnswerPage, posted: Posted) -> Response:
+    """All questions on one page, for a change of a sent response that leads to unanswered questions."""
+    answer_page = answer_page.with_layout("one_page")
+    number = answer_page.sequence.at(1)
     return _page(
         request,
-        sheet,
+        answer_page,
         number,
-        posted=posted if sheet.hides_answers else None,  # else what is stored stands there too
-        wrong=sheet.missing_on(number),
+        posted=posted if answer_page.hides_answers else None,  # else the stored answers are shown
+        wrong=answer_page.missing_on(number),
         status=FORM_STATUS_WRONG,
     )
 
 
-async def _complete(database: db.Database, sheet: AnswerPage) -> Response:
-    missing = sheet.walk.missing()
-    if missing:  # a page was skipped by its address
-        return _go(sheet, sheet.walk.of_question(missing[0]), check="1")
+async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
+    missing = answer_page.sequence.missing()
+    if missing:  # the visitor skipped a page by its address
+        return _go(answer_page, answer_page.sequence.of_question(missing[0]), check="1")
     await service.save_answers(
         database,
-        instance=sheet.issued,
-        definition=sheet.walk.definition,
+        instance=answer_page.issued,
+        definition=answer_page.sequence.definition,
         answers={},
         complete=True,
         now=database.clock.now(),
     )
-    return html.redirect(sheets.address(sheet.issued.instance_id))
+    return html.redirect(page_address(answer_page.issued.instance_id))
 
 
-def _go(sheet: AnswerPage, page: int | None, **query: object) -> Response:
-    """On to a page by its number, which another layout since then has made void: then to where answers are missing."""
-    same = sheet.walk.arranged == sheet.head.theme.layout
-    return html.redirect(sheets.address(sheet.issued.instance_id, page=page if same else None, **query))
+def _go(answer_page: AnswerPage, page: int | None, **query: object) -> Response:
+    """Redirect to a page number; if the layout changed since, to the first page without answers."""
+    same = answer_page.sequence.layout == answer_page.head.theme.layout
+    return html.redirect(page_address(answer_page.issued.instance_id, page=page if same else None, **query))
 
 
-def _used(request: Request, sheet: AnswerPage) -> Response:
-    """Somebody else began with this reference: a guess tells no more than that, and so many a minute."""
+def _used(request: Request, answer_page: AnswerPage) -> Response:
+    """Another visitor started with this reference; guesses are limited per minute."""
     _limiter(request).count_miss(_source(request))
-    return sheets.used_page(sheet.head)
+    return used_page(answer_page.head)
 
 
 async def _closed_link(request: Request, database: db.Database, start: Start) -> Response | None:
-    """What stands in place of the first page when nothing can be started."""
-    sheet = start.sheet
-    if sheet.instance is not None:
+    """The page that replaces the first one if nothing can be started."""
+    answer_page = start.answer_page
+    if answer_page.instance is not None:
         if not start.is_of(request):
-            return _used(request, sheet)
-        if sheet.instance.finalized:  # whoever knows a reference may not reach the instance's own page
-            return sheets.thank_you_page(sheet)
-        return await _closed(database, sheet)
+            return _used(request, answer_page)
+        if answer_page.instance.finalized:  # a visitor who knows the reference may not reach the instance's own page
+            return thank_you_page(answer_page)
+        return await _closed(database, answer_page)
     issuable = await issuing.get_issuable(
         database,
         organization_id=start.questionnaire.organization_id,
@@ -281,7 +289,7 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
     try:
         await issuing.version_to_start(database, issuable=issuable)
     except (issuing.Inactive, issuing.Closed):
-        return sheets.closed_page(sheet.head)
+        return closed_page(answer_page.head)
     return None
 
 
@@ -294,15 +302,15 @@ def _start_page(
     notice: str = "",
 ) -> Response:
     site: Site = request.state.site
-    sheet = start.sheet
-    number = sheet.walk.at(1)
-    return sheets.question_page(
-        sheet,
+    answer_page = start.answer_page
+    number = answer_page.sequence.at(1)
+    return question_page(
+        answer_page,
         number,
         action=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         token=token_of(site.secret, starts.START_PURPOSE, start.subject),
         start=start.nonce,
-        marked=sheet.marked(request.query_params.get("q"), request.query_params.get("v")),
+        marked=answer_page.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
         wrong=wrong or {},
         notice=notice,
@@ -311,29 +319,26 @@ def _start_page(
 
 
 def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
-    sheet = start.sheet
-    number = sheet.walk.at(1)
-    page = sheet.walk.way.get(number)
-    answers = forms.read_page(
-        page.questions if page else (), posted.fields, texts=sheet.texts, locale=sheet.head.locale
-    )
-    return {**sheet.answered(answers.given).missing_on(number), **answers.wrong}
+    answer_page = start.answer_page
+    number = answer_page.sequence.at(1)
+    answers = answer_page.read_form(number, posted.fields)
+    return {**answer_page.answered(answers.given).missing_on(number), **answers.wrong}
 
 
 async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:
-    """The sheet of the start's instance, issued now unless it is there: by its reference, or by this very form."""
-    if start.sheet.instance is not None:
-        return start.sheet
+    """The page of the start's instance, issued now unless its reference or this form issued it before."""
+    if start.answer_page.instance is not None:
+        return start.answer_page
     site: Site = request.state.site
-    instance = await store.get_public_instance(database, instance_id=start.sheet.seed)
+    instance = await store.get_public_instance(database, instance_id=start.answer_page.seed)
     if instance is None:
         instance, _ = await service.issue_by_link(
             database,
             organization_id=start.questionnaire.organization_id,
             questionnaire_id=start.questionnaire.questionnaire_id,
             request=issuing.IssueInput(
-                instance_id=start.sheet.seed,
-                locale=start.sheet.head.locale,
+                instance_id=start.answer_page.seed,
+                locale=start.answer_page.head.locale,
                 reference_id=start.reference_id,
                 metadata=start.metadata,
             ),
@@ -341,30 +346,30 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
             secret=site.secret,
             draw=draws_of(site.secret, "deal", start.subject),
         )
-    return await sheets.of_instance(database, instance=instance)
+    return await answer_page_of(database, instance=instance)
 
 
 def _page(
     request: Request,
-    sheet: AnswerPage,
+    answer_page: AnswerPage,
     number: int,
     *,
-    marked: sheets.Marked | None = None,
+    marked: Marked | None = None,
     posted: Posted | None = None,
     wrong: Mapping[str, Wrong] | None = None,
     notice: str = "",
     status: int = 200,
 ) -> Response:
     site: Site = request.state.site
-    instance_id = sheet.issued.instance_id
-    return sheets.question_page(
-        sheet,
+    instance_id = answer_page.issued.instance_id
+    return question_page(
+        answer_page,
         number,
-        action=sheets.address(instance_id),
-        token=token_of(site.secret, PAGE_PURPOSE, _subject(sheet, number)),
+        action=page_address(instance_id),
+        token=token_of(site.secret, PAGE_PURPOSE, _subject(answer_page, number)),
         view=None
-        if sheet.issued.viewed_time
-        else (f"{sheets.address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),
+        if answer_page.issued.viewed_time
+        else (f"{page_address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),
         marked=marked,
         posted=posted,
         wrong=wrong or {},
@@ -373,11 +378,18 @@ def _page(
     )
 
 
-def _unread(request: Request, sheet: AnswerPage, posted: Posted) -> Response:
-    """The page again, with what was typed: its hidden fields were lost on the way."""
-    notice = sheet.texts("This page could not be read. Please send it again.")
-    return _page(request, sheet, sheet.walk.at(posted.page), posted=posted, notice=notice, status=FORM_STATUS_WRONG)
+def _unread(request: Request, answer_page: AnswerPage, posted: Posted) -> Response:
+    """The page again with its input, after its hidden fields were lost."""
+    notice = answer_page.texts("This page could not be read. Please send it again.")
+    return _page(
+        request,
+        answer_page,
+        answer_page.sequence.at(posted.page),
+        posted=posted,
+        notice=notice,
+        status=FORM_STATUS_WRONG,
+    )
 
 
-def _subject(sheet: AnswerPage, number: int) -> str:
-    return f"{sheet.issued.instance_id}/{number}"
+def _subject(answer_page: AnswerPage, number: int) -> str:
+    return f"{answer_page.issued.instance_id}/{number}"

@@ -1,4 +1,4 @@
-"""The record of a questionnaire instance and its columns, for the stores of all parts that read whole instances."""
+"""The record of a questionnaire instance and its columns."""
 
 from datetime import datetime
 from operator import itemgetter
@@ -11,7 +11,7 @@ from afterword.db import Row
 
 
 class ShownInstance(msgspec.Struct, frozen=True):
-    """What clients may see of an issue of a questionnaire to a responder; a struct, as lists make hundreds."""
+    """The members of an instance that clients may see; a struct, because lists make hundreds."""
 
     instance_id: str
     questionnaire_id: str
@@ -36,12 +36,10 @@ class ShownInstance(msgspec.Struct, frozen=True):
 
 
 class Instance(ShownInstance, frozen=True):
-    """The whole of an instance."""
-
     organization_id: str
     version_id: str
     item_id: str | None
-    channel_id: int | None  # of the pipeline that it was sent through, which outlasts the item
+    channel_id: int | None  # of the pipeline; kept when the item is deleted
     pipeline_id: str | None
     reference_id: str | None
     previous_questionnaire_instance_id: str | None
@@ -61,7 +59,6 @@ class Instance(ShownInstance, frozen=True):
 
     @classmethod
     def of(cls, row: Row) -> "Instance":
-        """The instance of a whole row."""
         return cls(*_values(row))
 
 

@@ -1,4 +1,4 @@
-"""Questionnaire instances and what was answered, as the wire shows them."""
+"""The resources of questionnaire instances and their answers."""
 
 from datetime import tzinfo
 from decimal import Decimal
@@ -49,7 +49,6 @@ INSTANCES: Final = listing_of(QuestionnaireInstance, more=("question_ids", "shor
 
 
 def instance_of(instance: store.ShownInstance, site: Site, zone: tzinfo) -> QuestionnaireInstance:
-    """The instance with its addresses."""
     return QuestionnaireInstance.of(instance, zone, **_addresses(instance, site))
 
 
@@ -64,7 +63,7 @@ def _addresses(instance: store.ShownInstance, site: Site) -> dict[str, Any]:
 
 
 class InstanceWithChildren(QuestionnaireInstance):
-    """An instance with those that were issued because of it, of any questionnaire, and so on."""
+    """An instance with its children: those issued because of it, of any questionnaire, and so on."""
 
     children: "list[InstanceWithChildren]"
 
@@ -81,14 +80,14 @@ class InstanceWithChildren(QuestionnaireInstance):
 
 
 class ConditionTest(fields.Request):
-    """Conditions to try, and the response to try them on; no conditions hold for every response."""
+    """Conditions to test on a response; without conditions every response matches."""
 
     instance_id: fields.Id
     conditions: dict[str, Any] | None = None
 
 
 class LeafResult(fields.Answer):
-    """What one comparison compared, and how it came out."""
+    """The operands and the result of one comparison."""
 
     subject: str
     operator: str
@@ -98,7 +97,6 @@ class LeafResult(fields.Answer):
 
     @classmethod
     def of(cls, leaf: conditions.LeafResult) -> "LeafResult":
-        """The result as JSON has it: numbers as numbers, dates as texts."""
         return cls(
             subject=leaf.subject,
             operator=leaf.operator,
@@ -109,14 +107,14 @@ class LeafResult(fields.Answer):
 
 
 class ConditionTestResult(fields.Answer):
-    """Whether the conditions hold, and each comparison in them."""
+    """The result of the conditions, and of each comparison in them."""
 
     matches: bool
     leaves: list[LeafResult]
 
 
 class InstanceUrl(fields.Answer):
-    """Where the responder answers, and until when."""
+    """The addresses of the answer page, and the time when it expires."""
 
     instance_id: fields.Id
     collection_url: str
@@ -126,7 +124,7 @@ class InstanceUrl(fields.Answer):
 
 
 class InstanceContent(fields.Answer):
-    """What the responder is shown, in the instance's language."""
+    """The questionnaire as the responder sees it, in the instance's language."""
 
     instance_id: fields.Id
     questionnaire_id: fields.Id
@@ -143,7 +141,7 @@ class InstanceContent(fields.Answer):
 
 
 class ResponseAnswer(fields.Resource):
-    """What was answered to one question; `value` is as the question's type has it."""
+    """The answer to one question; the type of `value` depends on the question."""
 
     instance_id: fields.Id
     question_id: fields.Computed[fields.Id]
@@ -165,7 +163,7 @@ class ResponseAnswer(fields.Resource):
         question = version.definition.question(answer.question_id)
         group = version.definition.group_of(answer.question_id)
         assert question is not None, "answers are stored for questions of their version only"  # noqa: S101
-        assert group is not None, "a question stands in a group"  # noqa: S101
+        assert group is not None, "every question belongs to a group"  # noqa: S101
         return cls.of(
             answer,
             zone,
@@ -186,7 +184,7 @@ class ResponseMetadata(fields.Answer):
 
 
 class ResponseContent(fields.Answer):
-    """Everything that was answered, in question order."""
+    """All answers of an instance, in question order."""
 
     instance_id: fields.Id
     questionnaire_id: fields.Id

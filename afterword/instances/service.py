@@ -1,4 +1,4 @@
-"""What happens to questionnaire instances: issue, view, answer, complete, change, delete."""
+"""Issues questionnaire instances, records views and answers, completes, changes and deletes instances."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,13 +16,13 @@ from afterword.core.text import locales
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Actor
-from afterword.instances import events as news
+from afterword.instances import events as instance_events
 from afterword.instances import issuing, store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.expiry import service as expiry
-from afterword.instances.issuing import Draw, Inactive, IssueInput, WantedInstance
-from afterword.instances.responders import service as people
+from afterword.instances.issuing import Draw, Inactive, IssueInput, ItemIssueInput
+from afterword.instances.responders import service as instance_responders
 from afterword.instances.store import Instance, Issuable
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
@@ -30,38 +30,38 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
 
 
 class Expired(errors.Gone):
-    """`valid_days` are over; a larger value opens it again."""
+    """`valid_days` have passed; a larger value reopens the instance."""
 
     code_default = "expired"
 
 
 class Finalized(errors.Conflict):
-    """Complete was pressed and the instance is not editable."""
+    """The response was completed and the instance is not editable."""
 
     code_default = "finalized"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a PATCH names; None: untouched. Of the metadata null and empty text remove."""
+    """The members of a PATCH; None leaves one unchanged. Null or empty metadata are removed."""
 
     responder_id: str | None = None
     locale: str | None = None
     valid_days: int | None = None
     editable: bool | None = None
     metadata: Changes = field(default_factory=Changes)
-    is_strict: bool = False  # refuses a language that the questionnaire lacks
+    is_strict: bool = False  # refuse a language that the questionnaire lacks
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The instance after saving, and what stood in the way: wrong answers (not stored) and required ones missing.
+    """The instance after saving, with wrong answers (not stored) and missing required ones.
 
-    The pointers of `wrong` are `/answers/{question_id}`. Completion happened only if nothing was wrong.
+    The pointers of `wrong` are `/answers/{question_id}`. Errors prevent completion.
     """
 
     instance: Instance
@@ -69,7 +69,7 @@ class Saved:
 
 
 async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
-    """The instance as the caller may see it; raises NotFound."""
+    """Raises NotFound, also if the caller may not see the instance."""
     instance = await store.get_instance(
         db,
         organization_id=caller.organization_id,
@@ -90,10 +90,10 @@ async def issue(
     secret: bytes,
     draw: Draw,
 ) -> tuple[Instance, bool]:
-    """Issue an instance through the API; False beside it where the `reference_id` had one already.
+    """Issue an instance through the API; also returns False if the `reference_id` had one already.
 
     Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder), Conflict (a test
-    token, and the reference of an instance that is no test).
+    token with the reference of a real instance).
     """
     issuable = await issuing.get_issuable(
         db,
@@ -107,7 +107,7 @@ async def issue(
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
     version = await issuing.version_to_issue(db, issuable=issuable)
-    responder_id = await people.find_or_create(
+    responder_id = await instance_responders.find_or_create(
         db,
         caller=caller,
         responder_id=request.responder_id,
@@ -120,9 +120,9 @@ async def issue(
     row = issuing.row(
         issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
-    # It may have gone out before its days are noticed.
+    # Its message may have been sent before the job finds these days.
     if request.sent_time is not None and request.valid_days is not None:
-        await expiry.notice(db, valid_days=request.valid_days, now=now)
+        await expiry.watch(db, valid_days=request.valid_days, now=now)
     return await _insert(db, row=row, now=now, actor=actor), True
 
 
@@ -136,9 +136,9 @@ async def issue_by_link(
     secret: bytes,
     draw: Draw,
 ) -> tuple[Instance, bool]:
-    """Issue an instance to whoever starts on the public link: as `issue`, but always to a new responder.
+    """Issue an instance through a public link: as `issue`, but always to a new responder.
 
-    Anybody can write there, so undeclared metadata are dropped.
+    Anybody can write metadata there, so undeclared names are dropped.
     """
     issuable = await issuing.get_issuable(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id, by_link=True
@@ -148,7 +148,7 @@ async def issue_by_link(
         return existing, False
     version = await issuing.version_to_start(db, issuable=issuable)
     actor = responders.Actor("responder")
-    # Not by address: whoever opens a public link may write any, and must not reach another person's record.
+    # Not by address: a visitor may write any, and must not reach another person's record.
     found = await responders.find_or_create(
         db,
         wanted=[responders.ResponderInput(organization_id, locale=request.locale)],
@@ -181,62 +181,62 @@ async def issue_by_link(
 
 
 async def issue_for_items(
-    db: Database, *, wanted: Sequence[WantedInstance], now: datetime, draw: Draw
+    db: Database, *, items: Sequence[ItemIssueInput], now: datetime, draw: Draw
 ) -> dict[tuple[str, str], Instance]:
-    """The instances of a claimed batch, by organization and item: those of an earlier claim, else new ones.
+    """The instances of a claimed batch, by organization and item: those of earlier attempts, else new ones.
 
-    An item whose questionnaire has no published version is left out. A deleted instance keeps its item's place:
-    look at `deleted_time`.
+    Items whose questionnaire has no published version are left out. A deleted instance is returned, not replaced:
+    check `deleted_time`.
     """
-    versions = await issuing.versions_to_issue(db, wanted=wanted)
+    versions = await issuing.versions_to_issue(db, items=items)
     actor = Actor("worker")
     rows = [
         issuing.row(
-            *versions[want.organization_id, want.questionnaire_id],
-            IssueInput(locale=want.locale, metadata=Changes(questionnaire=dict(want.metadata))),
-            responder_id=want.responder_id,
+            *versions[item.organization_id, item.questionnaire_id],
+            IssueInput(locale=item.locale, metadata=Changes(questionnaire=dict(item.metadata))),
+            responder_id=item.responder_id,
             now=now,
             draw=draw,
             actor=actor,
-            item=want,
-            test=want.test,
+            item=item,
+            test=item.test,
         )
-        for want in wanted
-        if (want.organization_id, want.questionnaire_id) in versions
+        for item in items
+        if (item.organization_id, item.questionnaire_id) in versions
     ]
-    # Most items are claimed once, so they are issued first and looked up only where the unique key knew better.
+    # Most items are claimed once, so insert first and read only those that conflict.
     event_ids = ids.ordered_many(now, len(rows))
     made = await store.insert_instances(db, instances=rows, event_ids=event_ids, actor=actor)
     instances = [issuing.issued(row) for row in rows if (row["organization_id"], row["instance_id"]) in made]
     found = {_item_key(instance): instance for instance in instances}
-    others = [key for want in wanted if (key := (want.organization_id, want.item_id)) not in found]
+    others = [key for item in items if (key := (item.organization_id, item.item_id)) not in found]
     if others:
         found |= {_item_key(instance): instance for instance in await store.list_instances_of_items(db, items=others)}
     return found
 
 
 async def mark_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datetime) -> None:
-    """A channel took the messages of these pairs of organization and instance; a reminder changes nothing."""
+    """Set `sent_time` of these pairs of organization and instance; reminders change nothing."""
     await store.settle_sent(db, sent=sent, now=now)
 
 
 async def mark_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
-    """Alerts, sequences and rollups have handled the completion of these instances; only the first time counts."""
+    """Record once that alerts, sequences and rollups have handled the completion of these instances."""
     await store.settle_processed(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
 
 
 async def mark_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
-    """A sequence has queued something because of these instances; only the first time counts."""
+    """Record once that a sequence has queued items because of these instances."""
     await store.settle_flow(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
 
 
 async def facts(db: Database, *, instance: Instance) -> Facts:
-    """What jumps may ask about the instance besides its answers: the metadata of both sides."""
+    """The facts for jumps besides answers: metadata of the instance and of its responder."""
     return await _facts(db, instance=instance, responder=await _responder_metadata(db, instance=instance))
 
 
 async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> bool:
-    """Whether saving an answer would be taken now."""
+    """True if answers can be saved now."""
     try:
         await require_open(db, instance=instance, now=now)
     except errors.Refusal:
@@ -245,7 +245,7 @@ async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> b
 
 
 async def require_open(db: Database, *, instance: Instance, now: datetime) -> Issuable:
-    """Raise why no answer is taken: Expired, Finalized, Inactive, or Closed for one response too many."""
+    """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
     if core_instances.is_expired(instance, now):
         raise Expired("The time to answer is over.")
     if core_instances.is_closed(instance):
@@ -256,12 +256,12 @@ async def require_open(db: Database, *, instance: Instance, now: datetime) -> Is
     if not issuable.is_active:
         raise Inactive("This questionnaire is not active.")
     if instance.submitted_time is None and not instance.test:
-        await issuing.require_seat(db, issuable=issuable)
+        await issuing.require_capacity(db, issuable=issuable)
     return issuable
 
 
 async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
-    """The answer page was shown to a person; only the first time counts, and only while it can be answered."""
+    """Record the first view of an answer page by a person, unless it has expired."""
     instance = await store.get_public_instance(db, instance_id=instance_id)
     if instance is None:
         _refuse_unknown()
@@ -269,7 +269,7 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
         return
     viewed = await store.update_viewed(db, organization_id=instance.organization_id, instance_id=instance_id, now=now)
     if viewed is not None:
-        await events.record(db, events=[news.event(viewed, "viewed", now=now)])
+        await events.record(db, events=[instance_events.event(viewed, "viewed", now=now)])
 
 
 async def save_answers(
@@ -281,15 +281,15 @@ async def save_answers(
     complete: bool,
     now: datetime,
 ) -> Saved:
-    """Keep the answers of a posted page (None takes one back) and, if asked and nothing is wrong, complete.
+    """Save the answers of a posted page (None removes one) and, with `complete` and without errors, complete.
 
-    Raises NotFound (deleted meanwhile), Expired, Finalized, Inactive, Closed, Invalid (a question that is not this
-    instance's). Wrong and missing answers are no refusal: what is right is kept, see Saved; but of a finalized
-    instance nothing is changed then.
+    Raises NotFound (deleted meanwhile), Expired, Finalized, Inactive, Closed, Invalid (a question of another
+    instance). Wrong and missing answers are returned in Saved, and the others are saved; a finalized
+    instance is not changed then.
     """
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     before = await store.get_instance_locked(db, **key) or _refuse_unknown()
-    _require_dealt(before, answers)
+    _require_asked(before, answers)
     issuable = await require_open(db, instance=before, now=now)
     stored = {a.question_id: Given(a.value, a.other_text) for a in await answers_store.list_answers(db, **key)}
     edit = core_instances.edit(definition, stored, answers)
@@ -299,32 +299,34 @@ async def save_answers(
         facts_now = await _facts(db, instance=before, responder=metadata)
         wrong = core_instances.missing(definition, before.question_ids, edit.after, facts_now)
     completes = complete and not wrong and not before.finalized
-    # A response that was complete stays complete: it takes a page as a whole, or not.
+    # A completed response stays complete: a page is saved as a whole or not at all.
     if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
         return Saved(before, wrong)
     if edit.changed:
-        await _take_seat(db, instance=before, issuable=issuable)
+        await _claim_response(db, instance=before, issuable=issuable)
     await answers_service.write(
         db, **key, questionnaire_id=before.questionnaire_id, version_id=before.version_id, edit=edit, now=now
     )
     after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
-    await events.record(db, events=news.of_answers(before, after, edit, now=now, responder_metadata=metadata))
+    await events.record(
+        db, events=instance_events.of_answers(before, after, edit, now=now, responder_metadata=metadata)
+    )
     if before.submitted_time is None and edit.changed:
-        await _pay(db, instance=after, issuable=issuable, now=now)
+        await _use_credit(db, instance=after, issuable=issuable, now=now)
     return Saved(after, wrong)
 
 
 async def update(
     db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: Expect | None = None
 ) -> Instance:
-    """Change what a PATCH names and nothing else; what changes nothing moves neither `updated_time` nor the version.
+    """Apply a PATCH; without an effect, `updated_time` and version stay.
 
     `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
     (`unknown_id`, `too_many`, of a strict change also `unknown_value`).
     """
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
     if change.responder_id is not None and change.responder_id != before.responder_id:
-        await people.require_seen(db, caller=caller, responder_id=change.responder_id)
+        await instance_responders.require_seen(db, caller=caller, responder_id=change.responder_id)
     after = await store.update_instance(
         db,
         organization_id=before.organization_id,
@@ -343,10 +345,10 @@ async def update(
     else:
         _require_few(after.metadata)
         if after.valid_days != before.valid_days:
-            await expiry.notice(db, valid_days=after.valid_days, now=now)
-        await events.record(db, events=news.of_update(before, after, caller=caller, now=now))
+            await expiry.watch(db, valid_days=after.valid_days, now=now)
+        await events.record(db, events=instance_events.of_update(before, after, caller=caller, now=now))
     if change.metadata.responder:
-        await people.require_whole(db, caller=caller, responder_id=after.responder_id)
+        await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         await responders.update_metadata(
             db,
             organization_id=after.organization_id,
@@ -361,7 +363,7 @@ async def update(
 async def delete(
     db: Database, *, caller: Caller, instance_id: str, now: datetime, expect: Expect | None = None
 ) -> None:
-    """Take the instance and its answers out of everything; raises NotFound, and what `expect` raises."""
+    """Mark the instance and its answers as deleted; raises NotFound and the errors of `expect`."""
     before = await _expected(db, caller=caller, instance_id=instance_id, expect=expect)
     deleted = await store.delete_instance(
         db,
@@ -372,15 +374,15 @@ async def delete(
     )
     if deleted is None:
         _refuse_unknown()
-    await events.record(db, events=[news.event(deleted, "deleted", now=now, caller=caller)])
+    await events.record(db, events=[instance_events.event(deleted, "deleted", now=now, caller=caller)])
 
 
 async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) -> Instance | None:
-    """The instance that was issued before for the same reference, or for the same form of a public link."""
+    """The instance issued before for the same reference, or for the same form of a public link."""
     key = request.reference_id or request.instance_id
     if key is None:
         return None
-    # A second issue for the same key waits here, so that it makes no responder for nothing.
+    # A second request with the same key waits here, so that it makes no unused responder.
     await store.claim_issue(
         db, organization_id=issuable.organization_id, questionnaire_id=issuable.questionnaire_id, key=key
     )
@@ -403,7 +405,7 @@ async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, 
 
 async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, actor: Actor) -> Instance:
     if not await store.insert_instances(db, instances=[row], event_ids=[ids.ordered(now)], actor=actor):
-        _refuse_unknown()  # the form of an instance that was deleted since
+        _refuse_unknown()  # the instance of this form was deleted
     return issuing.issued(row)
 
 
@@ -411,7 +413,7 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: E
     instance = await get(db, caller=caller, instance_id=instance_id)
     if expect is None:
         return instance
-    # Locked, or another PATCH could come between this look and our write.
+    # Without the lock another PATCH could commit between this read and the write.
     locked = await store.get_instance_locked(db, organization_id=instance.organization_id, instance_id=instance_id)
     if locked is None:
         _refuse_unknown()
@@ -420,7 +422,7 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: E
 
 
 async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:
-    """The language of the instance's version that fits best; None stays None. Raises Invalid if strict."""
+    """The best matching language of the instance's version; raises Invalid if strict and none matches."""
     if change.locale is None:
         return None
     version = await questionnaires_store.get_version(
@@ -434,32 +436,32 @@ async def _matched(db: Database, *, instance: Instance, change: Change) -> str |
     return found
 
 
-async def _take_seat(db: Database, *, instance: Instance, issuable: Issuable) -> None:
-    """Before a first answer: raise Closed unless there is room for one response more, held until we commit."""
+async def _claim_response(db: Database, *, instance: Instance, issuable: Issuable) -> None:
+    """Before a first answer: raise Closed at `responses_max`; the count stays locked until commit."""
     if instance.submitted_time is None and issuable.responses_max is not None and not instance.test:
-        await store.claim_seats(
+        await store.claim_responses(
             db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
         )
-        await issuing.require_seat(db, issuable=issuable)
+        await issuing.require_capacity(db, issuable=issuable)
 
 
-async def _pay(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
-    """A first answer was stored: the last thing that its transaction does, for all of a plan's answers meet there."""
+async def _use_credit(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
+    """Charge a first answer; last in the transaction, because all answers of a plan lock one row."""
     if issuable.credits_accountable and not instance.test:
         await plans.use_credit(
             db, organization_id=instance.organization_id, application_id=issuable.owner_application_id, now=now
         )
 
 
-def _require_dealt(instance: Instance, answers: Mapping[str, Given | None]) -> None:
-    dealt = set(instance.question_ids)
-    strangers = [
+def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
+    question_ids = set(instance.question_ids)
+    unknown = [
         errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
         for question_id in answers
-        if question_id not in dealt
+        if question_id not in question_ids
     ]
-    if strangers:
-        raise errors.Invalid.of(*strangers)
+    if unknown:
+        raise errors.Invalid.of(*unknown)
 
 
 async def _facts(db: Database, *, instance: Instance, responder: Mapping[str, str]) -> Facts:

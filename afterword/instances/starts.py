@@ -1,7 +1,7 @@
-"""A start on a public link: what it leads to, and who may go on with what was begun by a reference.
+"""Starts on public links: the instance that they lead to, and the visitors who may continue one of a reference.
 
-A reference is often an order number, which others guess. It begins an instance once. Afterwards only the form or the
-browser that began goes on by it, which a cookie proves; the instance's own address works for everybody who has it.
+A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
+browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
 """
 
 import re
@@ -19,9 +19,8 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
-from afterword.instances import answer_page as sheets
 from afterword.instances import store
-from afterword.instances.answer_page import AnswerPage
+from afterword.instances.answer_page import AnswerPage, answer_page_of, read_head
 from afterword.instances.page_sequence import PageSequence
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -36,9 +35,9 @@ RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A start on a public link. `nonce` is made by the GET; with it the form sent twice makes one instance."""
+    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
 
-    sheet: AnswerPage
+    answer_page: AnswerPage
     questionnaire: Questionnaire
     reference_id: str | None
     nonce: str
@@ -46,12 +45,12 @@ class Start:
 
     @property
     def subject(self) -> str:
-        """What its token and its instance id are made of."""
+        """The input of the token and of the instance id."""
         return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
 
     def is_of(self, request: Request) -> bool:
-        """Whether the instance is still to be begun, or was begun by this form or in this browser."""
-        instance, secret = self.sheet.issued, request.state.site.secret
+        """True if the instance is not started yet, or was started by this form or in this browser."""
+        instance, secret = self.answer_page.issued, request.state.site.secret
         if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
             return True
         if instance.instance_id == _instance_id(secret, self.subject):
@@ -66,7 +65,7 @@ async def read(
     *,
     nonce: str,
 ) -> Start:
-    """What a public link leads to: the instance of its reference, else one that may be issued; raises NotFound."""
+    """The instance of a public link's reference, else one that may be issued; raises NotFound."""
     questionnaire_id: str = request.path_params["questionnaire_id"]
     reference_id: str | None = request.path_params.get("reference_id")
     questionnaire = (
@@ -91,22 +90,22 @@ async def read(
         reference_id=reference_id,
     )
     if existing:
-        return Start(
-            await sheets.of_instance(database, instance=existing), questionnaire, reference_id, nonce, metadata
-        )
+        return Start(await answer_page_of(database, instance=existing), questionnaire, reference_id, nonce, metadata)
     version = await questionnaires_store.get_version(
         database, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
     )
     definition = version.definition
-    head = await sheets.head_of(
+    head = await read_head(
         database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
     )
     secret = request.state.site.secret
     subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
-    dealt = frozenset(answers_rules.deal(definition, draw=draws_of(secret, "deal", subject)))
+    question_ids = frozenset(answers_rules.draw_questions(definition, draw=draws_of(secret, "deal", subject)))
     facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
     return Start(
-        AnswerPage(head, PageSequence(definition, dealt, {}, facts, head.theme.layout), _instance_id(secret, subject)),
+        AnswerPage(
+            head, PageSequence(definition, question_ids, {}, facts, head.theme.layout), _instance_id(secret, subject)
+        ),
         questionnaire,
         reference_id,
         nonce,
@@ -115,7 +114,7 @@ async def read(
 
 
 def with_proof(request: Request, answer: Response, instance_id: str) -> Response:
-    """Let this browser alone go on by the reference; others have to know the instance's own address."""
+    """Let only this browser continue by the reference; others need the instance's own address."""
     site: Site = request.state.site
     answer.set_cookie(
         BEGUN_PURPOSE,
@@ -130,12 +129,12 @@ def with_proof(request: Request, answer: Response, instance_id: str) -> Response
 
 
 def _instance_id(secret: bytes, subject: str) -> str:
-    """The id of the instance that a form makes: the same form sent twice makes one."""
+    """The id of the instance that a form creates; a form sent twice creates one instance."""
     return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
 
 
 def _metadata(request: Request, declared: Declared) -> Changes:
-    """The metadata in a public link's query: declared names alone, for anybody can write there."""
+    """The metadata of a public link's query: only declared names, because anybody can write there."""
     changes = Changes()
     for name, value in request.query_params.multi_items():
         inner = RESPONDER_NAME.match(name)
@@ -147,9 +146,9 @@ def _metadata(request: Request, declared: Declared) -> Changes:
 
 
 def _locale(request: Request, definition: Definition) -> str:
-    """The language of a start: the link's own, else the first that the browser names, else the default."""
-    wanted = request.query_params.get("locale")
-    if wanted:
-        return locales.match(wanted, definition.locales, definition.default_locale)
+    """The language of the link, else the browser's first available one, else the default."""
+    requested = request.query_params.get("locale")
+    if requested:
+        return locales.match(requested, definition.locales, definition.default_locale)
     header = request.headers.get("accept-language", "")
     return locales.accepted(header, definition.locales, definition.default_locale)

@@ -1,4 +1,4 @@
-"""The SQL of questionnaire instances. A deleted instance is as if absent, unless said otherwise."""
+"""The SQL of questionnaire instances. Deleted instances count as absent unless a docstring says otherwise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from afterword.events.store import Actor
 from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instance, ShownInstance
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
-_TOLD: Final = as_document(SHOWN_COLUMNS, "i")
+_EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
 
 
 @dataclass(frozen=True, slots=True)
 class Issuable:
-    """What of a questionnaire decides about issuing and answering."""
+    """The settings of a questionnaire for issuing and answering."""
 
     organization_id: str
     questionnaire_id: str
@@ -60,7 +60,7 @@ async def get_instance(
 async def get_shown_instance(
     db: Database, *, organization_id: str, instance_id: str, application_ids: Sequence[str], test_only: bool
 ) -> tuple[ShownInstance, int] | None:
-    """What clients see of the instance, and its version: lean, as it is the most frequent read of all."""
+    """The instance as clients see it, with its version; only these columns, because it is the most frequent read."""
     row = await db.fetch_row(
         """select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
                   i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
@@ -83,7 +83,6 @@ async def get_shown_instance(
 async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str
 ) -> Instance | None:
-    """The instance of an answer page, or None."""
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
            order by created_time limit 1""",
@@ -95,7 +94,7 @@ async def get_public_instance(  # any tenant: its id opens the page
 async def get_instance_by_short_code(  # any tenant: the code opens the page
     db: Database, *, short_code: str
 ) -> Instance | None:
-    """The instance of a short link, or None; of two with one code (62^12 of them) the older."""
+    """The instance of a short link, or None; the older one if two share a code."""
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where short_code = $1 and deleted_time is null
            order by created_time limit 1""",
@@ -107,7 +106,6 @@ async def get_instance_by_short_code(  # any tenant: the code opens the page
 async def get_instance_by_reference(
     db: Database, *, organization_id: str, questionnaire_id: str, reference_id: str
 ) -> Instance | None:
-    """The one instance of a questionnaire that carries this reference, or None."""
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and reference_id = $3 and deleted_time is null""",
@@ -119,7 +117,7 @@ async def get_instance_by_reference(
 
 
 async def get_instance_locked(db: Database, *, organization_id: str, instance_id: str) -> Instance | None:
-    """The instance, locked until the transaction ends: whoever saves answers next waits."""
+    """The instance, locked until the transaction ends."""
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and instance_id = $2 and deleted_time is null for update""",
@@ -163,7 +161,7 @@ async def list_instances_of_questionnaire(
 
 
 async def list_instances_by_ids(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Instance]:
-    """Those of these instances that are there, in no order."""
+    """The existing instances among these, in no order."""
     rows = await db.fetch(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and instance_id = any($2::text[]) and deleted_time is null""",
@@ -176,7 +174,7 @@ async def list_instances_by_ids(db: Database, *, organization_id: str, instance_
 async def list_instances_of_items(  # any tenant: a claimed batch serves many organizations
     db: Database, *, items: Sequence[tuple[str, str]]
 ) -> list[Instance]:
-    """The instances that these items, pairs of organization and item, issued before; deleted ones too."""
+    """The instances of these pairs of organization and item, including deleted ones."""
     rows = await db.fetch(
         f"""select {_INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
@@ -189,7 +187,7 @@ async def list_instances_of_items(  # any tenant: a claimed batch serves many or
 async def list_issuables(  # any tenant: a claimed batch serves many organizations
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[Issuable]:
-    """The rules of these questionnaires, pairs of organization and questionnaire; unknown ones are left out."""
+    """The settings of these pairs of organization and questionnaire; unknown ones are left out."""
     rows = await db.fetch(
         """select q.organization_id, q.questionnaire_id, q.valid_days, q.editable, q.owner_application_id,
              q.published_version_id, q.responses_max, q.public_link,
@@ -204,7 +202,7 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
 
 
 async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
-    """How many instances of a questionnaire have an answer, test ones apart; counting stops at `limit`."""
+    """The number of instances of a questionnaire with an answer, without tests, at most `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              select 1 from questionnaire_instance
@@ -217,8 +215,8 @@ async def count_responses(db: Database, *, organization_id: str, questionnaire_i
     )
 
 
-async def claim_seats(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
-    """Let one transaction at a time add a response to this questionnaire, so that the last seat is given once."""
+async def claim_responses(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
+    """Let one transaction at a time add a response to this questionnaire, so that none exceeds `responses_max`."""
     await db.execute(
         "select 1 from questionnaire where organization_id = $1 and questionnaire_id = $2 for no key update",
         organization_id,
@@ -227,7 +225,7 @@ async def claim_seats(db: Database, *, organization_id: str, questionnaire_id: s
 
 
 async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: str, key: str) -> None:
-    """Let one transaction at a time issue for this key; the others wait until it ends."""
+    """Let one transaction at a time issue for this key; others wait."""
     await db.execute(
         "select pg_advisory_xact_lock(hashtextextended($1, 0))", f"{organization_id}:{questionnaire_id}:{key}"
     )
@@ -236,7 +234,7 @@ async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: s
 async def insert_instances(  # any tenant: a claimed batch serves many organizations
     db: Database, *, instances: Sequence[Mapping[str, object]], event_ids: Sequence[str], actor: Actor
 ) -> set[tuple[str, str]]:
-    """Insert instances (their columns) and events, unless item or reference has one; the keys of those inserted."""
+    """Insert instances and their events unless item or reference has one; returns the keys of those inserted."""
     rows = await db.fetch(
         f"""with d as materialized (
              select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, instance_id text,
@@ -254,12 +252,12 @@ async def insert_instances(  # any tenant: a claimed batch serves many organizat
                editable, question_ids, metadata, sent_time, delivered_time, created_time, created_by, created_time,
                created_by
              from d on conflict do nothing returning {INSTANCE_COLUMNS}),
-           told as (
+           recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
-             -- Any of the ids does for any of the rows: joining them by key would compare each row with each.
+             -- Any id fits any row; a join by key would compare each row with each.
              select i.organization_id, ($2::text[])[row_number() over ()], 'questionnaire_instance.created',
-               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_TOLD}
+               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_EVENT_DATA}
              from issued i)
            select organization_id, instance_id from issued""",
         list(instances),
@@ -284,7 +282,7 @@ async def update_instance(
     now: datetime,
     updated_by: str,
 ) -> Instance | None:
-    """Write the fields that are given (not None), in one statement; None when nothing changed or it is gone."""
+    """Write the fields that are not None; returns None if nothing changed or the instance is absent."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set responder_id = coalesce($3, responder_id), locale = coalesce($4, locale),
@@ -317,7 +315,7 @@ async def update_instance(
 async def delete_instance(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str
 ) -> Instance | None:
-    """Hide it and its answers from everything; the rows stay for audit. None when it is gone already."""
+    """Mark the instance as deleted; its rows stay for audit. None if it is absent."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set deleted_time = $3, version = version + 1, updated_time = greatest(updated_time, $3), updated_by = $4
@@ -332,7 +330,7 @@ async def delete_instance(
 
 
 async def settle_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datetime) -> int:
-    """Set `sent_time` of these pairs of organization and instance; a reminder moves none. How many were set."""
+    """Set `sent_time` of these pairs of organization and instance once; returns the number set."""
     return await db.execute(
         """update questionnaire_instance i
            set sent_time = $3, version = i.version + 1, updated_time = greatest(i.updated_time, $3)
@@ -345,7 +343,7 @@ async def settle_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: dat
 
 
 async def settle_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
-    """Set `processed_time` of these instances once. How many were set."""
+    """Set `processed_time` of these instances once; returns the number set."""
     return await db.execute(
         """update questionnaire_instance
            set processed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
@@ -357,7 +355,7 @@ async def settle_processed(db: Database, *, organization_id: str, instance_ids: 
 
 
 async def settle_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
-    """Set `flow_time` of these instances once. How many were set."""
+    """Set `flow_time` of these instances once; returns the number set."""
     return await db.execute(
         """update questionnaire_instance
            set flow_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
@@ -369,7 +367,7 @@ async def settle_flow(db: Database, *, organization_id: str, instance_ids: Seque
 
 
 async def update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
-    """Set `viewed_time` once; None when it was viewed before."""
+    """Set `viewed_time`; None if it was set before."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
@@ -385,7 +383,7 @@ async def update_viewed(db: Database, *, organization_id: str, instance_id: str,
 async def update_progress(
     db: Database, *, organization_id: str, instance_id: str, is_submitted: bool, is_complete: bool, now: datetime
 ) -> Instance:
-    """Count a change by the responder: viewed by now, submitted and complete if so, each set once and kept."""
+    """Record the responder's progress: viewed, and submitted and completed if given; each time is set once."""
     row = await db.fetch_row(
         f"""update questionnaire_instance
            set viewed_time = coalesce(viewed_time, $5),

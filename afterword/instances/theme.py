@@ -1,4 +1,4 @@
-"""How the pages of a questionnaire look: its active visual as a stylesheet's address, a logo's, and further files."""
+"""The theme of a questionnaire's pages: the addresses of stylesheet, logo and scripts."""
 
 import base64
 import hashlib
@@ -15,12 +15,12 @@ from afterword.questionnaires.visuals import store as visuals_store
 from afterword.web import static, themes
 
 FINGERPRINT_CHARACTERS: Final = 10
-_STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # by a file of their own
+_STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # these need public/controls.css
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What a page loads because of the questions on it."""
+    """The styles and scripts that a page's questions need."""
 
     styles: list[str]
     scripts: list[str]
@@ -28,7 +28,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """A picture as it is sent; `fingerprint` names these bytes."""
+    """A logo; `fingerprint` is the beginning of the hash of its bytes."""
 
     content: bytes
     media_type: str
@@ -36,7 +36,7 @@ class Logo:
 
 
 async def read_theme(db: Database, *, organization_id: str, questionnaire_id: str) -> Theme:
-    """The theme of the active visual; ours without one. A key that is wrong never breaks a page: it is left out."""
+    """The theme of the active visual, else the default one. Invalid keys are ignored."""
     visual = await visuals_store.get_active_visual(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id
     )
@@ -44,17 +44,16 @@ async def read_theme(db: Database, *, organization_id: str, questionnaire_id: st
 
 
 async def read_logo(db: Database, *, organization_id: str, questionnaire_id: str) -> Logo | None:
-    """The logo of the active visual, if it has one."""
     return logo_of(await read_theme(db, organization_id=organization_id, questionnaire_id=questionnaire_id))
 
 
 def style_url(theme: Theme) -> str:
-    """The stylesheet of its colours, font and corners; empty where they are ours."""
+    """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
     return themes.url(Brand.of(theme))
 
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:
-    """The address of its logo; empty without one. It names the bytes, so that it may be kept for long."""
+    """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
     logo = logo_of(theme)
     return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
 
@@ -69,7 +68,6 @@ def logo_of(theme: Theme) -> Logo | None:
 
 
 def files_of(kinds: Collection[Kind]) -> Files:
-    """The further files that a page with these kinds of questions needs."""
     return Files(
         styles=[static.url("public/controls.css")] if _STYLED & set(kinds) else [],
         scripts=[static.url("public/ranking.js")] if "ranking" in kinds else [],

@@ -1,4 +1,4 @@
-"""The answer page as data: a question with its answer becomes what the template draws, in the reader's language."""
+"""Prepares questions and answers for the template of the answer page, in the reader's language."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from afterword.instances.forms import Fields, Wrong
 from afterword.texts import Texts
 
 STARS: Final = "stars"
-GRID_COLUMNS_MAX: Final = 6  # more of them leave no room for their labels, side by side
+GRID_COLUMNS_MAX: Final = 6  # more columns leave too little width for their labels
 NUMBER_CHARACTERS_MAX: Final = 24
 
 Kind = Literal[
@@ -24,7 +24,7 @@ Kind = Literal[
 ]  # fmt: skip
 LABELLED: Final = frozenset({"text", "number", "date", "consent"})  # one control; the title is its label
 
-# What the ends of a scale say when the author gave no labels.
+# Labels of the ends of a scale if the author gave none.
 END_LABELS: Final[Mapping[str, tuple[str, str]]] = {
     "nps": ("Not at all likely", "Extremely likely"),
     "csat": ("Very dissatisfied", "Very satisfied"),
@@ -34,7 +34,7 @@ SMILEYS: Final[Mapping[int, Sequence[str]]] = {
     3: ("Bad", "Neutral", "Good"),
     5: ("Very bad", "Bad", "Neutral", "Good", "Very good"),
 }
-MOUTHS: Final[Mapping[str, str]] = {  # paths in a drawing of 24 by 24
+MOUTHS: Final[Mapping[str, str]] = {  # SVG paths in a view box of 24 by 24
     "Very bad": "M7.8 17c1.2-2 2.6-3 4.2-3s3 1 4.2 3",
     "Bad": "M8 16.4c1.2-1 2.4-1.5 4-1.5s2.8.5 4 1.5",
     "Neutral": "M8 15.6h8",
@@ -47,7 +47,7 @@ CONTACT_LABELS: Final[Mapping[str, str]] = {
     "phone": "Phone number",
     "preferred_time": "When to reach you",
 }
-# Type, keyboard and what a browser may fill in, for each field of a contact.
+# `type`, `inputmode` and `autocomplete` of each field of a contact.
 CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
     "name": ("text", "text", "name"),
     "email": ("email", "email", "email"),
@@ -62,9 +62,9 @@ BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a question's controls hold: an answer that is stored, or whatever was typed and may be wrong.
+    """The values of a question's controls: the stored answer, or input that may be wrong.
 
-    `parts` are the texts by row, ranked choice or contact field, and beside the choice that opens one (`OTHER`).
+    `parts` are texts by row, ranked choice or contact field, and the text of an open choice (`OTHER`).
     """
 
     chosen: frozenset[int] = frozenset()
@@ -74,7 +74,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A key, star, face, choice or place."""
+    """One option: a key, star, smiley, choice or rank."""
 
     value: int
     label: str
@@ -86,7 +86,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One field of a question that has several: a row of a matrix, a choice to be ranked, a field of a contact."""
+    """One of several fields of a question: a row of a matrix, a choice to rank, a field of a contact."""
 
     name: str
     label: str
@@ -100,7 +100,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The title of a group that begins in the middle of a page."""
+    """The title of a group that begins within a page."""
 
     title: str
     lead: str
@@ -108,7 +108,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
-    """What the template draws of one question, in the reader's language. What its kind has no use for is empty."""
+    """The template variables of one question, in the reader's language; unused ones are empty."""
 
     id: str
     name: str
@@ -136,17 +136,17 @@ class QuestionView:
 
     @property
     def is_labelled(self) -> bool:
-        """Whether its title is the label of its one control; else it stands over a group of controls."""
+        """True if the title labels a single control; else it is the legend of a group."""
         return self.kind in LABELLED
 
     @property
     def is_single(self) -> bool:
-        """Whether it is one group of radio buttons."""
+        """True for one group of radio buttons."""
         return self.kind in {"scale", "stars", "smileys", "choices"} and not self.many
 
 
 def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown:  # noqa: PLR0911  one for each kind
-    """Controls that hold a checked answer."""
+    """The controls' values for a stored answer."""
     other = {} if given is None or given.other_text is None else {OTHER: given.other_text}
     match None if given is None else given.value:
         case None:
@@ -158,7 +158,7 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
         case int(value):
             return Shown(frozenset([value]), parts=other)
         case list(values) if question.shape == "ranking":
-            return Shown(parts={str(value): str(place) for place, value in enumerate(values, 1)})
+            return Shown(parts={str(value): str(rank) for rank, value in enumerate(values, 1)})
         case list(values):
             return Shown(frozenset(values), parts=other)
         case dict(parts):
@@ -168,7 +168,7 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
 
 
 def shown_input(question: Question, fields: Fields) -> Shown:
-    """Controls that hold what was posted, right or wrong."""
+    """The controls' values for posted input, right or wrong."""
     question_id = question.question_id
     values = fields.get(answers_rules.field_name(question_id), [])
     names = [*answer_forms.parts(question), OTHER]
@@ -189,7 +189,7 @@ def view_of(
     note: str = "",
     section: Section | None = None,
 ) -> QuestionView:
-    """What the template draws: a localized question, what its controls hold and what is wrong with that."""
+    """The template variables of a localized question with the values and errors of its controls."""
     kind = _kind(question)
     low, high = _ends(question, texts) if kind in {"scale", "stars"} else ("", "")
     return QuestionView(
@@ -264,7 +264,7 @@ def _options(question: Question, kind: Kind, shown: Shown, *, texts: Texts, ends
 
 
 def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) -> list[Line]:
-    """The fields of a question that has several. To blame are the one that is named, or else all that were left out."""
+    """The fields of a question with several; an error marks its named field, else all blank ones."""
     found: list[Line] = []
     needs_all = wrong is not None and question.is_required and question.shape in {"matrix", "contact"}
     for part, label in _parts(question, texts):
@@ -298,9 +298,9 @@ def _parts(question: Question, texts: Texts) -> list[tuple[str, str]]:
 
 
 def _line_options(question: Question, text: str) -> list[Option]:
-    """The columns of a matrix, the places of a ranking."""
+    """The columns of a matrix, the ranks of a ranking."""
     if question.shape == "ranking":
-        return [Option(place, str(place), str(place) == text) for place in range(1, question.ranks + 1)]
+        return [Option(rank, str(rank), str(rank) == text) for rank in range(1, question.ranks + 1)]
     if question.shape == "matrix":
         return [Option(choice.value, choice.label, str(choice.value) == text) for choice in question.choices]
     return []
@@ -319,14 +319,14 @@ def _length_max(question: Question) -> int:
 
 
 def _mode(question: Question) -> str:
-    """The keyboard of a phone: one with digits has no minus."""
+    """The `inputmode`; numeric keyboards of phones have no minus."""
     if question.shape != "number" or (question.number_min is not None and question.number_min < 0):
         return "text"
     return "decimal" if question.decimals else "numeric"
 
 
 def _bounds(question: Question, texts: Texts) -> str:
-    """How many to choose, how to rank, from what to what, in words."""
+    """The bounds of an answer, as a sentence."""
     match question.shape:
         case "number" | "date":
             return forms.bounds(question, texts, BOUNDS[question.shape])

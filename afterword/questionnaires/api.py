@@ -1,6 +1,6 @@
-"""The HTTP door of questionnaires: they themselves, and the groups and questions that they ask.
+"""The HTTP interface of questionnaires, with their groups and questions.
 
-Their drafts, versions, visuals and metadata have doors of their own.
+Drafts, versions, visuals and metadata have modules of their own.
 """
 
 from datetime import tzinfo
@@ -67,7 +67,7 @@ SETTINGS: Final = (
 
 
 class QuestionnaireRequest(fields.Request):
-    """A questionnaire to make; what it asks is in its draft."""
+    """A questionnaire to create; its draft holds the questions."""
 
     owner_application_id: fields.Id
     display_name: Name
@@ -88,7 +88,7 @@ class QuestionnaireRequest(fields.Request):
 
 
 class QuestionnaireUpdate(fields.Request):
-    """What of a questionnaire may change without a new version."""
+    """The members of a questionnaire that may change without a new version."""
 
     display_name: Name | UnsetType = UNSET
     title: Title | UnsetType | None = UNSET
@@ -106,7 +106,7 @@ class QuestionnaireUpdate(fields.Request):
 
 
 class Questionnaire(fields.Resource):
-    """A questionnaire; what it asks is in its groups and questions."""
+    """A questionnaire; its content is in its groups and questions."""
 
     questionnaire_id: fields.Id
     owner_application_id: fields.Id
@@ -136,7 +136,6 @@ class Questionnaire(fields.Resource):
 
 
 def questionnaire_of(questionnaire: store.Questionnaire, site: Site, zone: tzinfo) -> Questionnaire:
-    """The record as the wire shows it, with the address of its public link."""
     return Questionnaire.of(questionnaire, zone, public_link_url=site.public_link_url(questionnaire.questionnaire_id))
 
 
@@ -163,7 +162,7 @@ class Group(fields.Answer):
 
     @classmethod
     def of(cls, edition: Edition, group_id: str) -> "Group":
-        """A group of an edition. Raises NotFound."""
+        """Raises NotFound."""
         for position, group in enumerate(edition.definition.groups):
             if group.group_id == group_id:
                 document = core_definition.group_document(group) | {
@@ -177,7 +176,7 @@ class Group(fields.Answer):
 
 
 class Choice(fields.Answer):
-    """One of the answers to choose from; `other` opens a text, `exclusive` stands alone."""
+    """One choice of a question; `other` adds a text field, `exclusive` excludes all other choices."""
 
     value: int
     label: str
@@ -186,14 +185,14 @@ class Choice(fields.Answer):
 
 
 class MatrixRow(fields.Answer):
-    """One line of a matrix, to which one of the choices is given."""
+    """One row of a matrix; its answer is one of the choices."""
 
     row_id: fields.Id
     label: str
 
 
 class Jump(fields.Answer):
-    """Where to go on when the conditions hold (null: always); without a target to the end."""
+    """A jump to a question if the conditions hold (null: always); without a target, to the end."""
 
     target_question_id: fields.Id | None
     conditions: dict[str, Any] | None
@@ -211,7 +210,7 @@ class QuestionTranslation(fields.Answer):
 
 
 class Question(fields.Answer):
-    """A question. Which members stand after `jumps` and `translations` depends on its type."""
+    """A question. Its type decides which members follow `jumps` and `translations`."""
 
     question_id: fields.Id
     group_id: fields.Id
@@ -249,7 +248,7 @@ class Question(fields.Answer):
 
     @classmethod
     def of(cls, edition: Edition, question_id: str) -> "Question":
-        """A question of an edition. Raises NotFound."""
+        """Raises NotFound."""
         question = edition.definition.question(question_id)
         if question is None:
             raise errors.NotFound("There is no such question.")
@@ -272,7 +271,7 @@ class Question(fields.Answer):
     summary="Get all questionnaires",
 )
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
-    """Those of the applications that the caller may see."""
+    """The questionnaires of the caller's applications."""
     rows = await store.list_questionnaires(
         db,
         organization_id=call.caller.organization_id,
@@ -289,7 +288,6 @@ async def list_questionnaires(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire",
 )
 async def get_questionnaire(call: Call[None], db: Database) -> Answer:
-    """One of them."""
     questionnaire = await _questionnaire(call, db)
     return Answer(questionnaire_of(questionnaire, call.site, call.zone), version=questionnaire.version)
 
@@ -306,7 +304,7 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
-    """One of an application that the caller may see."""
+    """Create a questionnaire of one of the caller's applications."""
     body = call.body
     questionnaire = await service.create(
         db,
@@ -334,7 +332,6 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
     description="Its owner and default locale stay; what it asks changes with a new version.",
 )
 async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) -> Answer:
-    """Only what the body names."""
     questionnaire = await service.change(
         db,
         caller=call.caller,
@@ -353,7 +350,6 @@ async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) ->
     description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
 )
 async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
-    """Again: nothing."""
     await service.archive(
         db,
         caller=call.caller,
@@ -396,7 +392,6 @@ async def list_groups(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Group",
 )
 async def get_group(call: Call[None], db: Database) -> Answer:
-    """One of them."""
     edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
     return Answer(Group.of(edition, call.ids["group_id"]), version=edition.revision)
 
@@ -446,5 +441,5 @@ async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
     )
 
 
-# The slice has one table; the reference shows its three families apart.
+# One package; the reference lists its three families separately.
 routes.all.extend([*group_routes.all, *question_routes.all])

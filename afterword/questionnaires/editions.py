@@ -1,4 +1,4 @@
-"""What a questionnaire asks at the moment: its published version, else the draft of one that was never published."""
+"""Editions: the published version of a questionnaire, else the draft of one never published."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from afterword.questionnaires.store import Questionnaire
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edition:
-    """A definition to show; `version_id` is None where it is the `draft`'s, as far as that could be read."""
+    """A definition to show; `version_id` is None for the readable part of a `draft`."""
 
     organization_id: str
     questionnaire_id: str
@@ -26,7 +26,7 @@ class Edition:
 
 
 async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
-    """The edition, or None where there is neither version nor draft."""
+    """The edition, or None without version and draft."""
     organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
     if questionnaire.published_version_id is not None:
         version = await store.get_version(
@@ -54,7 +54,7 @@ async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
 
 
 async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
-    """The edition. Raises NotFound where there is none."""
+    """As `find`; raises NotFound."""
     edition = await find(db, questionnaire=questionnaire)
     if edition is None:
         raise errors.NotFound("This questionnaire has neither a published version nor a draft.")
@@ -62,7 +62,7 @@ async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:
 
 
 def _sound(definition: Definition) -> Definition:
-    """Without what has no proper id, or one that stands there twice: a draft may still be wrong."""
+    """Removes parts without a valid or with a repeated id; drafts may have them."""
     seen: set[str] = set()
 
     def is_new(identity: str) -> bool:

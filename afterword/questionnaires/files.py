@@ -1,7 +1,7 @@
-"""Questionnaires as YAML files: read safely, with the line of every fault, into settings and a definition.
+"""Reads questionnaires from YAML files into settings and a definition, with the line of every problem.
 
-A file is the questionnaire's own fields beside those of its definition. Its author gives each group and question a
-`key`; wherever the id of a question is wanted (jumps, conditions, `key_question_id`), its key may stand.
+A file has the questionnaire's own fields and those of its definition. Its author gives groups and questions a
+`key`; jumps, conditions and `key_question_id` accept it instead of an id.
 """
 
 import re
@@ -28,9 +28,9 @@ RESPONSES_MAX = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The fields of a questionnaire that are not part of a version, as columns; a file that lacks one sets its default.
+    """The columns of a questionnaire that are not part of a version; a file without one sets its default.
 
-    `active` is not among them: importing a file again must not open what somebody closed.
+    `active` is not among them: another import must not reopen a questionnaire that somebody closed.
     """
 
     display_name: str
@@ -50,13 +50,12 @@ class Settings:
 
     @property
     def columns(self) -> dict[str, object]:
-        """The values by column."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault (or a warning) of a file, where a person finds it: line from 1, and place in the document."""
+    """An error or a warning of a file, with its line (from 1) and its path for people to read."""
 
     line: int
     place: str
@@ -69,7 +68,7 @@ class Problem:
 
 
 class InvalidFile(errors.Invalid):
-    """The file is refused, and nothing was stored. `problems` are all its faults in the order of lines."""
+    """The file is refused and nothing is stored. `problems` are its errors, by line."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems[:PROBLEMS_MAX])
@@ -80,7 +79,7 @@ class InvalidFile(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a good file says."""
+    """The content of a valid file."""
 
     settings: Settings
     definition: Definition
@@ -89,14 +88,14 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A YAML document as JSON, the line of each place by JSON pointer, and what YAML itself made wrong."""
+    """A YAML document as JSON, its lines by JSON pointer, and its YAML errors."""
 
     document: object
     lines: Mapping[str, int]
     problems: Sequence[Problem]
 
     def problem(self, finding: Finding) -> Problem:
-        """A finding with its line; what is missing has the line of what it is missing from."""
+        """A finding with its line; a missing member has the line of its parent."""
         pointer = finding.path
         while pointer and pointer not in self.lines:
             pointer = pointer.rpartition("/")[0]
@@ -104,9 +103,9 @@ class Source:
 
 
 def read(text: str, *, give_id: GiveId, default_locale: str | None = None, declared: Declared | None = None) -> File:
-    """The settings and the definition in a file's text. Raises InvalidFile with all that is wrong.
+    """The settings and the definition in a file's text. Raises InvalidFile with all errors.
 
-    `default_locale`: the one that the questionnaire has already, for it is settable at creation only. `declared`: the
+    `default_locale`: the questionnaire's, which cannot change after creation. `declared`: the
     metadata that jumps are checked against.
     """
     source = load(text)
@@ -115,9 +114,7 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
     definition = core_definition.read_members(members, give_id=give_id, declared=declared)
     settings = _read_settings(members, definition)
     if default_locale not in {None, definition.default_locale}:
-        members.error(
-            "default_locale", "read_only", f"The default locale stays what it was at first: {default_locale}."
-        )
+        members.error("default_locale", "read_only", f"The default locale cannot change; it is {default_locale}.")
     members.finish()
     problems = [*source.problems, *(source.problem(finding) for finding in findings.errors)]
     if problems:
@@ -127,7 +124,7 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
 
 
 def load(text: str) -> Source:
-    """The one document of a YAML text. Raises InvalidFile when it is no YAML, too big, or nothing but its end.
+    """The single document of a YAML text. Raises InvalidFile if it is no YAML, too large, or empty.
 
     Scalars read as in YAML 1.2 (`no` is a text, `12:30` too); tags, anchors, aliases and duplicate keys are refused.
     """
@@ -195,7 +192,7 @@ _WORDS: Final[Mapping[str, object]] = {
 
 @dataclass(slots=True)
 class _Frame:
-    """A mapping or sequence that is still open."""
+    """An unfinished mapping or sequence."""
 
     value: dict[str, object] | list[object]
     pointer: str
@@ -204,7 +201,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """Builds the document from YAML's events, one at a time and without recursion, so depth costs nothing."""
+    """Builds the document from YAML events without recursion, so that depth cannot exhaust the stack."""
 
     document: object = None
     documents: int = 0
@@ -214,7 +211,7 @@ class _Reader:
     _open: list[_Frame] = field(default_factory=list["_Frame"])
 
     def take(self, event: yaml.Event) -> None:
-        """Go on with one event; a document that is hopeless ends the reading with InvalidFile."""
+        """Process one event; raises InvalidFile if reading cannot continue."""
         line = event.start_mark.line + 1 if event.start_mark else 1
         match event:
             case yaml.DocumentStartEvent():
@@ -248,7 +245,7 @@ class _Reader:
         if len(self._open) >= DEPTH_MAX:
             self._give_up(line, f"The file is nested more than {DEPTH_MAX} deep.")
         if self._wants_key():
-            self._give_up(line, "The name of a field is a text.")
+            self._give_up(line, "A text is expected as the name of a field.")
         self._open.append(_Frame(value, self._put(value, line)))
 
     def _put_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
@@ -259,7 +256,7 @@ class _Reader:
         frame.key = event.value
         if isinstance(frame.value, dict) and event.value in frame.value:
             pointer = f"{frame.pointer}/{escape(event.value)}"
-            message = f"This stands here already, in line {self.lines.get(pointer, line)}."
+            message = f"This is a duplicate of line {self.lines.get(pointer, line)}."
             self.problems.append(Problem(line, _place(pointer), pointer, "duplicate_member", message))
         else:
             self.lines[f"{frame.pointer}/{escape(event.value)}"] = line
@@ -268,7 +265,7 @@ class _Reader:
         return bool(self._open) and isinstance(self._open[-1].value, dict) and self._open[-1].key is None
 
     def _put(self, value: object, line: int) -> str:
-        """Hand a value to what it stands in; the pointer of its place. Of two values of one name the first stays."""
+        """Add a value to its parent and return its pointer. The first of duplicate members stays."""
         self.values += 1
         if self.values > VALUES_MAX:
             self._give_up(line, f"The file has more than {VALUES_MAX} values.")
@@ -296,7 +293,7 @@ class _Reader:
 
 
 def _scalar(event: yaml.ScalarEvent) -> object:
-    """A plain scalar by the core schema of YAML 1.2, all others as trimmed text."""
+    """Plain scalars by the core schema of YAML 1.2, others as trimmed text."""
     text: str = event.value
     if event.style:
         return text.strip()
@@ -308,7 +305,7 @@ def _scalar(event: yaml.ScalarEvent) -> object:
 
 
 def _check_characters(text: str) -> None:
-    """Refuse what is too big or no Unicode before any of it is parsed."""
+    """Raise InvalidFile for a text that is too large or not Unicode, before it is parsed."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
@@ -321,12 +318,12 @@ def _check_characters(text: str) -> None:
 def _syntax_problem(text: str, error: yaml.YAMLError) -> Problem:
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark is not None else text.count("\n", 0, getattr(error, "position", None) or 0) + 1
-    reason = getattr(error, "problem", None) or "there is a character that cannot stand here"
+    reason = getattr(error, "problem", None) or "there is a character that is not allowed"
     return Problem(line, "", "", "invalid_format", f"This is not YAML: {reason}.")
 
 
 def _place(pointer: str) -> str:
-    """A JSON pointer as people write places: `groups[0].questions[1].title`."""
+    """A JSON pointer as a readable path: `groups[0].questions[1].title`."""
     place = ""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")

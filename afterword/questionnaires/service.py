@@ -1,4 +1,4 @@
-"""What happens to questionnaires: made, changed, published (from a file or from the draft), archived."""
+"""Creates, changes, publishes (from a file or a draft) and archives questionnaires."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ _ID_BITS = 128
 
 
 class Archived(errors.Conflict):
-    """Of an archived questionnaire nothing more is published."""
+    """An archived questionnaire cannot be published."""
 
     code_default = "questionnaire_inactive"
 
@@ -52,7 +52,7 @@ class NotReady(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import came to. `created`: a new version was published; `warnings` are worth showing to the author."""
+    """The result of an import. `created`: a new version was published; `warnings` are for the author."""
 
     questionnaire: Questionnaire
     version: Version
@@ -71,7 +71,7 @@ async def create(
     active: bool,
     now: datetime,
 ) -> Questionnaire:
-    """Make a questionnaire with an empty draft, or with a copy of what its template asks.
+    """Create a questionnaire with an empty draft, or with a copy of its template.
 
     `settings` are the columns that a client may set, all of them. Raises Invalid `unknown_id`, `unknown_value`.
     """
@@ -107,7 +107,7 @@ async def change(
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Questionnaire:
-    """Set the columns that `settings` names; what equals them is no change. Raises NotFound, Stale, Invalid."""
+    """Set the columns of `settings`, unless all are equal. Raises NotFound, Stale, Invalid."""
     before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
     check_version(before.version)
     if settings.get("key_question_id") not in {None, before.key_question_id}:
@@ -121,7 +121,7 @@ async def change(
 async def archive(
     db: Database, *, caller: Caller, questionnaire_id: str, check_version: Callable[[int], None], now: datetime
 ) -> None:
-    """End a questionnaire; it and its answers stay to be read. Again: nothing. Raises NotFound, Stale."""
+    """Archive a questionnaire, which stays readable; repeating it changes nothing. Raises NotFound, Stale."""
     before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
     check_version(before.version)
     if before.archived_time is None:
@@ -131,7 +131,7 @@ async def archive(
 async def publish(
     db: Database, *, caller: Caller, questionnaire_id: str, note: str | None, now: datetime
 ) -> tuple[Version, bool]:
-    """Publish the draft; False beside the published version where the draft says the same.
+    """Publish the draft; also returns False if it equals the published version.
 
     Raises NotFound, Archived, NotReady, Invalid with every error of the draft.
     """
@@ -154,7 +154,7 @@ async def publish(
 
 
 async def locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
-    """The questionnaire as the caller may see it, locked until the transaction ends. Raises NotFound."""
+    """The questionnaire, locked until the transaction ends. Raises NotFound."""
     return await store.get_questionnaire_locked(
         db,
         organization_id=caller.organization_id,
@@ -173,10 +173,10 @@ async def import_file(
     now: datetime,
     actor: Caller | None = None,
 ) -> Imported:
-    """Publish a file's text as the questionnaire `slug` of an application, or as its next version.
+    """Publish a file as the questionnaire `slug` of an application, or as its next version.
 
-    A file that says what the published version says makes no version. `actor` is who asked for it, None the
-    operator. Raises InvalidFile with every fault, NotFound for an unknown application, Archived.
+    A file equal to the published version makes no version. `actor` is the caller, None the
+    operator. Raises InvalidFile with every error, NotFound for an unknown application, Archived.
     """
     if await accounts_store.get_application(db, organization_id=organization_id, application_id=application_id) is None:
         raise errors.NotFound("There is no such application.")
@@ -212,17 +212,17 @@ async def import_file(
 
 
 def library_text(name: str) -> str:
-    """The text of one of the questionnaires that come with the product."""
+    """The text of a questionnaire that comes with the product. Raises NotFound."""
     if name not in LIBRARY:
         raise errors.NotFound("There is no such questionnaire in the library.")
     return (resources.files("afterword.questionnaires") / "library" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
-    """Ids for the keys of a file: the published version's own, else derived from questionnaire and key.
+    """Ids for the keys of a file: the published version's, else derived from questionnaire and key.
 
-    So an id survives every edit of texts, order and groups, and a question that was taken out and comes back under
-    its key has its old id again, without a table of ids that would have to be kept.
+    So an id survives every edit of texts, order and groups, and a question removed and added again with its key has
+    its old id, without a table of ids.
     """
     known: dict[tuple[str, str], str] = {}
     for group in published.groups if published else ():
@@ -239,7 +239,7 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
 
 
 def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
-    """The id that a key has from its first publication on: 128 bits of a digest."""
+    """The id of a key: 128 bits of a digest."""
     digest = hashlib.sha256(f"{questionnaire_id}:{kind}:{key}".encode()).digest()
     return ids.base62(int.from_bytes(digest[: _ID_BITS // 8], "big"), ids.ID_CHARACTERS)
 
@@ -253,7 +253,7 @@ async def _require_application(db: Database, *, caller: Caller, application_id: 
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
-    """What a template asks: its published version, else its draft."""
+    """The definition of a template: its published version, else its draft."""
     if questionnaire_id is None:
         return None
     try:
@@ -271,7 +271,7 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
 
 
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The definitions of the published version and of the draft, as far as there are any."""
+    """The definitions of the published version and of the draft, if they exist."""
     found: list[dict[str, Any]] = []
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
     if questionnaire.published_version_id is not None:
@@ -281,9 +281,9 @@ async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str
     return found if draft is None else [*found, draft.definition]
 
 
-def _first_locale(wanted: str | None, template: Mapping[str, Any] | None, caller: Caller) -> str:
-    """The one that was asked for, which is the template's if there is one, else the organization's."""
-    locale = wanted or (template or {}).get("default_locale") or locales.normalise(caller.default_locale)
+def _first_locale(requested: str | None, template: Mapping[str, Any] | None, caller: Caller) -> str:
+    """The requested locale, which must be the template's, else the organization's."""
+    locale = requested or (template or {}).get("default_locale") or locales.normalise(caller.default_locale)
     if template is not None and locale != template.get("default_locale"):
         message = "A copy has the default locale of its template."
         raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/default_locale"))
@@ -303,7 +303,7 @@ def _require_question(question_id: object, *editions: Mapping[str, Any] | None) 
 
 
 async def _publishable(db: Database, questionnaire: Questionnaire, draft: Draft) -> Definition:
-    """The draft's definition. Raises Invalid with what refuses it."""
+    """The draft's definition. Raises Invalid with its errors."""
     definition, found = drafts.examined(questionnaire, draft, await drafts.declared_for(db, questionnaire))
     wrong = [FieldError(one.code, one.message, pointer=one.path) for one in found if one.severity == "error"]
     if wrong:
@@ -339,7 +339,7 @@ async def _publish(
     now: datetime,
     actor: Caller | None,
 ) -> Version:
-    """The next version, or the published one where nothing differs."""
+    """The next version, or the published one if nothing differs."""
     plain = core_definition.document_of(definition)
     document = msgspec.json.encode(plain, order="deterministic")
     if len(document) > core_definition.DEFINITION_BYTES_MAX:
@@ -367,9 +367,9 @@ async def _publish(
 
 
 async def _require_types(db: Database, questionnaire: Questionnaire, document: Mapping[str, Any]) -> None:
-    """Raise Invalid for a question that had another type or scale, here or in what this is a copy of.
+    """Raise Invalid for a question that had another type or scale, here or in the template.
 
-    Reports count the answers of all versions together, and those of a copy with those of its template.
+    Reports add up the answers of all versions, and those of a copy and its template.
     """
     both = filter(None, [questionnaire.questionnaire_id, questionnaire.template_questionnaire_id])
     known = await store.list_question_types(
@@ -393,7 +393,7 @@ async def _require_types(db: Database, questionnaire: Questionnaire, document: M
 async def _settle(
     db: Database, before: Questionnaire, file: files.File, version: Version, *, now: datetime, actor: Caller | None
 ) -> Questionnaire:
-    """Point the questionnaire at its version and give it the file's settings; without a difference write nothing."""
+    """Set the published version and the file's settings, unless all are equal."""
     is_new = before.published_version_id != version.version_id
     columns = file.settings.columns
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):

@@ -1,4 +1,4 @@
-"""SQL of questionnaires and their immutable versions; groups and questions are read out of a version's definition."""
+"""The SQL of questionnaires and their immutable versions; groups and questions are parts of a definition."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
 VERSIONS_KEPT_MAX = 500
-VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of their JSON; as objects it is about ten times as much
+VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questionnaire:
-    """A row: what may change without a new version, and which version is published (None: nothing can be issued)."""
+    """The part that changes without a new version, and the published version (None: nothing can be issued)."""
 
     organization_id: str
     questionnaire_id: str
@@ -74,14 +74,14 @@ _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_app
 _VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
   checksum, published_time, published_by"""
 
-# Versions never change, so each process parses one only once. With its size, the latest used last.
+# Versions never change, so each process parses one once; with sizes, the least recently used first.
 _versions: OrderedDict[tuple[str, str], tuple[Version, int]] = OrderedDict()
 
 
 async def get_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Questionnaire:
-    """A questionnaire of the organization (and of one of the applications, if any are given). Raises NotFound."""
+    """A questionnaire of the organization (and of the given applications). Raises NotFound."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
@@ -98,8 +98,8 @@ async def get_questionnaire(
 async def get_questionnaire_locked(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Questionnaire:
-    """As `get_questionnaire`, locked until the transaction ends: its changes wait for each other. Raises NotFound."""
-    # "no key": instances and items that refer to the questionnaire must not wait for an author, nor it for them.
+    """As `get_questionnaire`, locked until the transaction ends."""
+    # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
@@ -116,7 +116,6 @@ async def get_questionnaire_locked(
 async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
     db: Database, *, questionnaire_id: str
 ) -> Questionnaire | None:
-    """The questionnaire that a public link names."""
     row = await db.fetch_row(f"select {_COLUMNS} from questionnaire where questionnaire_id = $1", questionnaire_id)
     return None if row is None else _questionnaire(row)
 
@@ -124,8 +123,8 @@ async def get_public_questionnaire(  # any tenant: a public link does not say wh
 async def get_questionnaire_by_slug(
     db: Database, *, organization_id: str, application_id: str, slug: str
 ) -> Questionnaire | None:
-    """The questionnaire that a file made, locked until the transaction ends: imports of a file wait for each other."""
-    # "no key": instances and items that refer to the questionnaire must not wait for an import, nor it for them.
+    """The questionnaire of a file, locked until the transaction ends: imports of a file wait for each other."""
+    # "no key": instances and items that refer to the questionnaire do not wait for imports, nor imports for them.
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
@@ -139,7 +138,7 @@ async def get_questionnaire_by_slug(
 async def list_questionnaires(
     db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Questionnaire]:
-    """A page of the organization's questionnaires (of the given applications, if any are given)."""
+    """A page of the organization's questionnaires (of the given applications)."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
@@ -177,7 +176,7 @@ async def list_group_ids(
     draft: Mapping[str, object] | None = None,
     page: Page,
 ) -> Rows[str]:
-    """A page of the groups of a version, or of a draft's definition where there is no version: their ids."""
+    """The ids of a page of groups of a version, or of a draft's definition without one."""
     rows = await db.fetch_list(
         """select g.value->>'group_id' as group_id, $4::text as questionnaire_id, $2::text as version_id,
                   g.value->>'title' as title, g.value->>'description' as description,
@@ -205,7 +204,7 @@ async def list_question_ids(
     draft: Mapping[str, object] | None = None,
     page: Page,
 ) -> Rows[str]:
-    """A page of the questions of one group of a version, or of a draft's definition: their ids."""
+    """The ids of a page of questions in a group of a version, or of a draft's definition."""
     rows = await db.fetch_list(
         """select q.value->>'question_id' as question_id, $3::text as group_id, $5::text as questionnaire_id,
                   $2::text as version_id, q.value->>'type' as type, q.value->>'title' as title,
@@ -249,7 +248,7 @@ async def insert_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire | None:
-    """A new questionnaire, without a version; None when the application has one of this slug."""
+    """Insert a questionnaire without a version; None if the application has this slug."""
     row = await db.fetch_row(
         f"""insert into questionnaire (
              organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
@@ -285,7 +284,7 @@ async def update_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    """Set the columns that `settings` names, and no other. Raises NotFound."""
+    """Set the columns of `settings`. Raises NotFound."""
     row = await db.fetch_row(
         f"""update questionnaire q set
              (display_name, title, description, valid_days, editable, desktop_collapsed, non_collapsed_questions_count,
@@ -360,7 +359,7 @@ async def get_question_version_id(
 
 
 async def count_versions(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
-    """How many versions there are; numbers have no gaps, so the next has one more."""
+    """The number of versions, which is the highest version number."""
     return await db.fetch_value(
         "select count(*) from questionnaire_version where organization_id = $1 and questionnaire_id = $2",
         organization_id,
@@ -371,7 +370,7 @@ async def count_versions(db: Database, *, organization_id: str, questionnaire_id
 async def list_question_types(
     db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]
 ) -> set[tuple[str, str, int | None, int | None]]:
-    """Id, type and the ends of the scale of every question that any version of these questionnaires asks."""
+    """Id, type and scale of every question in any version of these questionnaires."""
     rows = await db.fetch(
         """select distinct q ->> 'question_id', q ->> 'type', (q ->> 'scale_min')::integer,
              (q ->> 'scale_max')::integer

@@ -1,1 +1,1 @@
-"""Responders, their addresses and metadata, and who must not be written to."""
+"""Responders, their addresses and metadata, and the do-not-contact list."""

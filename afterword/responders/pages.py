@@ -1,4 +1,4 @@
-"""The unsubscribe page: GET asks, POST does it; also the target of one-click unsubscribe (RFC 8058)."""
+"""The unsubscribe page: GET asks, POST unsubscribes; also the target of one-click unsubscribe (RFC 8058)."""
 
 from typing import Final
 from urllib.parse import parse_qs
@@ -26,7 +26,7 @@ routes = Pages()
 
 @routes.get("/u/{unsubscribe_id}", for_people=True)
 async def unsubscribe_page(request: Request) -> Response:
-    """Ask; or say that it is done already."""
+    """Ask for confirmation, or show that the address is unsubscribed."""
     unsubscribe_id: str = request.path_params["unsubscribe_id"]
     async with db.connection(request.state.pool) as database:
         address = await _address(database, unsubscribe_id)
@@ -40,7 +40,7 @@ async def unsubscribe_page(request: Request) -> Response:
 
 @routes.post("/u/{unsubscribe_id}", for_people=True)
 async def unsubscribe(request: Request) -> Response:
-    """Suppress the address: pressed on our page, or the mail reader's one click. Repeatable, without a cookie."""
+    """Suppress the address, from our page or by one click of a mail reader. Repeatable, without a cookie."""
     unsubscribe_id: str = request.path_params["unsubscribe_id"]
     fields = _fields(await public.read_body(request), request.headers.get("content-type", ""))
     site: Site = request.state.site
@@ -50,7 +50,7 @@ async def unsubscribe(request: Request) -> Response:
         address = await _address(database, unsubscribe_id)
         brand, words = await _reader(request, database, address)
         if not is_ours and ONE_CLICK[1] not in fields.get(ONE_CLICK[0], ()):
-            return _ask_page(site, address, brand=brand, words=words, status=422)  # a POST that never read the page
+            return _ask_page(site, address, brand=brand, words=words, status=422)  # a POST without the page's token
         await service.suppress(database, unsubscribe_id=unsubscribe_id, now=database.clock.now())
     return _done_page(address, brand=brand, words=words)
 
@@ -65,7 +65,7 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
 
 
 async def _reader(request: Request, database: db.Database, address: Address) -> tuple[str, Texts]:
-    """Who writes to this person, and the words for the page: in the person's language, if it is known."""
+    """The name of the sender, and the page's texts in the responder's language, if it is known."""
     organization = await accounts_store.get_organization(database, organization_id=address.organization_id)
     responder = await store.get_responder(
         database, organization_id=address.organization_id, responder_id=address.responder_id
@@ -109,13 +109,13 @@ def _done_page(address: Address, *, brand: str, words: Texts) -> Response:
 
 
 def _hint(identifier: str) -> str:
-    """Enough of an address to know one's own, too little to learn another's: the link may have been passed on."""
+    """A masked address: its owner recognizes it, a reader of a forwarded link does not."""
     name, at, domain = identifier.rpartition("@")
     return f"{name[:1]}•••@{domain}" if at else f"•••{identifier[-HINT_CHARACTERS:]}"
 
 
 def _fields(body: bytes, content_type: str) -> dict[str, list[str]]:
-    """The form's fields; what cannot be read has none, and so does nothing.
+    """The form's fields; an unreadable body has none.
 
     Mail readers should send multipart/form-data and may send the other form (RFC 8058 3.1).
     """

@@ -1,4 +1,4 @@
-"""Responders: found or made for whoever is about to be asked, kept up to date, and left alone when they wish so."""
+"""Finds, creates and updates responders, and suppresses their addresses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from afterword.events.service import Actor, NewEvent
 from afterword.responders import store
 from afterword.responders.store import Address, AddressId, Person, Responder, Suppression
 
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
+Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
 _ResponderId = tuple[str, str]  # organization_id, responder_id
 
 ROUNDS_MAX: Final = 3
@@ -25,12 +25,12 @@ ROUNDS_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ResponderInput:
-    """Who is about to be asked.
+    """A request for a responder.
 
-    By `responder_id` where the caller knows it, else by the e-mail address, then the phone number of `metadata`, else
+    Found by `responder_id` if given, else by the e-mail address, then the phone number of `metadata`, else
     by `identifier` on `channel_id`; a public link gives none of them and gets a new responder. `metadata` is merged by
-    name, None removes. `locale` is remembered where the responder has none, and tells the country of a national phone
-    number; a caller who has normalised the identifier already gives the normal form.
+    name, None removes. `locale` is stored if the responder has none, and gives the country of a national phone
+    number.
     """
 
     organization_id: str
@@ -40,14 +40,14 @@ class ResponderInput:
     locale: str | None = None
     responder_id: str | None = None
     is_limited: bool = False
-    """Of somebody who may not change everybody: found by one address alone, and left as it is unless it is new."""
+    """The caller may not change all responders: search by one address only, and change new responders only."""
     is_whole: bool = False
-    """Nobody else asks this person, so that values are merged although it is limited."""
+    """Only the limited caller asks this responder, so that metadata are merged nevertheless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a PATCH names; of the metadata None removes."""
+    """The members of a PATCH; None removes a metadata value."""
 
     has_locale: bool = False
     locale: str | None = None
@@ -58,10 +58,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The responder of a Wanted, as it is after the call, and its address on the wanted channel.
+    """The responder of an input, as it is after the call, and its address on the requested channel.
 
-    `metadata` are the values of a limited Wanted alone, where they were not merged.
-    `address`, `address_key` and `unsubscribe_id` are None where the Wanted had no valid identifier.
+    `metadata` are those of a limited input if they were not merged.
+    `address`, `address_key` and `unsubscribe_id` are None if the input had no valid identifier.
     """
 
     responder_id: str
@@ -76,7 +76,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class NewSuppression:
-    """An address to be left alone from now on; `normal` is its normal form."""
+    """An address to suppress; `normal` is its normal form."""
 
     organization_id: str
     channel_id: int
@@ -90,7 +90,7 @@ class NewSuppression:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """One of the addresses that a Wanted is known by."""
+    """One of the addresses of an input."""
 
     id: AddressId
     normal: str
@@ -106,11 +106,11 @@ async def find_or_create(
     actor: Actor | None = None,
     known: Mapping[AddressId, Person | None] = MappingProxyType({}),
 ) -> list[Found]:
-    """The responder of each Wanted, in their order, for a batch of any organizations with a handful of statements.
+    """The responder of each input, in order, for a batch of any organizations, with few statements.
 
-    Two transactions that meet the same new address end with one responder: the second waits for the first's commit.
-    `known`: what this transaction has looked up already, None for an address that nobody has. Raises Invalid
-    `unknown_id` when a given `responder_id` does not exist in its organization, Unavailable when others were faster
+    Two transactions with the same new address create one responder: the second waits for the first's commit.
+    `known`: addresses that this transaction has looked up, None for one without a responder. Raises Invalid
+    `unknown_id` if a given `responder_id` does not exist in its organization, Unavailable if others were faster
     `ROUNDS_MAX` times.
     """
     search = _Search(wanted, [_keys(one, secret) for one in wanted], now, actor or Actor())
@@ -125,7 +125,7 @@ async def find_or_create(
             await store.insert_responders(db, responders=list(search.fresh.values()))
         if planned and await store.insert_addresses(db, addresses=planned, now=now) < len(planned):
             search.absent.clear()
-            await _look_up(db, search)  # others were faster: their rows are committed and visible now
+            await _look_up(db, search)  # another transaction inserted them first; its rows are visible now
         else:
             search.add(planned)
         lost = search.give_up_lost(planned)
@@ -147,7 +147,7 @@ async def update(
     actor: Actor,
     expect: Expect | None = None,
 ) -> Responder:
-    """Write what the change names and nothing else; without a difference nothing is written.
+    """Write the members of the change; without a difference nothing is written.
 
     `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
     (`too_many`).
@@ -191,7 +191,7 @@ async def update_metadata(
 
 
 async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppression:
-    """Do what an unsubscribe link promises; doing it again changes nothing. Raises NotFound for an unknown link."""
+    """Suppress the address of an unsubscribe link; repeating it changes nothing. Raises NotFound."""
     address = await store.get_address_by_unsubscribe_id(db, unsubscribe_id=unsubscribe_id)
     if address is None:
         raise errors.NotFound("There is no such page.")
@@ -211,10 +211,10 @@ async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppr
 async def suppress_addresses(
     db: Database, *, suppressions: Sequence[NewSuppression], now: datetime, actor: Actor | None = None
 ) -> list[Suppression]:
-    """Suppress addresses of any organizations; the suppressions that are new or changed, with their events.
+    """Suppress addresses of any organizations; returns new and changed suppressions and records their events.
 
-    One that is in force already stays as it is, unless it would end sooner or has a weaker reason: a person's wish
-    outlasts the bounce that somebody lifts.
+    A suppression in force changes only to last longer or for a stronger reason: an unsubscription
+    outlasts a bounce that somebody lifts.
     """
     actor = actor or Actor()
     wanted = {(one.organization_id, one.channel_id, one.address_key): one for one in suppressions}
@@ -241,7 +241,7 @@ async def suppress_addresses(
 
 
 class _Search:
-    """The state of one find_or_create: which responder each Wanted gets, and what has to be added for that."""
+    """The state of one find_or_create: the responder of each input, and the rows to insert."""
 
     def __init__(
         self, wanted: Sequence[ResponderInput], keys: Sequence[list[_Key]], now: datetime, actor: Actor
@@ -249,51 +249,51 @@ class _Search:
         self.wanted, self.keys, self.now, self.actor = wanted, keys, now, actor
         self.chosen: list[str | None] = [one.responder_id for one in wanted]
         self.addresses: dict[AddressId, Address] = {}
-        self.absent: set[AddressId] = set()  # nobody has had them when they were looked up
-        self.rows: dict[_ResponderId, Responder] = {}  # of people that were there before
+        self.absent: set[AddressId] = set()  # without a responder when they were looked up
+        self.rows: dict[_ResponderId, Responder] = {}  # existing before the call
         self.created: dict[_ResponderId, Responder] = {}
         self.fresh: dict[_ResponderId, Responder] = {}  # of this round
 
     def learn(self, people: Iterable[Person]) -> None:
-        """Take people as they stand in the tables."""
+        """Add rows that were read."""
         for person in people:
             address = person.address
             self.addresses[address.id] = address
             self.rows[address.organization_id, address.responder_id] = person.responder
 
     def add(self, addresses: Iterable[Address]) -> None:
-        """Take addresses that were added."""
+        """Add addresses that were inserted."""
         self.addresses.update({address.id: address for address in addresses})
 
     def unknown(self) -> list[AddressId]:
-        """The addresses that are still to be looked up."""
+        """The addresses to look up."""
         return list({key.id for keys in self.keys for key in keys} - self.addresses.keys() - self.absent)
 
     def plan(self) -> list[Address]:
-        """Choose a responder for each Wanted that has none yet; the addresses to add."""
+        """Choose a responder for each input without one; returns the addresses to insert."""
         planned: dict[AddressId, Address] = {}
         self.fresh = {}
-        for place, (one, keys) in enumerate(zip(self.wanted, self.keys, strict=True)):
-            responder_id = self.chosen[place] or self._known(keys, planned) or self._make(one)
-            self.chosen[place] = responder_id
+        for index, (one, keys) in enumerate(zip(self.wanted, self.keys, strict=True)):
+            responder_id = self.chosen[index] or self._known(keys, planned) or self._make(one)
+            self.chosen[index] = responder_id
             for key in keys:
                 if key.id not in self.addresses and key.id not in planned:
                     planned[key.id] = Address(*key.id, responder_id, key.normal, ids.secret())
             person = one.organization_id, responder_id
             if person in self.fresh:
-                self.fresh[person] = self.created[person] = _wanted_row(self.fresh[person], [one])
+                self.fresh[person] = self.created[person] = _merge(self.fresh[person], [one])
         return list(planned.values())
 
     def give_up_lost(self, planned: Iterable[Address]) -> list[_ResponderId]:
-        """The responders of this round that another transaction made under the same address at the same moment."""
+        """Drop responders of this round whose address another transaction inserted first; returns them."""
         lost = {
             (address.organization_id, address.responder_id)
             for address in planned
             if self.addresses[address.id].responder_id != address.responder_id
         } & self.fresh.keys()
-        for place, one in enumerate(self.wanted):
-            if (one.organization_id, self.chosen[place]) in lost:
-                self.chosen[place] = None
+        for index, one in enumerate(self.wanted):
+            if (one.organization_id, self.chosen[index]) in lost:
+                self.chosen[index] = None
         for person in lost:
             del self.created[person]
         self.addresses = {
@@ -304,15 +304,15 @@ class _Search:
         return sorted(lost)
 
     def by_responder(self) -> dict[_ResponderId, list[ResponderInput]]:
-        """The Wanted of each responder, in their order."""
+        """The inputs of each responder, in order."""
         people: dict[_ResponderId, list[ResponderInput]] = {}
         for one, responder_id in zip(self.wanted, self.chosen, strict=True):
             people.setdefault((one.organization_id, responder_id or ""), []).append(one)
         return people
 
-    def channel_key(self, place: int) -> _Key | None:
-        """The address on the wanted channel."""
-        for key in self.keys[place]:
+    def channel_key(self, index: int) -> _Key | None:
+        """The address on the input's channel."""
+        for key in self.keys[index]:
             if key.is_channel:
                 return key
         return None
@@ -343,18 +343,18 @@ class _Search:
 
 
 def _keys(one: ResponderInput, secret: bytes) -> list[_Key]:
-    """What a Wanted is known by, the strongest first: e-mail address, phone number, the channel's identifier."""
+    """The addresses of an input, the strongest first: e-mail address, phone number, the channel's identifier."""
     channel = one.channel_id or 0, one.identifier
     texts = [(CHANNEL_EMAIL, one.metadata.get("email")), (CHANNEL_SMS, one.metadata.get("phone_number")), channel]
     keys: dict[AddressId, _Key] = {}
-    for pair in dict.fromkeys(texts):  # mostly the channel's identifier and the metadata say the same
+    for pair in dict.fromkeys(texts):  # mostly the channel's identifier is in the metadata too
         channel_id, text = pair
         if not channel_id or not text:
             continue
         try:
             normal = normalise(channel_id, text, locale=one.locale)
         except InvalidAddress:
-            continue  # a value that is no address tells nobody apart; it is kept as metadata
+            continue  # an invalid address identifies nobody; it stays in the metadata
         key = one.organization_id, channel_id, address_key(secret, channel_id, normal)
         keys[key] = _Key(key, normal, is_channel=pair == channel)
     found = list(keys.values())
@@ -369,23 +369,25 @@ async def _look_up(db: Database, search: _Search) -> None:
 
 
 async def _finish(db: Database, search: _Search) -> list[Found]:
-    """Bring the responders up to date, record events, answer."""
+    """Update the responders and record events."""
     people = search.by_responder()
     rows = search.rows | search.created
     if unread := [person for person in people if person not in rows]:
         read = await store.list_responders(db, wanted=unread)
         rows |= {(row.organization_id, row.responder_id): row for row in read}
-    differing = [person for person in people if person not in search.created and _is_news(rows[person], people[person])]
+    differing = [
+        person for person in people if person not in search.created and _would_change(rows[person], people[person])
+    ]
     if differing:
-        # Read again under a lock: merging into a row that somebody else changes would undo their change.
+        # Read again with a lock: merging into a row that another transaction changes would undo its change.
         claimed = await store.claim_responders(db, wanted=differing)
-        merged = [_wanted_row(row, _merged(people[row.organization_id, row.responder_id])) for row in claimed]
+        merged = [_merge(row, _merged(people[row.organization_id, row.responder_id])) for row in claimed]
         changed = await _update(db, merged, search.now, search.actor)
         rows |= {(row.organization_id, row.responder_id): row for row in changed}
     await events.record(
         db, events=[_event("responder.created", row, search.now, search.actor) for row in search.created.values()]
     )
-    return [_found(search, place, rows) for place in range(len(search.wanted))]
+    return [_found(search, index, rows) for index in range(len(search.wanted))]
 
 
 async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor: Actor) -> list[Responder]:
@@ -394,8 +396,8 @@ async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor:
     return changed
 
 
-def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
-    """Whether these Wanted would change the row: mostly not, and that is told without making it anew."""
+def _would_change(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
+    """True if these inputs would change the row; the common case, False, needs no merge."""
     known = row.metadata
     wanted = _merged(wanted)
     return (
@@ -404,17 +406,17 @@ def _is_news(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
             or any((value or None) != known.get(name) for name, value in one.metadata.items())
             for one in wanted
         )
-        and _wanted_row(row, wanted) != row
+        and _merge(row, wanted) != row
     )
 
 
 def _merged(wanted: Sequence[ResponderInput]) -> list[ResponderInput]:
-    """Those that change a person who is there already."""
+    """The inputs that may change an existing responder."""
     return [one for one in wanted if one.is_whole or not one.is_limited]
 
 
-def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
-    """The responder as these Wanted leave it."""
+def _merge(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
+    """The responder after merging these inputs."""
     metadata, locale = row.metadata, row.locale
     for one in wanted:
         metadata = rules.merge(metadata, one.metadata)
@@ -422,12 +424,12 @@ def _wanted_row(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
     return replace(row, metadata=metadata, locale=locale)
 
 
-def _found(search: _Search, place: int, rows: Mapping[_ResponderId, Responder]) -> Found:
-    one = search.wanted[place]
-    person = one.organization_id, search.chosen[place] or ""
+def _found(search: _Search, index: int, rows: Mapping[_ResponderId, Responder]) -> Found:
+    one = search.wanted[index]
+    person = one.organization_id, search.chosen[index] or ""
     row = rows[person]
     is_merged = bool(_merged([one])) or person in search.created
-    key = search.channel_key(place)
+    key = search.channel_key(index)
     return Found(
         responder_id=row.responder_id,
         locale=row.locale,
@@ -470,7 +472,7 @@ def _event(type_name: str, row: Responder, now: datetime, actor: Actor) -> NewEv
 def _suppression_events(
     row: Suppression, wanted: Mapping[AddressId, NewSuppression], now: datetime, actor: Actor
 ) -> list[NewEvent]:
-    """`suppression.created`, and `responder.unsubscribed` where the person said so."""
+    """`suppression.created`, and `responder.unsubscribed` if the responder unsubscribed."""
     one = wanted[row.organization_id, row.channel_id, row.address_key]
     created = NewEvent(
         organization_id=row.organization_id,

@@ -30,7 +30,7 @@ class Responder:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        """What an event keeps of the row: everything but the values."""
+        """The data of an event: the row without metadata values."""
         times = {name: getattr(self, name) for name in ("anonymized_time", "created_time", "updated_time")}
         return {
             "organization_id": self.organization_id,
@@ -63,13 +63,12 @@ class Address:
 
     @property
     def id(self) -> AddressId:
-        """The row's key."""
         return self.organization_id, self.channel_id, self.address_key
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An address with the responder whose it is."""
+    """An address with its responder."""
 
     address: Address
     responder: Responder
@@ -93,7 +92,7 @@ class Suppression:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        """What an event keeps of the row: everything but the hash."""
+        """The data of an event: the row without the hash."""
         return {
             "organization_id": self.organization_id,
             "suppression_id": self.suppression_id,
@@ -114,7 +113,6 @@ _SUPPRESSION_COLUMNS_S: Final = qualified(_SUPPRESSION_COLUMNS, "s")
 
 # responders ------------------------------------------------------------------------------------------------------
 async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:
-    """The responder, or None."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from responder where organization_id = $1 and responder_id = $2",
         organization_id,
@@ -126,7 +124,7 @@ async def get_responder(db: Database, *, organization_id: str, responder_id: str
 async def list_responders(  # any tenant: a batch serves many
     db: Database, *, wanted: Sequence[tuple[str, str]]
 ) -> list[Responder]:
-    """Those of the (organization_id, responder_id) pairs that exist, in no order."""
+    """The existing responders of these (organization_id, responder_id) pairs, in no order."""
     rows = await db.fetch(
         f"""select {_COLUMNS_R} from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
              join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
@@ -151,7 +149,7 @@ async def claim_responders(db: Database, *, wanted: Sequence[tuple[str, str]]) -
 async def insert_responders(  # any tenant: a batch serves many
     db: Database, *, responders: Sequence[Responder]
 ) -> None:
-    """Add them, with the ids and metadata that they carry."""
+    """Insert responders with their ids and metadata."""
     await db.execute(
         """insert into responder (organization_id, responder_id, locale, time_zone, metadata, created_time,
                                   updated_time, created_by, updated_by)
@@ -199,7 +197,7 @@ async def update_responders(  # any tenant: a batch serves many
 async def delete_responders(  # any tenant: a batch serves many
     db: Database, *, wanted: Sequence[tuple[str, str]]
 ) -> None:
-    """Remove responders of this transaction that turned out to exist already, with their addresses."""
+    """Delete responders that this transaction inserted needlessly, with their addresses."""
     await db.execute(
         """delete from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))""",
@@ -258,7 +256,7 @@ async def list_addresses(db: Database, *, organization_id: str, responder_id: st
 async def insert_addresses(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[Address], now: datetime
 ) -> int:
-    """Add those whose key is free, after waiting for a transaction that is adding the same; how many were free.
+    """Insert the addresses whose key is free, after transactions with the same keys; returns the number inserted.
 
     In key order, so that two batches cannot deadlock.
     """
@@ -283,7 +281,7 @@ async def insert_addresses(  # any tenant: a batch serves many
 async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
     db: Database, *, unsubscribe_id: str
 ) -> Address | None:
-    """The address that an unsubscribe link stands for, or None."""
+    """The address of an unsubscribe link, or None."""
     row = await db.fetch_row(
         """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
            from responder_address where unsubscribe_id = $1""",
@@ -312,9 +310,9 @@ async def list_suppressions_for(  # any tenant: a batch serves many
 async def insert_suppressions(  # any tenant: a batch serves many
     db: Database, *, suppressions: Sequence[Suppression], now: datetime
 ) -> list[Suppression]:
-    """Suppress the addresses. One that is suppressed already changes only to last longer or for a stronger reason.
+    """Insert suppressions. An existing one changes only to last longer or for a stronger reason.
 
-    The rows that this call wrote.
+    Returns the rows written.
     """
     ordered = sorted(suppressions, key=lambda one: (one.organization_id, one.channel_id, one.address_key))
     rows = await db.fetch(

@@ -244,4 +244,4 @@ async def _erase(db: Database) -> int:
 
 
 async def _tell_ended(db: Database) -> int:
-    return await expiry.tell_next(db, now=db.clock.now())
+    return await expiry.record_next(db, now=db.clock.now())

@@ -8,7 +8,7 @@ import pytest
 from afterword import db, ids
 from afterword.instances import service
 from afterword.instances.children import store, trees
-from afterword.instances.issuing import WantedInstance
+from afterword.instances.issuing import ItemIssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import NOW, Shop, World
 
@@ -17,7 +17,7 @@ async def child_of(
     world: World, parent: Instance, *, minutes: int = 0, questionnaire_id: str | None = None
 ) -> Instance:
     now = NOW + timedelta(minutes=minutes)
-    want = WantedInstance(
+    want = ItemIssueInput(
         organization_id=parent.organization_id,
         item_id=ids.ordered(now),
         channel_id=1,
@@ -29,7 +29,7 @@ async def child_of(
         previous_questionnaire_instance_id=parent.instance_id,
     )
     async with db.transaction(world.pool) as database:
-        issued = await service.issue_for_items(database, wanted=[want], now=now, draw=lambda: 0.0)
+        issued = await service.issue_for_items(database, items=[want], now=now, draw=lambda: 0.0)
     return next(iter(issued.values()))
 
 

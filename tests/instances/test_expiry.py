@@ -42,7 +42,7 @@ async def tell(pool: db.Pool, *, later: timedelta) -> int:
     """The worker's job, until it has come to a later present; how many turns it took."""
     for turns in range(TURNS_MAX):
         async with db.transaction(pool) as database:
-            if not await expiry.tell_next(database, now=database.clock.now() + later):
+            if not await expiry.record_next(database, now=database.clock.now() + later):
                 return turns
     raise AssertionError("it does not come to the present")
 
@@ -112,7 +112,7 @@ async def test_sent_before_it_was_known(pool: db.Pool, issue: Issue) -> None:
 
 async def test_many_at_one_moment(pool: db.Pool, issue: Issue, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than one transaction tells of, all of the same moment; each transaction is lost once."""
-    monkeypatch.setattr(expiry, "TOLD_MAX", 3)
+    monkeypatch.setattr(expiry, "EVENTS_MAX", 3)
     made = [await issue(1) for _ in range(10)]
     await execute(pool, "update questionnaire_instance set created_time = (select max(created_time) from organization)")
     later = timedelta(hours=26)
@@ -120,7 +120,7 @@ async def test_many_at_one_moment(pool: db.Pool, issue: Issue, monkeypatch: pyte
         with pytest.raises(_Died):
             await _die(pool, later)
         async with db.transaction(pool) as database:
-            if not await expiry.tell_next(database, now=database.clock.now() + later):
+            if not await expiry.record_next(database, now=database.clock.now() + later):
                 break
     assert sorted(one.instance_id for one in made) == sorted(await told(pool))
 
@@ -150,7 +150,7 @@ class _Died(Exception):
 
 async def _die(pool: db.Pool, later: timedelta) -> None:
     async with db.transaction(pool) as database:
-        await expiry.tell_next(database, now=database.clock.now() + later)
+        await expiry.record_next(database, now=database.clock.now() + later)
         raise _Died
 
 
@@ -175,7 +175,7 @@ async def test_reads_what_went_out_then(pool: db.Pool, house: House, issue: Issu
         until = now - timedelta(days=30)
         known = db.Database(explaining, database.clock)
         await store.list_ended(
-            known, valid_days=30, after=(until - timedelta(hours=1), ""), until=until, limit=expiry.TOLD_MAX
+            known, valid_days=30, after=(until - timedelta(hours=1), ""), until=until, limit=expiry.EVENTS_MAX
         )
         await store.list_days(known, after=until - timedelta(hours=1), until=until)
     for plan in explaining.plans:

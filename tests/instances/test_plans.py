@@ -218,7 +218,7 @@ async def test_search(lists: Lists) -> None:
             lambda database, beginning=beginning: responders_store.list_responders(
                 database,
                 organization_id=lists.house.organization_id,
-                beginnings=[beginning],
+                prefixes=[beginning],
                 page=page(RESPONDERS),
             )
         )

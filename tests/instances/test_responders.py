@@ -215,7 +215,7 @@ class TestGet:
             responder = await service.get(database, caller=whole, responder_id=responder_id)
             for application_ids in ((), (shop.world.application_id,), ("0" * 22,)):
                 caller = replace(whole, application_ids=application_ids)
-                known = await service.know(database, caller=caller, people=[responder], now=NOW)
+                known = await service.views_of(database, caller=caller, responders=[responder], now=NOW)
                 counts.append(known[responder_id].figures.instances_count)
         assert [1, 1, 0] == counts
 

@@ -11,7 +11,7 @@ from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.events import store as events_store
 from afterword.instances import service, store
-from afterword.instances.issuing import Closed, Inactive, IssueInput, NotPublished, WantedInstance
+from afterword.instances.issuing import Closed, Inactive, IssueInput, ItemIssueInput, NotPublished
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.responders import service as responders
@@ -217,7 +217,7 @@ class TestIssueByLink:
 
 
 class TestIssueForItems:
-    async def wanted(self, world: World, count: int) -> list[WantedInstance]:
+    async def wanted(self, world: World, count: int) -> list[ItemIssueInput]:
         async with db.transaction(world.pool) as database:
             found = await responders.find_or_create(
                 database,
@@ -226,7 +226,7 @@ class TestIssueForItems:
                 secret=SECRET,
             )
         return [
-            WantedInstance(
+            ItemIssueInput(
                 organization_id=world.caller.organization_id,
                 item_id=ids.ordered(NOW),
                 channel_id=1,
@@ -239,9 +239,9 @@ class TestIssueForItems:
             for number, one in enumerate(found)
         ]
 
-    async def issue(self, world: World, wanted: list[WantedInstance]) -> dict[tuple[str, str], Instance]:
+    async def issue(self, world: World, wanted: list[ItemIssueInput]) -> dict[tuple[str, str], Instance]:
         async with db.transaction(world.pool) as database:
-            return await service.issue_for_items(database, wanted=wanted, now=NOW, draw=lambda: 0.0)
+            return await service.issue_for_items(database, items=wanted, now=NOW, draw=lambda: 0.0)
 
     async def test_nothing(self, world: World) -> None:
         assert {} == await self.issue(world, [])

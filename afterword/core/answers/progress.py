@@ -19,7 +19,7 @@ __all__ = [
     "Page",
     "Value",
     "check",
-    "deal",
+    "draw_questions",
     "facts_of",
     "field_name",
     "label",
@@ -54,7 +54,7 @@ class Page:
         return self.group.group_id
 
 
-def deal(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
+def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
     """The ids of the questions that one instance gets, in order.
 
     `draw` gives a number from 0 up to but not including 1, and is called once per question of less than 100 %.
@@ -68,10 +68,13 @@ def deal(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
     ]
 
 
-def layout(definition: Definition, dealt: Collection[str], arranged: Layout = "by_group") -> list[tuple[Question, ...]]:
+def layout(
+    definition: Definition, question_ids: Collection[str], arranged: Layout = "by_group"
+) -> list[tuple[Question, ...]]:
     """The dealt questions page by page. By question, a statement stands with the question that follows it."""
     everything = [
-        [question for question in group.questions if question.question_id in dealt] for group in definition.groups
+        [question for question in group.questions if question.question_id in question_ids]
+        for group in definition.groups
     ]
     match arranged:
         case "by_group":
@@ -85,7 +88,7 @@ def layout(definition: Definition, dealt: Collection[str], arranged: Layout = "b
 
 def pages(
     definition: Definition,
-    dealt: Collection[str],
+    question_ids: Collection[str],
     answers: Answers,
     *,
     metadata: conditions.Facts = conditions.NO_FACTS,
@@ -96,25 +99,25 @@ def pages(
     Within a page nothing is hidden after the question at which the way enters it: what follows may still change.
     """
     facts = _facts(definition, answers, metadata)
-    every = layout(definition, dealt, arranged)
+    every = layout(definition, question_ids, arranged)
     places = {
         question.question_id: (number, place)
         for number, page in enumerate(every, 1)
         for place, question in enumerate(page)
     }
     found: list[Page] = []
-    question = _first(definition, dealt)
+    question = _first(definition, question_ids)
     while question is not None:
         number, place = places[question.question_id]
         shown = every[number - 1][place:]
         found.append(Page(number, definition.group_of(question.question_id), shown))
-        question = _leave(definition, dealt, shown, facts)
+        question = _leave(definition, question_ids, shown, facts)
     return found
 
 
 def path(
     definition: Definition,
-    dealt: Collection[str],
+    question_ids: Collection[str],
     answers: Answers,
     *,
     metadata: conditions.Facts = conditions.NO_FACTS,
@@ -122,16 +125,16 @@ def path(
     """The questions that these answers lead through, jumps inside pages included."""
     facts = _facts(definition, answers, metadata)
     found: list[Question] = []
-    question = _first(definition, dealt)
+    question = _first(definition, question_ids)
     while question is not None:
         found.append(question)
-        question = _after(definition, dealt, question, facts)
+        question = _after(definition, question_ids, question, facts)
     return found
 
 
 def missing_required(
     definition: Definition,
-    dealt: Collection[str],
+    question_ids: Collection[str],
     answers: Answers,
     *,
     among: Collection[str] | None = None,
@@ -140,7 +143,7 @@ def missing_required(
     """The ids of required questions on the way that have no answer; `among` these ids only, where they are given."""
     return [
         question.question_id
-        for question in path(definition, dealt, answers, metadata=metadata)
+        for question in path(definition, question_ids, answers, metadata=metadata)
         if question.is_required
         and question.question_id not in answers
         and (among is None or question.question_id in among)
@@ -172,12 +175,12 @@ def _facts(definition: Definition, answers: Answers, metadata: conditions.Facts)
     return facts
 
 
-def _first(definition: Definition, dealt: Collection[str]) -> Question | None:
-    return next((question for question in definition.questions() if question.question_id in dealt), None)
+def _first(definition: Definition, question_ids: Collection[str]) -> Question | None:
+    return next((question for question in definition.questions() if question.question_id in question_ids), None)
 
 
 def _after(
-    definition: Definition, dealt: Collection[str], question: Question, facts: conditions.Facts
+    definition: Definition, question_ids: Collection[str], question: Question, facts: conditions.Facts
 ) -> Question | None:
     """The next dealt question: the target of the first jump that holds, or the one after a target that is not dealt."""
     everything = definition.questions()
@@ -188,15 +191,15 @@ def _after(
                 return None
             place = definition.place(jump.target_question_id)
             break
-    return next((one for one in everything[place:] if one.question_id in dealt), None)
+    return next((one for one in everything[place:] if one.question_id in question_ids), None)
 
 
 def _leave(
-    definition: Definition, dealt: Collection[str], shown: Sequence[Question], facts: conditions.Facts
+    definition: Definition, question_ids: Collection[str], shown: Sequence[Question], facts: conditions.Facts
 ) -> Question | None:
     """The first question beyond a page, on the way that begins with the page's first question."""
     ids = {one.question_id for one in shown}
     question: Question | None = shown[0]
     while question is not None and question.question_id in ids:
-        question = _after(definition, dealt, question, facts)
+        question = _after(definition, question_ids, question, facts)
     return question

@@ -1,1 +1,1 @@
-"""Answers: kept as they are given, read one by one, by question and by response."""
+"""Stored answers, read singly, by question and by response."""

@@ -1,4 +1,4 @@
-"""What a posted page changes of the stored answers."""
+"""Writes the changes of a posted page to the stored answers."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ async def write(
     edit: Edit,
     now: datetime,
 ) -> None:
-    """Keep the answers that an edit changed and take back those that it removed."""
+    """Store the answers that an edit changed and delete those that it removed."""
     if edit.changed:
         await store.update_answers(
             db,

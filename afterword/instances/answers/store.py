@@ -1,4 +1,4 @@
-"""The SQL of answers: what was given to each question of an instance. Those of a deleted instance are as if absent."""
+"""The SQL of answers; those of a deleted instance count as absent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ JsonValue = Any  # an answer's value as its question type defines it: number, te
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was answered to one question of one instance."""
+    """The answer to one question of one instance."""
 
     organization_id: str
     instance_id: str
@@ -80,7 +80,7 @@ async def update_answers(
     answers: Sequence[Mapping[str, object]],
     now: datetime,
 ) -> None:
-    """Write answers, documents of `question_id`, `value` and `other_text`, over those that there were."""
+    """Write answers, documents of `question_id`, `value` and `other_text`, over those stored before."""
     await db.execute(
         """insert into answer (organization_id, instance_id, question_id, questionnaire_id, version_id, value,
              other_text, answered_time)
@@ -99,7 +99,6 @@ async def update_answers(
 
 
 async def delete_answers(db: Database, *, organization_id: str, instance_id: str, question_ids: Sequence[str]) -> None:
-    """Take answers back."""
     await db.execute(
         "delete from answer where organization_id = $1 and instance_id = $2 and question_id = any($3::text[])",
         organization_id,

@@ -1,1 +1,1 @@
-"""Instances that were issued because of others, by a sequence."""
+"""Instances that a sequence issued because of other instances."""

@@ -1,4 +1,4 @@
-"""The SQL that finds the children of instances, and theirs."""
+"""The SQL of an instance's descendants."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,7 +21,7 @@ async def list_descendants(
     children_max: int,
     limit: int,
 ) -> list[Instance]:
-    """The children of these instances, of any questionnaire that the caller sees, their children, and so on.
+    """The descendants of these instances, of any questionnaire that the caller sees.
 
     At most `children_max` of each, the oldest first, `depth_max` generations and `limit` in all, the nearest first.
     """
@@ -45,7 +45,7 @@ async def list_descendants(
                      and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
                order by i.created_time, i.instance_id limit $6) c
              where t.depth < $5)
-           select * from tree limit $7""",  # generation by generation, and no further than the limit wants
+           select * from tree limit $7""",  # generation by generation, up to the limit
         organization_id,
         list(instance_ids),
         list(application_ids),

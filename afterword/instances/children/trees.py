@@ -1,4 +1,4 @@
-"""Instances with those that were issued because of them: rows into trees."""
+"""Builds trees of instances and their children from rows."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Children = Mapping[str, Sequence[Instance]]
 
 
 def children_of(descendants: Sequence[Instance]) -> Children:
-    """The children by the instance that they were issued because of, the oldest first; each appears once."""
+    """Children by parent instance, the oldest first; each appears once."""
     found: defaultdict[str, list[Instance]] = defaultdict(list)
     known = {instance.instance_id: instance for instance in descendants}
     for instance in sorted(known.values(), key=lambda each: (each.created_time, each.instance_id)):

@@ -1,1 +1,1 @@
-"""That a message arrived: what a provider's receipt says of an instance."""
+"""Delivery receipts of providers, recorded on instances."""

@@ -1,4 +1,4 @@
-"""A provider or a mail host confirms that the message with an instance's link arrived; the first time counts."""
+"""Records that the message with an instance's link was delivered; the first confirmation counts."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,5 +10,5 @@ from afterword.instances.deliveries import store
 async def mark_delivered(
     db: Database, *, organization_id: str, delivered: Mapping[str, datetime], now: datetime
 ) -> int:
-    """Instance to the time at which its message arrived; a second confirmation changes nothing. How many were new."""
+    """Record delivery times by instance; returns the number of first confirmations."""
     return await store.settle_delivered(db, organization_id=organization_id, delivered=delivered, now=now)

@@ -9,7 +9,7 @@ from afterword.db import Database
 async def settle_delivered(
     db: Database, *, organization_id: str, delivered: Mapping[str, datetime], now: datetime
 ) -> int:
-    """Set `delivered_time` of these instances once. How many were set."""
+    """Set `delivered_time` of these instances once; returns the number set."""
     return await db.execute(
         """update questionnaire_instance i
            set delivered_time = b.delivered_time, version = i.version + 1, updated_time = greatest(i.updated_time, $4)

@@ -1,1 +1,1 @@
-"""Telling of instances whose time ended without an answer to the end."""
+"""Records the events of instances that expired before completion."""

@@ -1,4 +1,4 @@
-"""The SQL that finds instances whose time has ended: by when they went out, of which a small index knows the blocks."""
+"""The SQL that finds expired instances by the time when they were sent; a BRIN index covers it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """Instances with these days are told of up to those that ended at `expired_until`, of that moment to the id."""
+    """The position of the search: instances with `valid_days` are done up to this time and id."""
 
     valid_days: int
     expired_until: datetime
@@ -22,7 +22,7 @@ class Cursor:
 
 
 async def claim_cursor(db: Database, *, before: datetime) -> Cursor | None:
-    """The cursor that is furthest behind, locked; other workers take other ones."""
+    """The cursor that is furthest behind, locked; other workers skip it."""
     row = await db.fetch_row(
         """select valid_days, expired_until, expired_id from expiry_cursor where expired_until < $1
            order by expired_until limit 1 for update skip locked""",
@@ -32,7 +32,6 @@ async def claim_cursor(db: Database, *, before: datetime) -> Cursor | None:
 
 
 async def settle_cursor(db: Database, *, cursor: Cursor) -> None:
-    """Go on behind there."""
     await db.execute(
         "update expiry_cursor set expired_until = $2, expired_id = $3 where valid_days = $1",
         cursor.valid_days,
@@ -44,7 +43,7 @@ async def settle_cursor(db: Database, *, cursor: Cursor) -> None:
 async def insert_cursors(  # any tenant: the job is the installation's
     db: Database, *, valid_days: Sequence[int], since: datetime
 ) -> int:
-    """Look out for instances with these days that end after `since`; how many are new."""
+    """Insert missing cursors, which start at `since`; returns the number inserted."""
     return await db.execute(
         """insert into expiry_cursor (valid_days, expired_until)
            select unnest($1::integer[]), $2 on conflict do nothing""",
@@ -56,7 +55,7 @@ async def insert_cursors(  # any tenant: the job is the installation's
 async def list_days(  # any tenant: the job is the installation's
     db: Database, *, after: datetime, until: datetime
 ) -> list[int]:
-    """The days of the instances that went out then."""
+    """The distinct `valid_days` of the instances sent in this period."""
     rows = await db.fetch(
         """select distinct valid_days from questionnaire_instance
            where coalesce(sent_time, created_time) > $1 and coalesce(sent_time, created_time) <= $2
@@ -70,7 +69,7 @@ async def list_days(  # any tenant: the job is the installation's
 async def count_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: datetime, until: datetime, limit: int
 ) -> int:
-    """How many with these days went out then and were not completed, at most `limit`: it stops there."""
+    """The number of uncompleted instances with these `valid_days` sent in this period, at most `limit`."""
     count: int = await db.fetch_value(
         """select count(*) from (
              select from questionnaire_instance
@@ -87,7 +86,7 @@ async def count_ended(  # any tenant: the job is the installation's
 async def list_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: tuple[datetime, str], until: datetime, limit: int
 ) -> list[Instance]:
-    """Those with these days that went out then and were not completed, the first first."""
+    """The uncompleted instances with these `valid_days` sent in this period, the earliest first."""
     rows = await db.fetch(
         f"""select {_COLUMNS_I} from questionnaire_instance i
            where coalesce(i.sent_time, i.created_time) >= $2 and coalesce(i.sent_time, i.created_time) <= $4

@@ -1,1 +1,1 @@
-"""Responders with what became of asking them: it stands here because instances know it, and responders do not."""
+"""Responders with the figures of their instances."""

@@ -1,4 +1,4 @@
-"""The HTTP door of responders: search, count, read, change."""
+"""The HTTP interface of responders: search, count, read, change."""
 
 from collections.abc import Sequence
 from datetime import tzinfo
@@ -26,13 +26,13 @@ routes = Routes(tag="Responders")
 
 
 class ResponderQuery(fields.Request):
-    """Whom to look for."""
+    """The filter of responders."""
 
     search: Annotated[str, Meta(min_length=3, max_length=320, examples=["ann@exam"])] | None = None
 
 
 class ResponderUpdate(fields.Request):
-    """What of a responder may change."""
+    """The members of a responder that may change."""
 
     locale: fields.Locale | UnsetType | None = UNSET
     time_zone: fields.Zone | UnsetType | None = UNSET
@@ -47,7 +47,7 @@ class ResponderIdentifier(fields.Answer):
 
 
 class Responder(fields.Resource):
-    """A person who is asked; `suppressed` when one of the addresses is to be left alone."""
+    """A person who is asked; `suppressed` if one of the addresses is on the do-not-contact list."""
 
     responder_id: fields.Id
     organization_id: fields.Id
@@ -68,21 +68,21 @@ class Responder(fields.Resource):
 RESPONDERS: Final = listing_of(Responder)
 
 
-def responder_of(known: ResponderView, zone: tzinfo) -> Responder:
-    """The person with the addresses and figures of now."""
+def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
+    """The responder with current addresses and figures."""
     return Responder.of(
-        known.responder,
+        view.responder,
         zone,
-        identifiers=_identifiers(known.identifiers),
-        suppressed=any(one.suppressed for one in known.identifiers),
-        instances_count=known.figures.instances_count,
-        last_contacted_time=times.format_optional(known.figures.last_contacted_time, zone=zone),
-        last_submitted_time=times.format_optional(known.figures.last_submitted_time, zone=zone),
+        identifiers=_identifiers(view.identifiers),
+        suppressed=any(one.suppressed for one in view.identifiers),
+        instances_count=view.figures.instances_count,
+        last_contacted_time=times.format_optional(view.figures.last_contacted_time, zone=zone),
+        last_submitted_time=times.format_optional(view.figures.last_submitted_time, zone=zone),
     )
 
 
 class ResponderCount(fields.Answer):
-    """How many there are."""
+    """The number of responders."""
 
     count: int
 
@@ -99,8 +99,8 @@ class ResponderCount(fields.Answer):
 )
 async def list_responders(call: Call[Any], db: Database) -> Answer:
     rows = await service.find(db, caller=call.caller, search=_search(call), page=call.page)
-    known = await service.know(db, caller=call.caller, people=rows.items, now=call.now)
-    return Answer(rows.map(lambda responder: responder_of(known[responder.responder_id], call.zone)))
+    views = await service.views_of(db, caller=call.caller, responders=rows.items, now=call.now)
+    return Answer(rows.map(lambda responder: responder_of(views[responder.responder_id], call.zone)))
 
 
 @routes.get(
@@ -172,8 +172,8 @@ def _given(value: Value | UnsetType | None) -> Value | None:
 
 
 async def _answer(call: Call[Any], db: Database, responder: store.ShownResponder) -> Answer:
-    known = await service.know(db, caller=call.caller, people=[responder], now=call.now)
-    return Answer(responder_of(known[responder.responder_id], call.zone), version=responder.version)
+    views = await service.views_of(db, caller=call.caller, responders=[responder], now=call.now)
+    return Answer(responder_of(views[responder.responder_id], call.zone), version=responder.version)
 
 
 def _identifiers(identifiers: Sequence[store.Identifier]) -> list[ResponderIdentifier]:

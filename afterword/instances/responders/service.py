@@ -1,4 +1,4 @@
-"""Responders as a caller may see and change them."""
+"""Reads and changes responders within the rights of a caller."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ResponderView:
-    """A responder with its addresses and what became of asking it."""
+    """A responder with its addresses and the figures of its instances."""
 
     responder: ShownResponder
     identifiers: Sequence[Identifier]
@@ -49,28 +49,28 @@ async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownRespon
 
 
 async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:
-    """A page of the responders that the caller sees; with `search` those with an address that begins like it."""
+    """A page of the responders that the caller sees; `search` is the beginning of an address."""
     return await store.list_responders(
         db,
         organization_id=caller.organization_id,
         application_ids=caller.application_ids,
         test_only=caller.test,
-        beginnings=() if search is None else beginnings(search, locale=caller.default_locale),
+        prefixes=() if search is None else prefixes(search, locale=caller.default_locale),
         page=page,
     )
 
 
 async def count(db: Database, *, caller: Caller, search: str | None, page: Page) -> int:
-    """How many `find` would find on all pages."""
+    """The number of responders on all pages of `find`."""
     counted = replace(page, with_total=True, with_results=False)
     return (await find(db, caller=caller, search=search, page=counted)).total or 0
 
 
-async def know(
-    db: Database, *, caller: Caller, people: Sequence[ShownResponder], now: datetime
+async def views_of(
+    db: Database, *, caller: Caller, responders: Sequence[ShownResponder], now: datetime
 ) -> dict[str, ResponderView]:
-    """What else there is to show of these responders, by their ids; two statements, whatever their number."""
-    responder_ids = [one.responder_id for one in people]
+    """Adds addresses and figures to these responders, by id; two statements for any number."""
+    responder_ids = [one.responder_id for one in responders]
     if not responder_ids:
         return {}
     identifiers: defaultdict[str, list[Identifier]] = defaultdict(list)
@@ -92,7 +92,7 @@ async def know(
             identifiers[one.responder_id] if one.is_whole else [],
             by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None),
         )
-        for one in people
+        for one in responders
     }
 
 
@@ -116,7 +116,7 @@ async def change(
 
 
 async def declared(db: Database, *, caller: Caller, responder_id: str) -> Declared:
-    """The names that the application knows which asked this responder last; the product's, where none did."""
+    """The metadata names of the application that asked this responder last, else the product's."""
     questionnaire_id = await store.get_last_questionnaire_id(
         db,
         organization_id=caller.organization_id,
@@ -140,9 +140,9 @@ async def find_or_create(
     now: datetime,
     secret: bytes,
 ) -> str:
-    """The responder given, else the one with this address, else a new one; of somebody who is there, values are merged.
+    """The responder given, else a new one; metadata are merged into an existing one.
 
-    But whom others ask too, a caller of some applications, or of tests, leaves as it is. Raises Invalid `unknown_id`.
+    A caller limited to some applications or to tests changes no responder whom others ask too. Raises Invalid.
     """
     if responder_id is not None:
         await require_seen(db, caller=caller, responder_id=responder_id)
@@ -176,13 +176,13 @@ async def require_seen(db: Database, *, caller: Caller, responder_id: str) -> No
 
 
 async def require_whole(db: Database, *, caller: Caller, responder_id: str) -> None:
-    """Raise Forbidden for a responder whom others ask too, whose values are not the caller's to change."""
+    """Raise Forbidden if a limited caller would change a responder whom others ask too."""
     if caller.is_limited and not await _is_whole(db, caller=caller, responder_id=responder_id):
         raise _others_too()
 
 
-def beginnings(search: str, *, locale: str | None = None) -> list[str]:
-    """What the normal form of an address may begin with, whose beginning somebody wrote like this.
+def prefixes(search: str, *, locale: str | None = None) -> list[str]:
+    """The prefixes of normalized addresses that a search text matches.
 
     As written; a telephone number without its spaces; and the whole of an address in its normal form.
     """

@@ -1,7 +1,7 @@
-"""The SQL that shows responders together with what they were asked; it reads, `responders/store.py` writes.
+"""Reads responders together with their instances; `responders/store.py` writes.
 
-A caller of some applications sees those who have an instance there, a test token those who have test instances alone.
-Who is asked by others too belongs to them as well: of such a person it learns no address and no value.
+A caller limited to applications sees responders with instances there, a test token those with test instances only.
+It learns no address or value of a responder whom others ask too.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
-FOUND_MAX: Final = 10_000  # of a search: who finds more has to write more of the address
+FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 
 
 class ShownResponder(msgspec.Struct, frozen=True):
-    """A responder as clients see it, but for what is counted."""
+    """A responder as clients see it, without figures."""
 
     organization_id: str
     responder_id: str
@@ -66,7 +66,7 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What became of asking a responder."""
+    """The figures of a responder's instances."""
 
     responder_id: str
     instances_count: int
@@ -98,7 +98,7 @@ async def get_responder(
 async def get_is_whole(
     db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str], test_only: bool
 ) -> bool:
-    """Whether such a caller reaches all that the person was ever asked."""
+    """True if the caller sees all instances of the responder."""
     return await db.fetch_value(
         f"""select {_IS_WHOLE} from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
@@ -134,16 +134,16 @@ async def list_responders(
     organization_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
-    beginnings: Sequence[str] = (),
+    prefixes: Sequence[str] = (),
     page: Page,
 ) -> Rows[ShownResponder]:
-    """A page of the responders that the caller sees; of those alone that have an address with one of these beginnings.
+    """A page of the responders that the caller sees; with prefixes, those with a matching address.
 
-    A beginning is in lower case as far as ASCII goes. Of one that `FOUND_MAX` addresses have, the rest is left out.
+    Prefixes are in lower case (ASCII only). Each finds at most `FOUND_MAX` addresses.
     """
-    if beginnings:
-        # First the addresses by their index, then each responder by its key: the limits leave no other way, such as
-        # a walk along all responders that asks each for its address.
+    if prefixes:
+        # The limits force this plan: addresses by their index, then responders by key. Without them the planner
+        # may read all responders and look up the addresses of each.
         rows = await db.fetch_list(
             f"""with found as materialized (
                  select distinct f.responder_id from (
@@ -160,7 +160,7 @@ async def list_responders(
             organization_id,
             list(application_ids),
             test_only,
-            list(beginnings),
+            list(prefixes),
             FOUND_MAX,
             page=page,
         )
@@ -186,7 +186,7 @@ async def list_responders(
 async def list_identifiers(
     db: Database, *, organization_id: str, responder_ids: Sequence[str], now: datetime
 ) -> list[Identifier]:
-    """The addresses of these responders, by channel, the oldest first; each with whether it is left alone now."""
+    """The addresses of these responders, by channel, the oldest first, with their suppression state."""
     rows = await db.fetch(
         """select a.responder_id, a.channel_id, a.identifier, exists (
              select 1 from suppression s
@@ -210,7 +210,7 @@ async def list_figures(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
 ) -> list[Figures]:
-    """What became of asking these responders, of all instances that the caller sees."""
+    """The figures of these responders over all instances that the caller sees."""
     rows = await db.fetch(
         """select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
              max(i.submitted_time) as last_submitted_time
@@ -232,7 +232,7 @@ async def list_figures(
 async def get_last_questionnaire_id(
     db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
 ) -> str | None:
-    """The questionnaire that a responder was asked last, or None."""
+    """The questionnaire of the responder's last instance, or None."""
     return await db.fetch_value(
         """select i.questionnaire_id from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null

@@ -1,1 +1,1 @@
-"""Tags: short words that people and rules put on instances."""
+"""Tags that users and alert rules add to instances."""

@@ -1,4 +1,4 @@
-"""The HTTP door of tags."""
+"""The HTTP interface of tags."""
 
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -20,13 +20,13 @@ routes = Routes(tag="Tags")
 
 
 class TagRequest(fields.Request):
-    """A word for an instance."""
+    """A tag to add."""
 
     tag: Word
 
 
 class Tag(fields.Resource):
-    """A word on an instance, in lower case."""
+    """A tag of an instance, in lower case."""
 
     instance_id: fields.Id
     tag: str

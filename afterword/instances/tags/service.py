@@ -1,4 +1,4 @@
-"""Putting tags on instances and taking them off. Both may be repeated; only what changed is told."""
+"""Adds tags to instances and removes them; only changes record events."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -18,11 +18,11 @@ from afterword.instances.store import Instance
 from afterword.instances.tags import store
 from afterword.instances.tags.store import Tag
 
-VERSION: Final = 1  # a tag is there or not: it has no second one
+VERSION: Final = 1  # a tag never changes, so it has one version only
 
 
 async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime) -> Tag:
-    """The tag on the instance, new or as it was there. Raises NotFound, Invalid."""
+    """Returns the tag, new or existing. Raises NotFound, Invalid."""
     try:
         tag = rules.normalise(text)
     except InvalidTag as error:
@@ -33,16 +33,16 @@ async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now:
 
 
 async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datetime, actor: Actor) -> Tag:
-    """As `add`, for rules: a tag in its normal form, on an instance that the caller has read. Raises Invalid."""
+    """As `add`, for rules: a normalized tag, on an instance that was read before. Raises Invalid."""
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
     if existing := await store.get_tag(db, **key, tag=tag):
         return existing
-    # Locked, or two could take the last place of an instance.
+    # Without the lock two transactions could both add the last allowed tag.
     if await instances_store.get_instance_locked(db, **key) is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     made_by = actor.id if actor.kind in {"user", "token"} else None
     added = await store.insert_tag(db, **key, tag=tag, now=now, created_by=made_by)
-    if added is None:  # somebody put it there while we waited
+    if added is None:  # another transaction added it while this one waited
         return await store.get_tag(db, **key, tag=tag) or _refuse_unknown()
     if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
         message = f"An instance has at most {INSTANCE_TAGS_MAX} tags."
@@ -54,7 +54,7 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
 async def remove(
     db: Database, *, caller: Caller, instance_id: str, text: str, now: datetime, check_version: Callable[[int], None]
 ) -> None:
-    """Take the tag off; raises NotFound, also when it is not there, and what `check_version` raises."""
+    """Remove the tag; raises NotFound (instance or tag), and the errors of `check_version`."""
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
     try:
         tag = rules.normalise(text)

@@ -1,4 +1,4 @@
-"""The SQL of tags. Whether the instance is there is the caller's to ask."""
+"""The SQL of tags. Callers check that the instance exists."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,8 +12,6 @@ from afterword.db import Database, Row
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """One word on one instance."""
-
     organization_id: str
     instance_id: str
     tag: str
@@ -37,7 +35,7 @@ async def list_tags(db: Database, *, organization_id: str, instance_id: str, pag
 
 
 async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Tag]:
-    """The tags of these instances, by instance and word."""
+    """The tags of these instances, ordered by instance and tag."""
     rows = await db.fetch(
         """select organization_id, instance_id, tag, created_time, created_by from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
@@ -48,7 +46,6 @@ async def list_tags_of_instances(db: Database, *, organization_id: str, instance
 
 
 async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
-    """The tag, or None."""
     row = await db.fetch_row(
         """select organization_id, instance_id, tag, created_time, created_by from instance_tag
            where organization_id = $1 and instance_id = $2 and tag = $3""",
@@ -60,7 +57,6 @@ async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: 
 
 
 async def count_tags(db: Database, *, organization_id: str, instance_id: str) -> int:
-    """How many tags an instance has."""
     return await db.fetch_value(
         "select count(*) from instance_tag where organization_id = $1 and instance_id = $2",
         organization_id,
@@ -71,7 +67,7 @@ async def count_tags(db: Database, *, organization_id: str, instance_id: str) ->
 async def insert_tag(
     db: Database, *, organization_id: str, instance_id: str, tag: str, now: datetime, created_by: str | None
 ) -> Tag | None:
-    """Add it; None when it was there."""
+    """Add the tag; None if it existed."""
     row = await db.fetch_row(
         f"""insert into instance_tag (organization_id, instance_id, tag, created_time, created_by)
            values ($1, $2, $3, $4, $5) on conflict do nothing returning {_COLUMNS}""",
@@ -85,7 +81,7 @@ async def insert_tag(
 
 
 async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
-    """Remove it; None when it was not there."""
+    """Remove the tag; None if there was none."""
     row = await db.fetch_row(
         f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",
         organization_id,

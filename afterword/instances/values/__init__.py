@@ -1,1 +1,1 @@
-"""Values of metadata, one by one: those of instances and those of the people who were asked."""
+"""Single metadata values of instances and of responders."""

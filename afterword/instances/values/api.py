@@ -1,4 +1,4 @@
-"""The HTTP door of metadata's values."""
+"""The HTTP interface of metadata values."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ routes = Routes(tag="Questionnaire Instances")
 
 
 class QuestionnaireValue(fields.Resource):
-    """One value of an instance's metadata; `metadata_id` is null and `type` text where the name is not declared."""
+    """A metadata value of an instance; without a declaration `metadata_id` is null and `type` is text."""
 
     questionnaire_id: fields.Id
     instance_id: fields.Id
@@ -34,7 +34,7 @@ QUESTIONNAIRE_VALUES: Final = listing_of(QuestionnaireValue, id="value_id")
 
 
 class ResponderValue(fields.Resource):
-    """One value of a responder's metadata; `metadata_id` is null and `type` text where the name is not declared."""
+    """A metadata value of a responder; without a declaration `metadata_id` is null and `type` is text."""
 
     responder_id: fields.Id
     metadata_id: fields.Computed[fields.Id | None]

@@ -1,7 +1,7 @@
-"""The SQL that shows metadata as rows: a value is a name of the map that stands in its instance or responder.
+"""The SQL that lists metadata, stored as a map in each instance and responder, one row per name.
 
-A value is as old as its row; it has a time of its own only where it was changed later. So the rows' own indexes give
-the order of these lists, and a page behind a cursor costs what the first page costs.
+A value has a time of its own only if it changed after its row was created. So the indexes of the rows give
+the order of these lists, and a page after a cursor costs as much as the first page.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,6 @@ from afterword.db import Database, Row
 
 
 class QuestionnaireValue(msgspec.Struct, frozen=True):
-    """One name of an instance's metadata."""
-
     questionnaire_id: str
     instance_id: str
     name: str
@@ -27,8 +25,6 @@ class QuestionnaireValue(msgspec.Struct, frozen=True):
 
 
 class ResponderValue(msgspec.Struct, frozen=True):
-    """One name of a responder's metadata."""
-
     responder_id: str
     name: str
     value: str
@@ -81,7 +77,7 @@ async def list_responder_values_of_questionnaire(
     test_only: bool,
     page: Page,
 ) -> Rows[ResponderValue]:
-    """A page of the values of those who have an instance of a questionnaire; see instances/responders/store.py."""
+    """A page of the values of responders with an instance of a questionnaire; see instances/responders/store.py."""
     rows = await db.fetch_list(
         """select r.responder_id, v.key as name, v.value, r.created_time,
              coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,

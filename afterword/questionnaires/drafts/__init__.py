@@ -1,1 +1,1 @@
-"""Drafts: what is edited of a questionnaire until it is published."""
+"""Drafts of questionnaires, edited until they are published."""

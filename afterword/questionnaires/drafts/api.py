@@ -1,4 +1,4 @@
-"""The HTTP door of drafts, and of the check that saves nothing."""
+"""The HTTP interface of drafts, and of validation without saving."""
 
 from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
@@ -19,7 +19,7 @@ from afterword.web.operations import Answer, Call, Routes
 routes = Routes(tag="Questionnaires")
 
 DRAFT: Final = "/q/questionnaire/{questionnaire_id}/draft"
-DEPTH_MAX: Final = 24  # of a definition: its jumps carry condition trees
+DEPTH_MAX: Final = 24  # of a definition, whose jumps contain condition trees
 
 ByLocale = Annotated[dict[str, dict[str, Any]], Meta(examples=[{"el": {"thank_you": "Ευχαριστούμε!"}}])]
 Groups = Annotated[
@@ -32,7 +32,7 @@ Groups = Annotated[
 
 
 class Definition(fields.Request):
-    """What a questionnaire asks: groups with their questions, and the texts around them by language.
+    """The content of a questionnaire: groups with their questions, and texts by language.
 
     A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and
     `description` in other languages. `docs/questionnaires.md` describes all of it.
@@ -46,7 +46,7 @@ class Definition(fields.Request):
 
 
 class Problem(fields.Resource):
-    """What is wrong at one place of a definition; an `error` refuses publication."""
+    """A problem of a definition at a JSON pointer; an `error` prevents publication."""
 
     path: str
     severity: Literal["error", "warning"]
@@ -55,13 +55,13 @@ class Problem(fields.Resource):
 
 
 class Validation(fields.Answer):
-    """Everything wrong with a definition."""
+    """All problems of a definition."""
 
     problems: list[Problem]
 
 
 class Draft(fields.Resource):
-    """What is edited until it is published."""
+    """A definition that is edited until it is published."""
 
     questionnaire_id: fields.Id
     base_version_id: fields.Id | None
@@ -145,7 +145,7 @@ async def validate_definition(call: Call[Definition], db: Database) -> Answer:  
 
 
 def document_of(body: Definition) -> dict[str, object]:
-    """The members of a definition; nothing else of a body is ever stored."""
+    """The members of a definition; others of a body are never stored."""
     return {
         "default_locale": body.default_locale,
         "locales": body.locales,

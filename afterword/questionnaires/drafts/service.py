@@ -1,4 +1,4 @@
-"""What is done with drafts: saving, checking, throwing away. Publishing one is in `questionnaires/service.py`."""
+"""Saves, checks and discards drafts; `questionnaires/service.py` publishes them."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class NoDraft(errors.NotFound):
-    """Nothing is being edited; begin with the published version's definition."""
+    """There is no draft; start with the published version's definition."""
 
 
 async def get(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft:
@@ -48,9 +48,9 @@ async def save(
     is_strict: bool,
     now: datetime,
 ) -> tuple[Draft, bool]:
-    """Keep a document as the draft, with an id for whatever has none; whether it is the questionnaire's first.
+    """Save a document as the draft and add missing ids; also returns whether it is the first draft.
 
-    What is wrong with it does not keep it from being saved, but unknown members if `is_strict`. A good one is kept in
+    Problems do not prevent saving, except unknown members if `is_strict`. A valid document is stored in
     its full form; one that changes nothing keeps its revision. `questionnaire` is locked. Raises Stale, Invalid.
     """
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
@@ -78,7 +78,7 @@ async def begin(
     now: datetime,
     by: str | None,
 ) -> Draft:
-    """The first draft of a new questionnaire: a copy of `definition`, without the keys of its file, else an empty one.
+    """Create the first draft of a questionnaire: a copy of `definition` without file keys, else an empty one.
 
     A copy has the ids of its template, so that reports join the answers of both.
     """
@@ -96,7 +96,7 @@ async def begin(
 
 
 async def settle(db: Database, *, draft: Draft, definition: Definition, version_id: str, now: datetime) -> None:
-    """The draft was published: from now on it says what the version says."""
+    """Record that the draft was published as this version."""
     document = core_definition.document_of(definition)
     if (draft.base_version_id, _encode(draft.definition)) != (version_id, _encode(document)):
         await store.insert_draft(
@@ -111,28 +111,28 @@ async def settle(db: Database, *, draft: Draft, definition: Definition, version_
 
 
 async def follow(db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime) -> None:
-    """A file was published past the draft: one that nobody had changed becomes the new version."""
+    """Move an unchanged draft to the version that a file published."""
     await store.update_base(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id, version_id=version_id, now=now
     )
 
 
 async def discard(db: Database, *, questionnaire: Questionnaire, check_version: CheckVersion) -> None:
-    """Throw the draft away; `questionnaire` is locked. Raises NoDraft, Stale."""
+    """Delete the draft; `questionnaire` is locked. Raises NoDraft, Stale."""
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
     check_version((await get(db, **key)).revision)
     await store.delete_draft(db, **key)
 
 
 async def declared_for(db: Database, questionnaire: Questionnaire) -> Declared:
-    """The names that its jumps may ask for."""
+    """The metadata that jumps of the questionnaire may use."""
     return await metadata_service.declared(
         db, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
 
 
 def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> list[Finding]:
-    """Everything wrong with a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
+    """All problems of a document that is not saved. Raises Invalid for unknown members if `is_strict`."""
     findings = Findings(strict=is_strict)
     prepared = drafts.prepared(document, known={}, new_id=lambda: ids.ordered(now))
     core_definition.read(prepared, findings)
@@ -142,7 +142,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
 
 
 def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> tuple[Definition, list[Finding]]:
-    """The draft as far as it can be read, and everything that is wrong with it; errors refuse its publication."""
+    """The readable part of the draft, and all its problems; errors prevent publication."""
     findings = Findings()
     definition = core_definition.read(draft.definition, findings, declared=declared)
     check_size(draft.definition, findings)
@@ -159,14 +159,14 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
 
 
 def check_size(document: Mapping[str, Any], findings: Findings) -> None:
-    """Report a definition that is larger than one may be."""
+    """Report a definition larger than `DEFINITION_BYTES_MAX`."""
     if len(_encode(document)) > core_definition.DEFINITION_BYTES_MAX:
         message = f"A definition has at most {core_definition.DEFINITION_BYTES_MAX:,} bytes."
         findings.error("", "too_long", message)
 
 
 async def _known(db: Database, questionnaire: Questionnaire, before: Draft | None) -> Mapping[str, object]:
-    """Where the keys of ids that come back are looked up: in the draft, else in the published version."""
+    """The document to look up the keys of given ids in: the draft, else the published version."""
     if before is not None:
         return before.definition
     if questionnaire.published_version_id is None:

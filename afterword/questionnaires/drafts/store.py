@@ -1,4 +1,4 @@
-"""SQL of drafts: one a questionnaire."""
+"""The SQL of drafts, at most one per questionnaire."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A row. `definition` may still be wrong; `base_version_id` is the version that was published when it was saved."""
+    """A draft. `definition` may be invalid; `base_version_id` is the version published when it was saved."""
 
     organization_id: str
     questionnaire_id: str
@@ -26,7 +26,6 @@ _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, base_vers
 
 
 async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft | None:
-    """The draft of a questionnaire, or None."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         organization_id,
@@ -45,7 +44,7 @@ async def insert_draft(
     now: datetime,
     by: str | None,
 ) -> Draft:
-    """The draft, new or in place of the one that is there."""
+    """Insert the draft, or replace the existing one."""
     row = await db.fetch_row(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
              updated_time, updated_by)
@@ -70,7 +69,7 @@ async def insert_draft(
 async def update_base(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, now: datetime
 ) -> None:
-    """Move a draft that says what its base says on to another version."""
+    """Set the base version of a draft that equals its base."""
     await db.execute(
         """update questionnaire_draft d
            set base_version_id = v.version_id, definition = v.definition, revision = d.revision + 1,
@@ -87,7 +86,7 @@ async def update_base(
 
 
 async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> bool:
-    """Throw a draft away; whether there was one."""
+    """Returns False if there was no draft."""
     count = await db.execute(
         "delete from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         organization_id,

@@ -1,1 +1,1 @@
-"""Metadata definitions: the names that an organization declares, and what an application knows of them."""
+"""Metadata definitions: the names that an organization declares for its applications."""

@@ -1,4 +1,4 @@
-"""The HTTP door of metadata definitions: the same five operations for the questionnaire's names and the responder's."""
+"""The HTTP interface of metadata definitions: five operations each for questionnaires and responders."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -45,14 +45,14 @@ class MetadataDefinitionRequest(fields.Request):
 
 
 class MetadataDefinitionUpdate(fields.Request):
-    """What of a definition may change; its type may not, for values are compared by it."""
+    """The members of a definition that may change; its type may not, because values are compared by it."""
 
     title: fields.Text200 | UnsetType = UNSET
     anonymize: bool | UnsetType = UNSET
 
 
 class MetadataDefinition(fields.Resource):
-    """A declared name; those of the level `global` are the product's and read-only."""
+    """A declared name; those of level `global` belong to the product and are read-only."""
 
     metadata_id: fields.Id
     kind: Literal["questionnaire", "responder"]

@@ -1,4 +1,4 @@
-"""What an application knows of metadata, kept in the process for a moment, and the declaring of names."""
+"""Declares metadata names, and caches those of each application for a moment."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _WANTED: Final = {
     "application_type": "Name the type of application.",
 }
 
-# What was read in the last moments, by organization and application: it is asked for with every POST.
+# Recently read declarations by organization and application: every POST needs them.
 _kept: OrderedDict[tuple[str, str], tuple[datetime, Declared]] = OrderedDict()
 # The owner of a questionnaire never changes, so it is read once.
 _owners: OrderedDict[tuple[str, str], str] = OrderedDict()
@@ -34,7 +34,7 @@ _owners: OrderedDict[tuple[str, str], str] = OrderedDict()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDefinition:
-    """What a client wants to be declared."""
+    """A name to declare."""
 
     kind: Kind
     name: str
@@ -47,13 +47,13 @@ class NewDefinition:
 
 
 async def declared(db: Database, *, organization_id: str, application_id: str) -> Declared:
-    """The names that an application knows; a change made in another process shows after `KEPT_SECONDS`.
+    """The names declared for an application; changes by other processes show after `KEPT_SECONDS`.
 
-    An unknown application knows the product's.
+    An unknown application has those of the product.
     """
     key, now = (organization_id, application_id), db.clock.now()
     read_time, known = _kept.get(key, (None, None))
-    # A database that went back in time makes an age negative: then nothing that is known holds.
+    # A negative age means that the database was restored: nothing cached holds.
     if (
         read_time is not None
         and known is not None
@@ -74,7 +74,7 @@ async def declared(db: Database, *, organization_id: str, application_id: str) -
 async def declared_of(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Declared:
-    """The names that the application of a questionnaire knows; without a query where it was asked a moment ago.
+    """The names declared for the application of a questionnaire, from the cache if it has them.
 
     Raises NotFound for an unknown questionnaire, and for one of other applications than those given, if any are.
     """
@@ -93,7 +93,7 @@ async def declared_of(
 
 
 async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> Definition:
-    """A definition as the caller may see it, the product's too. Raises NotFound."""
+    """A definition that the caller may see, the product's included. Raises NotFound."""
     for one in metadata.PRODUCT:
         if (one.kind, one.metadata_id) == (kind, metadata_id):
             return Definition.of_product(one)
@@ -146,7 +146,7 @@ async def change(
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Definition:
-    """Set what is not None. Raises NotFound, Stale, Forbidden (one of the product's, or too wide for the caller)."""
+    """Set the values that are not None. Raises NotFound, Stale, Forbidden (the product's, or out of reach)."""
     before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
     after = await store.update_definition(
         db,
@@ -164,7 +164,7 @@ async def change(
 async def delete(
     db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
 ) -> None:
-    """Forget a definition; values of its name stay and are undeclared from now on. Raises as `change` does."""
+    """Delete a definition; values of its name stay, undeclared. Raises as `change` does."""
     await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
     await store.delete_definition(db, organization_id=caller.organization_id, metadata_id=metadata_id)
     _forget(caller.organization_id)
@@ -173,7 +173,7 @@ async def delete(
 async def _changeable(
     db: Database, *, caller: Caller, kind: Kind, metadata_id: str, check_version: Callable[[int], None]
 ) -> Definition:
-    # One at a time, so that the version that is checked is the one that is changed.
+    # Locked, so that the checked version is the changed one.
     await store.claim_names(db, organization_id=caller.organization_id)
     found = await get(db, caller=caller, kind=kind, metadata_id=metadata_id)
     check_version(found.version)
@@ -200,7 +200,7 @@ async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) ->
 
 
 def _require_level(new: NewDefinition) -> None:
-    """The id that the level wants, and no other."""
+    """Raise Invalid unless exactly the id of the level is given."""
     wrong: list[FieldError] = []
     for level, name, value in (
         ("application", "application_id", new.application_id),
@@ -215,6 +215,6 @@ def _require_level(new: NewDefinition) -> None:
 
 
 def _forget(organization_id: str) -> None:
-    """Read again what this process knows of the organization."""
+    """Drop the cached declarations of the organization."""
     for key in [key for key in _kept if key[0] == organization_id]:
         del _kept[key]

@@ -1,4 +1,4 @@
-"""SQL of metadata definitions: those that an organization declared, beside those of the product."""
+"""The SQL of metadata definitions: the organization's, joined with the product's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A row, or one of the product's; those are read-only and the same in every organization."""
+    """A definition of the organization or of the product; the latter are read-only."""
 
     metadata_id: str
     kind: Kind
@@ -34,7 +34,7 @@ class Definition:
 
     @classmethod
     def of_product(cls, one: MetadataDefinition) -> "Definition":
-        """One of the product's as a row would be."""
+        """A definition of the product in the form of a row."""
         return cls(
             metadata_id=one.metadata_id,
             kind=one.kind,
@@ -54,7 +54,7 @@ class Definition:
         )
 
 
-_BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # since when the product declares its names
+_BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # `created_time` of the product's names
 _COLUMNS: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
   application_type_id, read_only, version, created_time, updated_time, created_by, updated_by"""
 _STORED: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
@@ -65,7 +65,7 @@ _OWN: Final[LiteralString] = f"select organization_id, {_STORED}, false as read_
 async def list_definitions(
     db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Definition]:
-    """A page of what is declared in the organization (and in the applications, if any are given), the product's too."""
+    """A page of the definitions of the organization (and of the given applications) and of the product."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from ({_OWN} where organization_id = $1 and kind = $2
              and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))) own
@@ -86,7 +86,7 @@ async def list_definitions(
 async def get_definition(
     db: Database, *, organization_id: str, kind: Kind, metadata_id: str, application_ids: Sequence[str] = ()
 ) -> Definition:
-    """One of them, not the product's. Raises NotFound."""
+    """A definition of the organization. Raises NotFound."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from ({_OWN}) own where organization_id = $1 and kind = $2 and metadata_id = $3
              and (cardinality($4::text[]) = 0 or application_id is null or application_id = any($4))""",
@@ -103,7 +103,7 @@ async def get_definition(
 async def get_declared(
     db: Database, *, organization_id: str, application_id: str
 ) -> tuple[str, list[MetadataDefinition]] | None:
-    """The type of an application and what its organization declared for it; None for an unknown one."""
+    """The type of an application and its organization's declarations; None if it is unknown."""
     rows = await db.fetch(
         """select a.application_type_id as type_id, d.metadata_id, d.kind, d.name, d.title, d.type, d.anonymize,
              d.level, d.application_type_id
@@ -124,19 +124,18 @@ async def get_declared(
 async def get_application_type_id(  # any tenant: a fixed list that belongs to the product
     db: Database, *, application_type_id: str
 ) -> str | None:
-    """The id, if there is such a type."""
     return await db.fetch_value(
         "select application_type_id from application_type where application_type_id = $1", application_type_id
     )
 
 
 async def claim_names(db: Database, *, organization_id: str) -> None:
-    """Let one transaction at a time declare names in an organization, so that their number can be bounded."""
+    """Let one transaction at a time declare names in an organization, so that their limit holds."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('metadata:' || $1, 0))", organization_id)
 
 
 async def count_definitions(db: Database, *, organization_id: str, kind: Kind) -> int:
-    """How many names of a kind the organization declared itself."""
+    """The number of names of a kind that the organization declared."""
     return await db.fetch_value(
         "select count(*) from metadata_definition where organization_id = $1 and kind = $2", organization_id, kind
     )
@@ -151,7 +150,7 @@ async def insert_definition(
     now: datetime,
     by: str | None,
 ) -> Definition | None:
-    """A new definition; None when the name is taken at its level."""
+    """Returns None if the name is taken at its level."""
     row = await db.fetch_row(
         f"""with made as (
              insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize, level,
@@ -182,7 +181,7 @@ async def update_definition(
     now: datetime,
     by: str | None,
 ) -> Definition | None:
-    """Set what is not None; None when that changes nothing or there is none."""
+    """Set the values that are not None; returns None without a change or a definition."""
     row = await db.fetch_row(
         f"""with changed as (
              update metadata_definition set title = coalesce($3, title), anonymize = coalesce($4, anonymize),
@@ -202,7 +201,7 @@ async def update_definition(
 
 
 async def delete_definition(db: Database, *, organization_id: str, metadata_id: str) -> bool:
-    """Forget a definition; whether there was one."""
+    """Returns False if there was no such definition."""
     count = await db.execute(
         "delete from metadata_definition where organization_id = $1 and metadata_id = $2", organization_id, metadata_id
     )

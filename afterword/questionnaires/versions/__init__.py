@@ -1,1 +1,1 @@
-"""Published versions as they are shown; making one is in `questionnaires/service.py`."""
+"""Reads published versions; `questionnaires/service.py` creates them."""

@@ -1,4 +1,4 @@
-"""The HTTP door of published versions; POST publishes the draft."""
+"""The HTTP interface of published versions; POST publishes the draft."""
 
 from datetime import tzinfo
 from typing import Annotated, Any, Final
@@ -21,7 +21,7 @@ Note = Annotated[str, Meta(max_length=1000, examples=["Asks for the carrier"])]
 
 
 class PublicationRequest(fields.Request):
-    """What the author says of the new version."""
+    """The author's note on the new version."""
 
     note: Note | None = None
 

@@ -1,4 +1,4 @@
-"""SQL of published versions as they are shown: their definitions are documents, which nobody has to parse."""
+"""The SQL of published versions as clients see them, with unparsed definitions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVersion:
-    """A version as it is stored: its definition is the document, which nobody has to parse to show it."""
+    """A version with its unparsed definition."""
 
     organization_id: str
     version_id: str

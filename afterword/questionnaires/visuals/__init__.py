@@ -1,1 +1,1 @@
-"""Visuals: how the pages of a questionnaire look."""
+"""Visuals: the themes of questionnaires' pages."""

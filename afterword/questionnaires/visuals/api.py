@@ -1,4 +1,4 @@
-"""The HTTP door of visuals: raw configurations in and out, untouched."""
+"""The HTTP interface of visuals; configurations are stored unchanged."""
 
 from typing import Annotated, Any, Final
 
@@ -25,7 +25,7 @@ Configuration = Annotated[
 
 
 class VisualRequest(fields.Request):
-    """A visual to make."""
+    """A visual to create."""
 
     title: fields.Text200
     configuration: Configuration
@@ -33,7 +33,7 @@ class VisualRequest(fields.Request):
 
 
 class VisualUpdate(fields.Request):
-    """What of a visual may change; its configuration is replaced as a whole."""
+    """The members of a visual that may change; a configuration is replaced as a whole."""
 
     title: fields.Text200 | UnsetType = UNSET
     configuration: Configuration | UnsetType = UNSET
@@ -41,7 +41,7 @@ class VisualUpdate(fields.Request):
 
 
 class Visual(fields.Resource):
-    """How the pages of a questionnaire look, while it is active."""
+    """A theme of a questionnaire's pages, used while it is active."""
 
     visual_id: fields.Id
     questionnaire_id: fields.Id

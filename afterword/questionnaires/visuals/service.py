@@ -1,4 +1,4 @@
-"""What is done with visuals: made, changed, activated in place of another, deleted."""
+"""Creates, changes, activates and deletes visuals."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ VISUALS_MAX: Final = 100  # of a questionnaire
 
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
-    """The visual as the caller may see it. Raises NotFound."""
+    """Raises NotFound."""
     await questionnaires_store.get_questionnaire(
         db,
         organization_id=caller.organization_id,
@@ -41,7 +41,7 @@ async def create(
     configuration: Mapping[str, object],
     now: datetime,
 ) -> Visual:
-    """Make a visual; an active one ends the other. Raises NotFound, Invalid."""
+    """Create a visual; an active one deactivates the other. Raises NotFound, Invalid."""
     questionnaire = await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
     check(configuration)
@@ -74,7 +74,7 @@ async def change(
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Visual:
-    """Set what is not None; activating it ends the other. Raises NotFound, Stale, Invalid."""
+    """Set the values that are not None; activation deactivates the other. Raises NotFound, Stale, Invalid."""
     await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
@@ -104,7 +104,7 @@ async def change(
 async def delete(
     db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, check_version: Callable[[int], None]
 ) -> None:
-    """Forget a visual; without an active one pages look as they do by themselves. Raises NotFound, Stale."""
+    """Delete a visual; without an active one pages have the default theme. Raises NotFound, Stale."""
     await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
@@ -112,7 +112,7 @@ async def delete(
 
 
 def check(configuration: Mapping[str, object]) -> None:
-    """Raise Invalid for a configuration that is too large, or wrong in one of the keys that pages read."""
+    """Raise Invalid for a configuration that is too large or invalid in a key that pages read."""
     if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
         message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
         raise errors.Invalid.of(FieldError("too_long", message, pointer="/configuration"))
@@ -124,12 +124,12 @@ def check(configuration: Mapping[str, object]) -> None:
 
 
 def _text(configuration: Mapping[str, object]) -> bytes:
-    """Two configurations with the same text are the same, the order of their keys included."""
+    """The configuration as text, for comparison; the order of keys counts."""
     return msgspec.json.encode(configuration)
 
 
 async def _locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
-    """One change of a questionnaire's visuals at a time, so that never two are active."""
+    """The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active."""
     return await questionnaires_store.get_questionnaire_locked(
         db,
         organization_id=caller.organization_id,

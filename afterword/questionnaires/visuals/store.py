@@ -1,4 +1,4 @@
-"""SQL of visuals: raw configurations, one of a questionnaire active at a time."""
+"""The SQL of visuals; at most one of a questionnaire is active."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visual:
-    """A row; `configuration` is what a client sent, key by key in its order."""
+    """A visual; `configuration` is unchanged, with its order of keys."""
 
     organization_id: str
     visual_id: str
@@ -31,7 +31,6 @@ _COLUMNS: Final[LiteralString] = """organization_id, visual_id, questionnaire_id
 
 
 async def get_visual(db: Database, *, organization_id: str, questionnaire_id: str, visual_id: str) -> Visual | None:
-    """A visual of this questionnaire, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire_visual
            where organization_id = $1 and questionnaire_id = $2 and visual_id = $3""",
@@ -43,7 +42,6 @@ async def get_visual(db: Database, *, organization_id: str, questionnaire_id: st
 
 
 async def get_active_visual(db: Database, *, organization_id: str, questionnaire_id: str) -> Visual | None:
-    """The one that pages have, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from questionnaire_visual
            where organization_id = $1 and questionnaire_id = $2 and active""",
@@ -54,7 +52,6 @@ async def get_active_visual(db: Database, *, organization_id: str, questionnaire
 
 
 async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:
-    """A page of the visuals of a questionnaire."""
     rows = await db.fetch_list(
         f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
         organization_id,
@@ -65,7 +62,6 @@ async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: 
 
 
 async def count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
-    """How many there are."""
     return await db.fetch_value(
         "select count(*) from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
         organization_id,
@@ -85,7 +81,7 @@ async def insert_visual(
     now: datetime,
     by: str | None,
 ) -> Visual:
-    """A new visual. Raises Taken when another one is active."""
+    """Raises Taken if another one is active."""
     row = await db.fetch_row(
         f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
              configuration, created_time, updated_time, created_by, updated_by)
@@ -115,7 +111,7 @@ async def update_visual(
     now: datetime,
     by: str | None,
 ) -> Visual | None:
-    """Set what is not None; None where there is none. Raises Taken when another one is active."""
+    """Set the values that are not None; returns None if there is no such visual. Raises Taken if another is active."""
     row = await db.fetch_row(
         f"""update questionnaire_visual set title = coalesce($3, title), active = coalesce($4, active),
              configuration = coalesce($5, configuration), version = version + 1,
@@ -135,7 +131,7 @@ async def update_visual(
 async def update_to_inactive(
     db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, by: str | None
 ) -> None:
-    """End the one that is active."""
+    """Deactivate the active visual."""
     await db.execute(
         """update questionnaire_visual set active = false, version = version + 1,
              updated_time = greatest($3, updated_time), updated_by = $4
@@ -148,7 +144,7 @@ async def update_to_inactive(
 
 
 async def delete_visual(db: Database, *, organization_id: str, visual_id: str) -> bool:
-    """Forget a visual; whether there was one."""
+    """Returns False if there was no such visual."""
     count = await db.execute(
         "delete from questionnaire_visual where organization_id = $1 and visual_id = $2", organization_id, visual_id
     )

@@ -20,7 +20,7 @@ from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.instances.responders import store as people_store
-from afterword.instances.service import WantedInstance
+from afterword.instances.service import ItemIssueInput
 from afterword.instances.store import Instance
 from afterword.providers.references import service as provider_references
 from afterword.questionnaires import store as questionnaires_store
@@ -379,7 +379,7 @@ async def _equip(
         if item.key not in issued and not _has_instance(item)
     ]
     if requests:
-        issued |= await instances.issue_for_items(db, wanted=requests, now=now, draw=draw)
+        issued |= await instances.issue_for_items(db, items=requests, now=now, draw=draw)
     dispatches: list[Dispatch] = []
     lost: list[Settlement] = []
     for item, responder in zip(items, found, strict=True):
@@ -458,8 +458,8 @@ def _wanted(item: Claimed, settings: LaneSettings, *, is_whole: bool) -> Respond
     )
 
 
-def _wish(item: Claimed, settings: LaneSettings, responder: Found) -> WantedInstance:
-    return WantedInstance(
+def _wish(item: Claimed, settings: LaneSettings, responder: Found) -> ItemIssueInput:
+    return ItemIssueInput(
         organization_id=item.organization_id,
         item_id=item.item_id,
         channel_id=settings.pipeline.channel_id,

@@ -1,1 +1,1 @@
-"""Suppressions as clients see them: listed, added by hand or from a file, lifted."""
+"""The do-not-contact list for clients: list, add (singly or from a file), lift."""

@@ -1,4 +1,4 @@
-"""The HTTP door of suppressions: list, add, read, lift."""
+"""The HTTP interface of suppressions: list, add, read, lift."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A suppression on the wire."""
+"""The resources of suppressions."""
 
 from typing import Annotated, Final
 
@@ -13,7 +13,7 @@ Note = Annotated[str, Meta(max_length=500)]
 
 
 class SuppressionRequest(fields.Request):
-    """An address that is not to be written to."""
+    """An address to suppress."""
 
     channel_id: fields.ChannelId
     identifier: Annotated[str, Meta(min_length=1, max_length=IDENTIFIER_CHARACTERS_MAX, examples=["ann@example.com"])]
@@ -23,7 +23,7 @@ class SuppressionRequest(fields.Request):
 
 
 class Suppression(fields.Resource):
-    """An address that is not written to; `identifier` as it was given, a keyed hash after erasure."""
+    """A suppressed address; `identifier` is as it was given, after erasure a keyed hash."""
 
     suppression_id: fields.Id
     organization_id: fields.Id

@@ -1,7 +1,7 @@
-"""Suppressing an address by hand, many from a file, and lifting a suppression.
+"""Suppresses addresses, singly or from a file, and lifts suppressions.
 
-Lifting is allowed whatever the reason: a mailbox comes back, and a person who complained may ask for messages again.
-Who lifted what, and why it had been there, stays in the event log.
+Lifting is allowed for every reason: a mailbox may work again, and a person who complained may ask for messages.
+The event log keeps the actor and the reason.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ REASONS: Final[tuple[Reason, ...]] = ("unsubscribed", "hard_bounce", "complaint"
 
 
 class AlreadySuppressed(errors.Conflict):
-    """The address is left alone already, for as long and for as strong a reason."""
+    """The address is suppressed already, for as long and for as strong a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionInput:
-    """An address to be left alone, as it was sent; `locale` tells the country of a national phone number."""
+    """An address to suppress, as it was sent; `locale` gives the country of a national phone number."""
 
     channel_id: int
     identifier: str
@@ -42,7 +42,7 @@ class SuppressionInput:
 
 
 async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppression:
-    """The suppression; raises NotFound, Forbidden."""
+    """Raises NotFound, Forbidden."""
     require_reach(caller)
     found = await store.get_suppression(db, organization_id=caller.organization_id, suppression_id=suppression_id)
     if found is None:
@@ -51,9 +51,9 @@ async def get(db: Database, *, caller: Caller, suppression_id: str) -> Suppressi
 
 
 async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
-    """Leave the address alone from now on; the text stays as it was sent.
+    """Suppress the address; the text stays as it was sent.
 
-    An address that is suppressed already is so for longer or for a stronger reason from now on; when the wish says
+    An existing suppression changes to last longer or for a stronger reason; if the request has
     neither, AlreadySuppressed. Raises Forbidden, and Invalid for what is no address of the channel or a time that has
     passed.
     """
@@ -73,14 +73,14 @@ async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret
 async def add_many(
     db: Database, *, organization_id: str, requests: Sequence[SuppressionInput], secret: bytes, now: datetime
 ) -> tuple[int, list[tuple[int, str]]]:
-    """As `add` for the rows of a file: how many are new or changed; place and fault of those that are no address."""
+    """As `add` for the rows of a file: the number of new or changed ones; index and error of invalid addresses."""
     new: list[NewSuppression] = []
     wrong: list[tuple[int, str]] = []
-    for place, request in enumerate(requests):
+    for index, request in enumerate(requests):
         try:
             new.append(_new(request, organization_id=organization_id, secret=secret))
         except InvalidAddress as error:
-            wrong.append((place, str(error)))
+            wrong.append((index, str(error)))
     written = await responders.suppress_addresses(db, suppressions=new, now=now)
     return len(written), wrong
 
@@ -88,13 +88,13 @@ async def add_many(
 async def lift(
     db: Database, *, caller: Caller, suppression_id: str, now: datetime, check_version: Callable[[int], None]
 ) -> None:
-    """Write to the address again; raises NotFound, also for the second time, and what `check_version` raises."""
+    """Lift the suppression; raises NotFound and the errors of `check_version`."""
     found = await get(db, caller=caller, suppression_id=suppression_id)
     check_version(found.version)
     is_lifted = await store.delete_suppression(
         db, organization_id=caller.organization_id, suppression_id=suppression_id, version=found.version
     )
-    if not is_lifted:  # somebody was faster, and what is there now, if anything, is another one
+    if not is_lifted:  # another transaction changed or lifted it first
         raise errors.NotFound("There is no such suppression.")
     actor = Actor.of(caller)
     event = NewEvent(
@@ -112,7 +112,7 @@ async def lift(
 
 
 def require_reach(caller: Caller) -> None:
-    """Raise Forbidden for who sees a part of the people: a suppression holds for all applications."""
+    """Raise Forbidden for limited callers: a suppression holds for all applications."""
     caller.require_whole()
     caller.require_real()
 

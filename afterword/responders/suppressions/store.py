@@ -1,4 +1,4 @@
-"""The SQL that shows suppressions and lifts them; `responders/store.py` writes them."""
+"""The SQL that lists and deletes suppressions; `responders/store.py` inserts them."""
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
@@ -18,7 +18,6 @@ async def list_suppressions(db: Database, *, organization_id: str, page: Page) -
 
 
 async def get_suppression(db: Database, *, organization_id: str, suppression_id: str) -> Suppression | None:
-    """The suppression, or None."""
     row = await db.fetch_row(
         """select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
              version, created_time, created_by
@@ -30,7 +29,7 @@ async def get_suppression(db: Database, *, organization_id: str, suppression_id:
 
 
 async def delete_suppression(db: Database, *, organization_id: str, suppression_id: str, version: int) -> bool:
-    """Lift it as long as it has this version; whether it was there."""
+    """Delete the suppression if it has this version; returns False otherwise."""
     row = await db.fetch_row(
         """delete from suppression where organization_id = $1 and suppression_id = $2 and version = $3
            returning suppression_id""",

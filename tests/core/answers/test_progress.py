@@ -411,47 +411,52 @@ def way(**changes: Any) -> Definition:
 ALL = ["a", "b", "c", "d", "e"]
 
 
-def shown(whole: Definition, dealt: list[str], given: dict[str, int]) -> list[str]:
-    pages = progress.pages(whole, dealt, {name: Given(value) for name, value in given.items()})
+def shown(whole: Definition, question_ids: list[str], given: dict[str, int]) -> list[str]:
+    pages = progress.pages(whole, question_ids, {name: Given(value) for name, value in given.items()})
     return ["".join(one.question_id for one in page.questions) for page in pages]
 
 
 class TestDeal:
     def test_what_is_switched_off(self) -> None:
-        assert ["a", "c", "e"] == progress.deal(way(b={"enabled": False}, G3={"enabled": False}), draw=lambda: 0.5)
+        assert ["a", "c", "e"] == progress.draw_questions(
+            way(b={"enabled": False}, G3={"enabled": False}), draw=lambda: 0.5
+        )
 
     @pytest.mark.parametrize(
-        ("draw", "dealt"), [(0.0, ALL), (0.2999, ALL), (0.3, ["a", "c", "d", "e"]), (0.999, ["a", "c", "d", "e"])]
+        ("draw", "question_ids"),
+        [(0.0, ALL), (0.2999, ALL), (0.3, ["a", "c", "d", "e"]), (0.999, ["a", "c", "d", "e"])],
     )
-    def test_probability(self, draw: float, dealt: list[str]) -> None:
-        assert dealt == progress.deal(way(b={"display_probability": 30}), draw=lambda: draw)
+    def test_probability(self, draw: float, question_ids: list[str]) -> None:
+        assert question_ids == progress.draw_questions(way(b={"display_probability": 30}), draw=lambda: draw)
 
     def test_draws_only_where_needed(self) -> None:
         draws = iter([0.9])
-        assert ["a", "c", "d", "e"] == progress.deal(way(b={"display_probability": 30}), draw=lambda: next(draws))
+        assert ["a", "c", "d", "e"] == progress.draw_questions(
+            way(b={"display_probability": 30}), draw=lambda: next(draws)
+        )
 
     def test_a_statement_is_always_shown(self) -> None:
         group = Group(group_id="G", questions=(question("statement", "s", display_probability=1),))
         whole = Definition(default_locale="en", locales=("en",), groups=(group,))
-        assert ["s"] == progress.deal(whole, draw=lambda: 0.99)
+        assert ["s"] == progress.draw_questions(whole, draw=lambda: 0.99)
 
 
 class TestPages:
     @pytest.mark.parametrize(
-        ("dealt", "given", "pages"),
+        ("question_ids", "given", "pages"),
         [
             (ALL, {}, ["a", "bc", "d", "e"]),
             (ALL, {"a": 9}, ["a", "bc", "d", "e"]),
             (ALL, {"a": 3}, ["a", "c", "d", "e"]),  # enters the second page at its second question
             (ALL, {"a": 3, "c": 1}, ["a", "c"]),
             (ALL, {"c": 1}, ["a", "bc"]),
-            (["a", "b", "d", "e"], {"a": 3}, ["a", "d", "e"]),  # the target was not dealt: on from there
+            (["a", "b", "d", "e"], {"a": 3}, ["a", "d", "e"]),  # the target is not among the questions: on from there
             (["b", "e"], {}, ["b", "e"]),
             ([], {}, []),
         ],
     )
-    def test_way(self, dealt: list[str], given: dict[str, int], pages: list[str]) -> None:
-        assert pages == shown(way(), dealt, given)
+    def test_way(self, question_ids: list[str], given: dict[str, int], pages: list[str]) -> None:
+        assert pages == shown(way(), question_ids, given)
 
     @pytest.mark.parametrize(
         ("arranged", "given", "pages"),
@@ -552,16 +557,16 @@ def test_any_form_is_what_json_would_be_or_refused(
 
 
 @given(
-    dealt=st.lists(st.sampled_from(ALL), unique=True),
+    question_ids=st.lists(st.sampled_from(ALL), unique=True),
     given_answers=st.dictionaries(st.sampled_from(ALL), st.integers(0, 10)),
 )
-def test_the_way_goes_forward_and_ends(dealt: list[str], given_answers: dict[str, int]) -> None:
+def test_the_way_goes_forward_and_ends(question_ids: list[str], given_answers: dict[str, int]) -> None:
     whole = way()
     known = {name: Given(value) for name, value in given_answers.items()}
-    path = [one.question_id for one in progress.path(whole, dealt, known)]
-    pages = progress.pages(whole, dealt, known)
+    path = [one.question_id for one in progress.path(whole, question_ids, known)]
+    pages = progress.pages(whole, question_ids, known)
     on_pages = [one.question_id for page in pages for one in page.questions]
     assert path == sorted(set(path))
-    assert set(path) <= set(on_pages) <= set(dealt)
+    assert set(path) <= set(on_pages) <= set(question_ids)
     places = [whole.groups.index(page.group) for page in pages]
     assert places == sorted(set(places))

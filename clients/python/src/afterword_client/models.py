@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 class Alert(Struct, kw_only=True):
     """
-    A rule over responses, or over figures, and what the cases that it opens begin with.
+    A rule over responses, or over figures, with the initial values of the cases that it opens.
     """
 
     alert_id: str
@@ -39,7 +39,7 @@ class Alert(Struct, kw_only=True):
 
 class AlertComment(Struct, kw_only=True):
     """
-    What somebody wrote about a case; `user_id` is null for a token of the organization.
+    A comment on a case; `user_id` is null for a token of the organization.
     """
 
     comment_id: str
@@ -60,7 +60,7 @@ class AlertCommentRequest(Struct, kw_only=True):
 
 class AlertCommentUpdate(Struct, kw_only=True):
     """
-    Another text of one's own comment.
+    The new text of the caller's own comment.
     """
 
     body: str | UnsetType = UNSET
@@ -89,7 +89,7 @@ class AlertRequest(Struct, kw_only=True):
 
 class AlertStatus(Struct, kw_only=True):
     """
-    How far a case has come. `closing`: a case in it is done. `system`: the product's own, which stays as it is.
+    The status of a case. `closing`: a case in it is done. `system`: the product's own, which cannot be changed.
     """
 
     status_id: int
@@ -121,7 +121,7 @@ class AlertStatusRequest(Struct, kw_only=True):
 
 class AlertStatusUpdate(Struct, kw_only=True):
     """
-    What of an own status may change; `closing` only while nothing has it.
+    Changes of an own status; `closing` only while no alert or case has it.
     """
 
     title: str | UnsetType = UNSET
@@ -133,7 +133,7 @@ class AlertStatusUpdate(Struct, kw_only=True):
 
 class AlertUpdate(Struct, kw_only=True):
     """
-    What of a rule may change; cases that are there stay as they are.
+    Changes of a rule; existing cases stay as they are.
     """
 
     title: str | UnsetType = UNSET
@@ -267,7 +267,7 @@ class Change(Struct, kw_only=True):
 
 class Choice(Struct, kw_only=True):
     """
-    One of the answers to choose from; `other` opens a text, `exclusive` stands alone.
+    One choice of a question; `other` adds a text field, `exclusive` excludes all other choices.
     """
 
     value: int
@@ -278,7 +278,7 @@ class Choice(Struct, kw_only=True):
 
 class ConditionTest(Struct, kw_only=True):
     """
-    Conditions to try, and the response to try them on; no conditions hold for every response.
+    Conditions to test on a response; without conditions every response matches.
     """
 
     instance_id: str
@@ -326,7 +326,7 @@ class ContactPolicyRequest(Struct, kw_only=True):
 
 class Definition(Struct, kw_only=True):
     """
-    What a questionnaire asks: groups with their questions, and the texts around them by language. A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
+    The content of a questionnaire: groups with their questions, and texts by language. A group, question or row without its id is given one; `translations` has the questionnaire's own `title` and `description` in other languages. `docs/questionnaires.md` describes all of it.
     """
 
     default_locale: str
@@ -471,7 +471,7 @@ class ImportRow(Struct, kw_only=True):
 
 class InstanceContent(Struct, kw_only=True):
     """
-    What the responder is shown, in the instance's language.
+    The questionnaire as the responder sees it, in the instance's language.
     """
 
     instance_id: str
@@ -490,7 +490,7 @@ class InstanceContent(Struct, kw_only=True):
 
 class InstanceUpdate(Struct, kw_only=True):
     """
-    What of an instance may change, in every state.
+    The members of an instance that may change, in every state.
     """
 
     responder_id: str | UnsetType = UNSET
@@ -502,7 +502,7 @@ class InstanceUpdate(Struct, kw_only=True):
 
 class InstanceUrl(Struct, kw_only=True):
     """
-    Where the responder answers, and until when.
+    The addresses of the answer page, and the time when it expires.
     """
 
     instance_id: str
@@ -514,7 +514,7 @@ class InstanceUrl(Struct, kw_only=True):
 
 class InstanceWithChildren(Struct, kw_only=True):
     """
-    An instance with those that were issued because of it, of any questionnaire, and so on.
+    An instance with its children: those issued because of it, of any questionnaire, and so on.
     """
 
     instance_id: str
@@ -554,7 +554,7 @@ class Interval(Struct, kw_only=True):
 
 class Jump(Struct, kw_only=True):
     """
-    Where to go on when the conditions hold (null: always); without a target to the end.
+    A jump to a question if the conditions hold (null: always); without a target, to the end.
     """
 
     target_question_id: str | None
@@ -563,7 +563,7 @@ class Jump(Struct, kw_only=True):
 
 class LeafResult(Struct, kw_only=True):
     """
-    What one comparison compared, and how it came out.
+    The operands and the result of one comparison.
     """
 
     subject: str
@@ -575,7 +575,7 @@ class LeafResult(Struct, kw_only=True):
 
 class MatrixRow(Struct, kw_only=True):
     """
-    One line of a matrix, to which one of the choices is given.
+    One row of a matrix; its answer is one of the choices.
     """
 
     row_id: str
@@ -593,7 +593,7 @@ class MessageTexts(Struct, kw_only=True):
 
 class MetadataDefinition(Struct, kw_only=True):
     """
-    A declared name; those of the level `global` are the product's and read-only.
+    A declared name; those of level `global` belong to the product and are read-only.
     """
 
     metadata_id: str
@@ -628,7 +628,7 @@ class MetadataDefinitionRequest(Struct, kw_only=True):
 
 class MetadataDefinitionUpdate(Struct, kw_only=True):
     """
-    What of a definition may change; its type may not, for values are compared by it.
+    The members of a definition that may change; its type may not, because values are compared by it.
     """
 
     title: str | UnsetType = UNSET
@@ -664,7 +664,7 @@ class MetricWanted(Struct, kw_only=True):
 
 class Notification(Struct, kw_only=True):
     """
-    One thing that a user was told. `link` is where the API has its subject.
+    A notification of an event to a user. `link` is the API path of its subject.
     """
 
     notification_id: str
@@ -681,7 +681,7 @@ class Notification(Struct, kw_only=True):
 
 class NotificationUpdate(Struct, kw_only=True):
     """
-    Whether it was read.
+    Marks a notification as read, or as unread.
     """
 
     read: bool | UnsetType = UNSET
@@ -689,7 +689,7 @@ class NotificationUpdate(Struct, kw_only=True):
 
 class NotificationWatch(Struct, kw_only=True):
     """
-    A thing that is followed.
+    A watched thing.
     """
 
     entity: Literal["alert", "application", "organization", "questionnaire", "user"]
@@ -698,7 +698,7 @@ class NotificationWatch(Struct, kw_only=True):
 
 class NotificationWays(Struct, kw_only=True):
     """
-    How a type of event is heard of.
+    The channels of one type of event.
     """
 
     web: bool
@@ -841,7 +841,7 @@ class Plan(Struct, kw_only=True):
 
 class Problem(Struct, kw_only=True):
     """
-    What is wrong at one place of a definition; an `error` refuses publication.
+    A problem of a definition at a JSON pointer; an `error` prevents publication.
     """
 
     path: str
@@ -852,7 +852,7 @@ class Problem(Struct, kw_only=True):
 
 class PublicationRequest(Struct, kw_only=True):
     """
-    What the author says of the new version.
+    The author's note on the new version.
     """
 
     note: str | None | UnsetType = UNSET
@@ -873,7 +873,7 @@ class QuestionTranslation(Struct, kw_only=True):
 
 class Questionnaire(Struct, kw_only=True):
     """
-    A questionnaire; what it asks is in its groups and questions.
+    A questionnaire; its content is in its groups and questions.
     """
 
     questionnaire_id: str
@@ -934,7 +934,7 @@ class QuestionnaireInstance(Struct, kw_only=True):
 
 class QuestionnaireRequest(Struct, kw_only=True):
     """
-    A questionnaire to make; what it asks is in its draft.
+    A questionnaire to create; its draft holds the questions.
     """
 
     owner_application_id: str
@@ -957,7 +957,7 @@ class QuestionnaireRequest(Struct, kw_only=True):
 
 class QuestionnaireUpdate(Struct, kw_only=True):
     """
-    What of a questionnaire may change without a new version.
+    The members of a questionnaire that may change without a new version.
     """
 
     display_name: str | UnsetType = UNSET
@@ -977,7 +977,7 @@ class QuestionnaireUpdate(Struct, kw_only=True):
 
 class QuestionnaireValue(Struct, kw_only=True):
     """
-    One value of an instance's metadata; `metadata_id` is null and `type` text where the name is not declared.
+    A metadata value of an instance; without a declaration `metadata_id` is null and `type` is text.
     """
 
     questionnaire_id: str
@@ -1117,7 +1117,7 @@ class ReportSpec(Struct, kw_only=True):
 
 class ResponderCount(Struct, kw_only=True):
     """
-    How many there are.
+    The number of responders.
     """
 
     count: int
@@ -1134,7 +1134,7 @@ class ResponderIdentifier(Struct, kw_only=True):
 
 class ResponderUpdate(Struct, kw_only=True):
     """
-    What of a responder may change.
+    The members of a responder that may change.
     """
 
     locale: str | None | UnsetType = UNSET
@@ -1144,7 +1144,7 @@ class ResponderUpdate(Struct, kw_only=True):
 
 class ResponderValue(Struct, kw_only=True):
     """
-    One value of a responder's metadata; `metadata_id` is null and `type` text where the name is not declared.
+    A metadata value of a responder; without a declaration `metadata_id` is null and `type` is text.
     """
 
     responder_id: str
@@ -1158,7 +1158,7 @@ class ResponderValue(Struct, kw_only=True):
 
 class ResponseAnswer(Struct, kw_only=True):
     """
-    What was answered to one question; `value` is as the question's type has it.
+    The answer to one question; the type of `value` depends on the question.
     """
 
     instance_id: str
@@ -1261,7 +1261,7 @@ class SpecShown(Struct, kw_only=True):
 
 class Suppression(Struct, kw_only=True):
     """
-    An address that is not written to; `identifier` as it was given, a keyed hash after erasure.
+    A suppressed address; `identifier` is as it was given, after erasure a keyed hash.
     """
 
     suppression_id: str
@@ -1277,7 +1277,7 @@ class Suppression(Struct, kw_only=True):
 
 class SuppressionRequest(Struct, kw_only=True):
     """
-    An address that is not to be written to.
+    An address to suppress.
     """
 
     channel_id: Literal[1, 2, 3, 4, 5]
@@ -1289,7 +1289,7 @@ class SuppressionRequest(Struct, kw_only=True):
 
 class Tag(Struct, kw_only=True):
     """
-    A word on an instance, in lower case.
+    A tag of an instance, in lower case.
     """
 
     instance_id: str
@@ -1300,7 +1300,7 @@ class Tag(Struct, kw_only=True):
 
 class TagRequest(Struct, kw_only=True):
     """
-    A word for an instance.
+    A tag to add.
     """
 
     tag: str
@@ -1428,7 +1428,7 @@ class UserUpdate(Struct, kw_only=True):
 
 class Validation(Struct, kw_only=True):
     """
-    Everything wrong with a definition.
+    All problems of a definition.
     """
 
     problems: list[Problem]
@@ -1436,7 +1436,7 @@ class Validation(Struct, kw_only=True):
 
 class Visual(Struct, kw_only=True):
     """
-    How the pages of a questionnaire look, while it is active.
+    A theme of a questionnaire's pages, used while it is active.
     """
 
     visual_id: str
@@ -1452,7 +1452,7 @@ class Visual(Struct, kw_only=True):
 
 class VisualRequest(Struct, kw_only=True):
     """
-    A visual to make.
+    A visual to create.
     """
 
     title: str
@@ -1462,7 +1462,7 @@ class VisualRequest(Struct, kw_only=True):
 
 class VisualUpdate(Struct, kw_only=True):
     """
-    What of a visual may change; its configuration is replaced as a whole.
+    The members of a visual that may change; a configuration is replaced as a whole.
     """
 
     title: str | UnsetType = UNSET
@@ -1546,7 +1546,7 @@ class ProblemDetails(Struct, kw_only=True):
 
 class AlertInstance(Struct, kw_only=True):
     """
-    A case that an alert opened. The response that it is about is null where a daily figure opened it.
+    A case that an alert opened. Its response is null if a daily figure opened it.
     """
 
     alert_instance_id: str
@@ -1571,7 +1571,7 @@ class AlertInstance(Struct, kw_only=True):
 
 class AlertInstanceUpdate(Struct, kw_only=True):
     """
-    What of a case may change.
+    Changes of a case.
     """
 
     status_id: int | UnsetType = UNSET
@@ -1605,7 +1605,7 @@ class Check(Struct, kw_only=True):
 
 class ConditionTestResult(Struct, kw_only=True):
     """
-    Whether the conditions hold, and each comparison in them.
+    The result of the conditions, and of each comparison in them.
     """
 
     matches: bool
@@ -1652,7 +1652,7 @@ class CustomReportUpdate(Struct, kw_only=True):
 
 class Draft(Struct, kw_only=True):
     """
-    What is edited until it is published.
+    A definition that is edited until it is published.
     """
 
     questionnaire_id: str
@@ -1740,7 +1740,7 @@ class Group(Struct, kw_only=True):
 
 class InstanceRequest(Struct, kw_only=True):
     """
-    What an instance is asked to be; nothing is required.
+    An instance to issue; every member is optional.
     """
 
     responder_id: str | None | UnsetType = UNSET
@@ -1755,7 +1755,7 @@ class InstanceRequest(Struct, kw_only=True):
 
 class NotificationSubscription(Struct, kw_only=True):
     """
-    What a user hears: of these types, about these things. A type that is not named has its default.
+    The subscription of a user: types of events and watched things. A type that is not named has its default.
     """
 
     user_id: str
@@ -1767,7 +1767,7 @@ class NotificationSubscription(Struct, kw_only=True):
 
 class NotificationSubscriptionRequest(Struct, kw_only=True):
     """
-    All that a user wants to hear; what is left out is as it was at the beginning.
+    The whole subscription of a user; members that are left out get their defaults.
     """
 
     types: dict[str, NotificationWays] | UnsetType = UNSET
@@ -1859,7 +1859,7 @@ class PipelineUpdate(Struct, kw_only=True):
 
 class Question(Struct, kw_only=True):
     """
-    A question. Which members stand after `jumps` and `translations` depends on its type.
+    A question. Its type decides which members follow `jumps` and `translations`.
     """
 
     question_id: str
@@ -1910,7 +1910,7 @@ class ReportTemplate(Struct, kw_only=True):
 
 class Responder(Struct, kw_only=True):
     """
-    A person who is asked; `suppressed` when one of the addresses is to be left alone.
+    A person who is asked; `suppressed` if one of the addresses is on the do-not-contact list.
     """
 
     responder_id: str
@@ -1931,7 +1931,7 @@ class Responder(Struct, kw_only=True):
 
 class ResponseContent(Struct, kw_only=True):
     """
-    Everything that was answered, in question order.
+    All answers of an instance, in question order.
     """
 
     instance_id: str

@@ -1729,7 +1729,7 @@ class AlertInstance(Family):
     ) -> models.AlertComment:
         """Update comment.
 
-        Only whoever wrote it may. Needs `Alert Instance.Update`.
+        Only its author may. Needs `Alert Instance.Update`.
         """
         return self._transport.request(
             "PATCH",
@@ -1741,7 +1741,7 @@ class AlertInstance(Family):
     def delete_alert_comment(self, alert_instance_id: str, comment_id: str, *, if_match: str | None = None) -> None:
         """Delete comment.
 
-        Only whoever wrote it may. Needs `Alert Instance.Update`.
+        Only its author may. Needs `Alert Instance.Update`.
         """
         self._transport.request(
             "DELETE", f"/alert/instance/{_segment(alert_instance_id)}/comment/{_segment(comment_id)}", if_match=if_match
@@ -1795,7 +1795,7 @@ class AlertStatuses(Family):
     def delete_alert_status(self, status_id: str, *, move_to: int | None = None, if_match: str | None = None) -> None:
         """Delete Alert Status.
 
-        While alerts or cases have it, `move_to` says which status they get. Needs `Alert Status.Delete`.
+        While alerts or cases have it, `move_to` is the status that they get. Needs `Alert Status.Delete`.
         """
         self._transport.request(
             "DELETE", f"/alert/status/{_segment(status_id)}", query={"move_to": move_to}, if_match=if_match
@@ -1830,10 +1830,10 @@ class Notifications(Family):
     def get_subscription(self) -> models.NotificationSubscription:
         """Get Notification Subscription.
 
-        A type that is not named is told on the web, and by mail only new alert instances, plans and disabled
+        A type that is not named is notified on the web, and by mail only new alert instances, plans, disabled
         webhooks. Types of single messages, responses and people (queue_item, questionnaire_instance, answer,
-        responder, suppression, tag) are told only to who names them. Who has chosen nothing watches what they
-        created. Needs `Notification.Read`.
+        responder, suppression, tag) are notified only if named. A user without a subscription watches the things that
+        they created. Needs `Notification.Read`.
         """
         return self._transport.request("GET", "/notification/subscription").read(models.NotificationSubscription)
 
@@ -1842,9 +1842,9 @@ class Notifications(Family):
     ) -> models.NotificationSubscription:
         """Replace Notification Subscription.
 
-        All of it. A type that is not named is told on the web, and by mail only new alert instances, plans and
+        All of it. A type that is not named is notified on the web, and by mail only new alert instances, plans,
         disabled webhooks. Types of single messages, responses and people (queue_item, questionnaire_instance, answer,
-        responder, suppression, tag) are told only to who names them. Needs `Notification.Update`.
+        responder, suppression, tag) are notified only if named. Needs `Notification.Update`.
         """
         return self._transport.request("PUT", "/notification/subscription", body=body, if_match=if_match).read(
             models.NotificationSubscription
