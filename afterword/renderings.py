@@ -29,12 +29,12 @@ from afterword.instances.responders import store as responders_store
 from afterword.instances.tags import api as tags_api
 from afterword.instances.tags import store as tags_store
 from afterword.intake.imports import resources as imports_resources
-from afterword.organizations.people import api as people_api
-from afterword.organizations.people import store as people_store
 from afterword.organizations.plans import api as plans_api
 from afterword.organizations.plans import store as plans_store
 from afterword.organizations.tokens import api as tokens_api
 from afterword.organizations.tokens import store as tokens_store
+from afterword.organizations.users import api as people_api
+from afterword.organizations.users import store as people_store
 from afterword.pipelines import resources as pipelines_resources
 from afterword.pipelines import store as pipelines_store
 from afterword.questionnaires import api as questionnaires_api

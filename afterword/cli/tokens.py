@@ -13,11 +13,11 @@ from afterword.cli.context import OrganizationDomain, open_pool
 from afterword.core.organizations.access import SCOPES
 from afterword.events.service import Actor
 from afterword.organizations import service, store
-from afterword.organizations.people import store as people_store
-from afterword.organizations.people.store import User
 from afterword.organizations.store import Organization
 from afterword.organizations.tokens import store as tokens_store
 from afterword.organizations.tokens.store import Token
+from afterword.organizations.users import store as people_store
+from afterword.organizations.users.store import User
 
 ALL_SCOPES = "all"
 _BEGINNING = re.compile(r"(?:afw_)?([0-9A-Za-z]{8,16})\Z")

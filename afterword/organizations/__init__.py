@@ -1,1 +1,1 @@
-"""Who owns what: organizations, applications, users, tokens and scopes."""
+"""Organizations, applications, users, tokens, plans and idempotency keys."""

@@ -1,4 +1,4 @@
-"""Tokens: their text form, and who the caller of a request is.
+"""Tokens: their text form, and the caller of a request.
 
 `afw_<selector>_<verifier><checksum>`: the selector finds the row, the verifier proves the right to it, the checksum
 tells a mistyped token from a wrong one without a query.
@@ -36,7 +36,7 @@ _CHALLENGE: Final = 'Bearer realm="afterword"'
 
 
 class InvalidToken(errors.Unauthorized):
-    """A token was sent, and it opens nothing: malformed, unknown, wrong, expired or revoked."""
+    """The token is malformed, unknown, wrong, expired or revoked."""
 
     code_default = "invalid_token"
 
@@ -58,7 +58,7 @@ class DomainMismatch(errors.Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A token as its maker gets it, once, and the two parts of it that are kept."""
+    """The text of a new token, and its two stored parts."""
 
     text: str
     selector: str
@@ -66,25 +66,22 @@ class Secret:
 
 
 class TokenCache:
-    """Good tokens of the last second, by a digest of their text: the answer to a burst of requests.
-
-    A composition root makes one for each pool.
-    """
+    """Valid tokens of the last second, by a digest of their text. The roots create one for each pool."""
 
     def __init__(self, *, seconds: float = CACHE_SECONDS_MAX, size_max: int = CACHE_TOKENS_MAX) -> None:
         self._age_max, self._size_max = timedelta(seconds=min(seconds, CACHE_SECONDS_MAX)), size_max
         self._entries: OrderedDict[bytes, tuple[datetime, store.Credential, Caller]] = OrderedDict()
 
     def get(self, digest: bytes, *, now: datetime) -> tuple[store.Credential, Caller] | None:
-        """The row and whom it makes the caller, unless it was read too long ago."""
+        """The credential and its caller, unless they were read too long ago."""
         entry = self._entries.get(digest)
-        # A database that went back in time makes an age negative: then nothing that is known holds.
+        # The clock of a restored database may go back: a negative age is not valid.
         if entry is None or not _NOTHING <= now - entry[0] < self._age_max:
             return None
         return entry[1], entry[2]
 
     def keep(self, digest: bytes, credential: store.Credential, caller: Caller, *, read_time: datetime) -> None:
-        """Keep what was read at `read_time` (the moment before the query), and forget the oldest beyond the size."""
+        """Store an entry, read after `read_time`, and drop the oldest entries beyond the size."""
         self._entries[digest] = (read_time, credential, caller)
         self._entries.move_to_end(digest)
         while len(self._entries) > self._size_max:
@@ -92,7 +89,7 @@ class TokenCache:
 
 
 async def prove(db: Database, *, text: str) -> store.Credential:
-    """The living token of this text: for doors that take it elsewhere than in a header. Raises Unauthorized."""
+    """The valid token of this text, for handlers that read it from elsewhere than a header. Raises Unauthorized."""
     selector, verifier = _parts(text)
     credential = await _proven(db, selector, verifier)
     _require_alive(credential, db.clock.now())
@@ -108,9 +105,9 @@ async def authenticate(
     query_names: Iterable[str] = (),
     cache: TokenCache | None = None,
 ) -> Caller:
-    """Say who calls, with one query at most.
+    """Return the caller, with one query at most.
 
-    `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so it refuses the request.
+    `query_names` are the names of the URL's parameters: a token in a URL ends in logs, so such a request is refused.
     Raises Unauthorized `unauthenticated`, `invalid_token`, `token_expired`, `token_revoked`, `ambiguous_credentials`;
     Forbidden `domain_mismatch`.
     """
@@ -141,17 +138,17 @@ def mint() -> Secret:
 
 
 def checksum(text: str) -> str:
-    """CRC-32 in base 62, six characters: what stands at the end of a token, over all before it."""
+    """CRC-32 in base 62, six characters: the end of a token, over all before it."""
     return ids.base62(zlib.crc32(text.encode()), CHECKSUM_CHARACTERS)
 
 
 def is_token(text: str) -> bool:
-    """Whether this has the shape of a token and its checksum is right."""
+    """True if the text has the shape of a token and its checksum is right."""
     return _match(text) is not None
 
 
 def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
-    """The one token of the two headers. Beside `esat-auth` another scheme than Bearer is somebody else's business."""
+    """The one token of the two headers. Beside `esat-auth`, other schemes than Bearer are ignored."""
     is_plain = esat_auth is None and (authorization or "").startswith("Bearer ")  # as nearly all are
     if is_plain and (text := (authorization or "")[7:].strip()):
         return text

@@ -1,4 +1,4 @@
-"""The HTTP door of accounts: organizations, their billing, application types and applications."""
+"""The HTTP routes of organizations, their billing, application types and applications."""
 
 from typing import Annotated, Any
 
@@ -9,9 +9,9 @@ from afterword import errors
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.organizations import service, store
-from afterword.organizations.people import api as people
 from afterword.organizations.plans import api as plans
 from afterword.organizations.tokens import api as tokens
+from afterword.organizations.users import api as users
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 from afterword.web.members import listing_of
@@ -31,7 +31,7 @@ organization_routes = Routes(tag="Organizations")
 
 
 class OrganizationUpdate(fields.Request):
-    """What of an organization may change."""
+    """Changes of an organization."""
 
     display_name: fields.Text200 | UnsetType = UNSET
     legal_name: fields.Text200 | UnsetType | None = UNSET
@@ -61,7 +61,7 @@ class Organization(fields.Resource):
 
 
 class BillingUpdate(fields.Request):
-    """What of the billing may change: countries by ISO 3166-1, currencies by ISO 4217."""
+    """Changes of the billing: countries by ISO 3166-1, currencies by ISO 4217."""
 
     name: fields.Text200 | UnsetType = UNSET
     address_lines: AddressLines | UnsetType = UNSET
@@ -75,7 +75,7 @@ class BillingUpdate(fields.Request):
 
 
 class OrganizationBilling(fields.Resource):
-    """To whom an organization's bills go."""
+    """The recipient of an organization's bills."""
 
     organization_id: fields.Id
     name: str
@@ -113,7 +113,7 @@ class ApplicationRequest(fields.Request):
 
 
 class ApplicationUpdate(fields.Request):
-    """What of an application may change."""
+    """Changes of an application."""
 
     display_name: fields.Text200 | UnsetType = UNSET
     description: fields.Text2000 | UnsetType | None = UNSET
@@ -279,7 +279,6 @@ async def create_application(call: Call[ApplicationRequest], db: Database) -> An
     summary="Get all applications",
 )
 async def list_applications(call: Call[None], db: Database) -> Answer:
-    """The applications that the caller may see."""
     rows = await store.list_applications(
         db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
     )
@@ -288,7 +287,6 @@ async def list_applications(call: Call[None], db: Database) -> Answer:
 
 @routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")
 async def get_application(call: Call[None], db: Database) -> Answer:
-    """One of them."""
     application = await store.get_application(
         db,
         organization_id=call.caller.organization_id,
@@ -347,4 +345,4 @@ def _unknown_organization() -> errors.NotFound:
 
 
 # The slice has one table; the reference shows its families apart.
-routes.all += [*organization_routes.all, *people.routes.all, *tokens.routes.all, *plans.routes.all]
+routes.all += [*organization_routes.all, *users.routes.all, *tokens.routes.all, *plans.routes.all]

@@ -1,4 +1,4 @@
-"""Checks that the parts of this slice share: lengths, zones, languages, addresses; each gives what is wrong."""
+"""Checks of lengths, time zones, languages, addresses and applications; each returns the errors."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,6 @@ APPLICATIONS_MAX = 100
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
-    """Of a text that may be absent."""
     if text is None or least <= len(text) <= characters_max:
         return []
     code = "too_long" if text else "too_short"
@@ -22,7 +21,6 @@ def length_errors(name: str, text: str | None, characters_max: int, *, least: in
 
 
 def email_errors(email: str | None) -> list[FieldError]:
-    """Of an e-mail address in `/email`."""
     if email is None:
         return []
     try:
@@ -33,7 +31,6 @@ def email_errors(email: str | None) -> list[FieldError]:
 
 
 def zone_errors(time_zone: str | None) -> list[FieldError]:
-    """Of a time zone in `/time_zone`."""
     if time_zone is None:
         return []
     try:
@@ -44,7 +41,6 @@ def zone_errors(time_zone: str | None) -> list[FieldError]:
 
 
 def locale_errors(name: str, locale: str | None) -> list[FieldError]:
-    """Of a language tag."""
     if locale is None:
         return []
     try:
@@ -62,9 +58,9 @@ async def application_errors(
     among: Sequence[str] = (),
     known: Sequence[str] = (),
 ) -> list[FieldError]:
-    """Of `/application_ids`: too many, unknown ones, and those outside `among` to which the caller is confined.
+    """Errors in `/application_ids`: too many, unknown, or outside `among`, the applications of the caller.
 
-    `known` ones are there already and stay so: a whole model may be sent back after an application was deleted.
+    `known` ids are stored already and stay valid: a client may send them back after an application was deleted.
     """
     if len(application_ids) > APPLICATIONS_MAX:
         return [FieldError("too_many", f"At most {APPLICATIONS_MAX} applications.", pointer="/application_ids")]
@@ -74,13 +70,13 @@ async def application_errors(
     found = await store.list_application_ids(db, organization_id=organization_id, among=new)
     reached = found & set(among) if among else found
     return [
-        FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{place}")
-        for place, application_id in enumerate(application_ids)
+        FieldError("unknown_id", "There is no such application.", pointer=f"/application_ids/{index}")
+        for index, application_id in enumerate(application_ids)
         if application_id not in reached and application_id not in known
     ]
 
 
 def refuse(wrong: Sequence[FieldError]) -> None:
-    """Raise Invalid when anything is wrong."""
+    """Raise Invalid if there are errors."""
     if wrong:
         raise errors.Invalid.of(*wrong)

@@ -1,4 +1,4 @@
-"""The door of OAuth: a client (a token of an organization) gets a short-lived access token (RFC 6749, section 4.4).
+"""The route of OAuth: a client (a token of an organization) gets a short-lived access token (RFC 6749, section 4.4).
 
 It is outside the versioned API: forms alone, no legacy dialect, and refusals that carry the RFC's code in `error`.
 """
@@ -42,7 +42,7 @@ class OAuthError(errors.Refusal):
 
 
 class InvalidClient(errors.Unauthorized):
-    """The client is not known, its secret is wrong, or it has ended."""
+    """The client is unknown or expired, or its secret is wrong."""
 
     code_default = "invalid_client"
 
@@ -52,7 +52,7 @@ class InvalidClient(errors.Unauthorized):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who says they are: a token's id, and its whole text as secret."""
+    """The claimed identity: a token's id, and its whole text as secret."""
 
     client_id: str
     secret: str
@@ -75,9 +75,9 @@ async def _granted(request: Request) -> Response:
         except InvalidClient:
             limiter.count_failure(source)
             raise
-        standing = limiter.count_request(token_id=credential.token_id, organization_id=credential.organization_id)
-        if standing is not None and standing.is_over:
-            raise over(standing)
+        quota = limiter.count_request(token_id=credential.token_id, organization_id=credential.organization_id)
+        if quota is not None and quota.is_over:
+            raise over(quota)
         scopes = _scopes(form, credential)
         text = await service.exchange(database, credential=credential, scopes=scopes, now=database.clock.now())
     content = {
@@ -90,7 +90,7 @@ async def _granted(request: Request) -> Response:
 
 
 def _form(request: Request, body: bytes) -> dict[str, str]:
-    """The members of the form; one without a value is as if absent, one twice is a mistake."""
+    """The members of the form. An empty value counts as absent; a repeated member raises OAuthError."""
     if (request.headers.get("content-type") or "").partition(";")[0].strip().lower() != FORM:
         raise OAuthError(f"Send a form: Content-Type: {FORM}.")
     try:
@@ -110,7 +110,7 @@ def _form(request: Request, body: bytes) -> dict[str, str]:
 
 
 def _client(authorization: str | None, form: Mapping[str, str]) -> Client:
-    """The client of the header Authorization, or of the form; not of both."""
+    """The client in the header Authorization or in the form; both raise OAuthError."""
     in_form = "client_id" in form or "client_secret" in form
     if authorization is not None:
         if "client_secret" in form:
@@ -137,7 +137,7 @@ def _basic(authorization: str) -> Client:
 
 
 async def _proven(database: db.Database, client: Client) -> Credential:
-    """The living token behind the client. Raises InvalidClient, OAuthError `unauthorized_client` for a user's token."""
+    """The valid token of the client. Raises InvalidClient, OAuthError `unauthorized_client` for a user's token."""
     try:
         credential = await access.prove(database, text=client.secret)
     except errors.Unauthorized:
@@ -151,11 +151,11 @@ async def _proven(database: db.Database, client: Client) -> Credential:
 
 
 def _scopes(form: Mapping[str, str], credential: Credential) -> frozenset[str]:
-    """Those that are asked for, by their aliases; all of the client's without a wish."""
-    wanted = form.get("scope", "").split(" ")
-    if not any(wanted):
+    """The requested scopes, by their aliases; without any, all scopes of the client."""
+    requested = form.get("scope", "").split(" ")
+    if not any(requested):
         return credential.scopes
-    scopes = frozenset(SCOPE_OF.get(alias, "") for alias in wanted if alias)
+    scopes = frozenset(SCOPE_OF.get(alias, "") for alias in requested if alias)
     if not scopes <= credential.scopes:
         raise OAuthError("A scope does not exist, or the client does not hold it.", "invalid_scope")
     return scopes
@@ -176,7 +176,7 @@ async def _answered(request: Request, answer: Callable[[Request], Coroutine[Any,
 
 
 def _error_of(refusal: errors.Refusal) -> str:
-    """The RFC's code; what it does not know is a request that we do not take, or a server that cannot."""
+    """The RFC's code of a refusal; other refusals are invalid_request or temporarily_unavailable."""
     match refusal:
         case OAuthError() | InvalidClient():
             return refusal.code

@@ -15,9 +15,9 @@ from afterword.core.organizations.access import Caller
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
-from afterword.organizations.people.service import create_user
 from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
 from afterword.organizations.tokens.service import create_token, revoke_token
+from afterword.organizations.users.service import create_user
 
 __all__ = ["create_token", "create_user", "revoke_token"]
 

@@ -1,6 +1,6 @@
 """SQL of organizations, their billing and their applications, with their records.
 
-People, tokens and plans have stores of their own; whoever reads people finds them here too.
+Users, tokens and plans have stores of their own; the functions that read users are exported here too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString
 from afterword import errors
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.organizations.people.store import User, get_user, list_users
+from afterword.organizations.users.store import User, get_user, list_users
 
 __all__ = ["User", "get_user", "list_users"]
 

@@ -19,7 +19,7 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.organizations import access
 from afterword.organizations import store as accounts_store
-from afterword.organizations.people import store as people_store
+from afterword.organizations.users import store as people_store
 from afterword.providers.health import service as health
 from afterword.questionnaires.service import Imported, InvalidFile
 from afterword.queue.restores import service as guard

@@ -1,1 +1,1 @@
-"""The answers that POSTs with an `Idempotency-Key` got, kept for whoever sends them again."""
+"""Stored answers to POSTs with an `Idempotency-Key`, for repeated requests."""

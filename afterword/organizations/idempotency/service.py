@@ -1,4 +1,4 @@
-"""Keeps the first answer to a POST with an `Idempotency-Key`, and gives it again to the same request."""
+"""Stores the first answer to a POST with an `Idempotency-Key`, and returns it to repeated requests."""
 
 import hmac
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class IdempotencyInProgress(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The first answer to a request that was sent again."""
+    """The stored answer to a repeated request."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,9 +40,9 @@ class Replay:
 async def claim_idempotency_key(
     db: database.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
 ) -> Replay | None:
-    """Take the key for the request whose digest this is, or give the answer that it got when it was sent before.
+    """Claim the key for the request with this digest, or return the answer of the first one.
 
-    Comes first in the request's transaction: the row is the lock. A second request waits for the first one's end,
+    Comes first in the request's transaction: the row is the lock. A second request waits for the end of the first one,
     `WAIT_SECONDS` at most. Raises IdempotencyKeyReused, IdempotencyInProgress.
     """
     stale_time = now - timedelta(hours=KEPT_HOURS)
@@ -70,17 +70,14 @@ async def claim_idempotency_key(
 async def keep_idempotent_answer(
     db: database.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
 ) -> None:
-    """Keep a 2xx answer with its change, in one transaction.
-
-    A refusal is not for keeping: it rolls the key back with everything else, so the request may be tried again.
-    """
+    """Store a 2xx answer in the transaction of its change. A refusal rolls the key back, so a retry is possible."""
     await store.update_kept_answer(
         db, organization_id=organization_id, key=key, status=status, headers=headers, body=body
     )
 
 
 async def prune_idempotency_keys(db: database.Database, *, now: datetime, limit: int = PRUNE_ROWS_MAX) -> int:
-    """Forget answers older than `KEPT_HOURS`, at most `limit`; how many there were."""
+    """Remove answers older than `KEPT_HOURS`, at most `limit`; return the count."""
     return await store.prune_idempotency_keys(db, stale_time=now - timedelta(hours=KEPT_HOURS), limit=limit)
 
 

@@ -1,4 +1,4 @@
-"""SQL of idempotency keys and of the answers kept under them."""
+"""SQL of idempotency keys and their stored answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """The row of an idempotency key. Without a status the first request is still under way."""
+    """The row of an idempotency key. Without a status the first request is still running."""
 
     request_digest: bytes
     status: int | None
@@ -20,10 +20,7 @@ class KeptAnswer:
 async def claim_idempotency_key(
     db: Database, *, organization_id: str, key: str, request_digest: bytes, now: datetime, stale_time: datetime
 ) -> bool:
-    """Take the key for this transaction. Waits while another one holds it; False when an answer is kept already.
-
-    A row older than `stale_time` counts as gone.
-    """
+    """Claim the key; wait while another transaction has it. False: there is a stored answer newer than `stale_time`."""
     taken = await db.fetch_value(
         """insert into idempotency_key as k (organization_id, key, request_digest, created_time)
            values ($1, $2, $3, $4)
@@ -42,12 +39,11 @@ async def claim_idempotency_key(
 
 
 async def update_lock_timeout(db: Database, *, seconds: float) -> None:  # any tenant: of this transaction only
-    """Wait for locks at most so long, until the end of the transaction."""
+    """Limit waits for locks until the end of the transaction."""
     await db.execute("select set_config('lock_timeout', ($1::float8 * 1000)::bigint || 'ms', true)", seconds)
 
 
 async def get_kept_answer(db: Database, *, organization_id: str, key: str) -> KeptAnswer | None:
-    """What the key holds, or None."""
     row = await db.fetch_row(
         """select request_digest, status, headers, body from idempotency_key
            where organization_id = $1 and key = $2""",
@@ -60,7 +56,7 @@ async def get_kept_answer(db: Database, *, organization_id: str, key: str) -> Ke
 async def update_kept_answer(
     db: Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
 ) -> None:
-    """Write the answer to the key that this transaction took."""
+    """Store the answer under the key that this transaction claimed."""
     await db.execute(
         """update idempotency_key set status = $3, headers = $4, body = $5
            where organization_id = $1 and key = $2""",
@@ -73,7 +69,7 @@ async def update_kept_answer(
 
 
 async def prune_idempotency_keys(db: Database, *, stale_time: datetime, limit: int) -> int:
-    """Delete rows older than `stale_time`, at most `limit`; how many there were."""
+    """Delete rows older than `stale_time`, at most `limit`; return the count."""
     return await db.execute(
         """delete from idempotency_key where (organization_id, key) in (
              select organization_id, key from idempotency_key where created_time <= $1

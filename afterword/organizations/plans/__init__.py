@@ -1,1 +1,1 @@
-"""Plans and credits: what an organization may send, as its operator has agreed with it."""
+"""Plans and credits: the contingent of an organization, agreed with the operator."""

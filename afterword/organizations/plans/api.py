@@ -1,4 +1,4 @@
-"""The HTTP door of plans: read by their organization, written by operators on the command line."""
+"""The HTTP routes of plans: organizations read them, operators write them on the command line."""
 
 from typing import Literal
 

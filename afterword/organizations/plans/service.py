@@ -1,4 +1,4 @@
-"""Plans: what an operator agrees with an organization, the credits that answers use, renewals and ends."""
+"""Plans: created by operators; credits, used by answers; renewals and ends."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -33,10 +33,7 @@ async def add_plan(
     features: Sequence[str] = (),
     end_time: datetime | None = None,
 ) -> Plan:
-    """Give an organization, or one application of it, a plan; raises Invalid.
-
-    From `start_time` on its answers are counted. Without a plan nothing is.
-    """
+    """Add a plan to an organization or application. From `start_time` on answers use credits. Raises Invalid."""
     wrong: list[FieldError] = []
     if not 1 <= len(title) <= TITLE_CHARACTERS_MAX:
         wrong.append(FieldError("too_long", f"A title has 1 to {TITLE_CHARACTERS_MAX} characters.", pointer="/title"))
@@ -76,9 +73,9 @@ async def add_plan(
 
 
 async def use_credit(db: Database, *, organization_id: str, application_id: str, now: datetime) -> None:
-    """One instance of the application has its first answer. Call it last: it holds the plan's row until the commit.
+    """Use one credit for the first answer of an instance. Call it last: it locks the plan's row until the commit.
 
-    Never refuses: an instance that is out may be answered, so the balance may go below zero.
+    Never refuses: an issued instance may be answered, so the balance may go below zero.
     """
     plan = await store.update_credits_used(db, organization_id=organization_id, application_id=application_id, now=now)
     if plan is None or plan.credits is None or plan.remaining_credits is None:
@@ -89,14 +86,14 @@ async def use_credit(db: Database, *, organization_id: str, application_id: str,
 
 
 async def has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """Whether what this application sends and starts will be paid; True without any plan."""
+    """True if the application has credits for new items and instances, or if there is no plan."""
     return await store.get_has_credits(db, organization_id=organization_id, application_id=application_id)
 
 
 async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
-    """Fill the plan up, now, and make it active again where it had ended; for operators. Raises NotFound, Invalid.
+    """Refill the plan, and make an ended one active again; for operators. Raises NotFound, Invalid.
 
-    A monthly plan keeps the day of its renewals. `end_time`: its new end; without, an end that is past is dropped.
+    A monthly plan keeps the day of its renewals. `end_time`: its new end; None drops an end in the past.
     """
     plan = await _claimed(db, plan_id)
     if end_time is not None and end_time <= max(now, plan.start_time):
@@ -107,7 +104,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
 
 
 async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
-    """Give a plan credits beside its own, which are used first and outlast renewals. Raises NotFound, Invalid."""
+    """Add extra credits, which are used first and survive renewals. Raises NotFound, Invalid."""
     plan = await _claimed(db, plan_id)
     total = plan.extra_credits + extra_credits
     wrong = _extra_errors(total)
@@ -117,16 +114,13 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
 
 
 async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
-    """End a plan. Raises NotFound.
-
-    It goes on meaning that the organization's answers are counted: without another plan nothing more is sent.
-    """
+    """End a plan. Raises NotFound. Answers are still counted: without another plan nothing more is sent."""
     plan = await _claimed(db, plan_id)
     return await _write(db, replace(plan, state="cancelled"), now=now)
 
 
 async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
-    """Renew the plans whose month is over, end those whose time is over; how many, at most `limit`."""
+    """Renew monthly plans that are due and end expired ones, at most `limit`; return the count."""
     due = await store.claim_due_plans(db, now=now, limit=limit)
     for plan in due:
         if plan.end_time is not None and plan.end_time <= now:

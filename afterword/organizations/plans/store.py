@@ -1,4 +1,4 @@
-"""SQL of plans and of the credits that they hold."""
+"""SQL of plans and their credits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Credits of an organization, or of one of its applications; null ones are unlimited."""
+    """Credits of an organization, or of one of its applications; None: unlimited."""
 
     organization_id: str
     plan_id: str
@@ -55,7 +55,7 @@ async def insert_plan(
     end_time: datetime | None,
     now: datetime,
 ) -> Plan:
-    """A new plan with all its credits. Raises Dangling when there is no such application."""
+    """Insert a plan with all its credits. Raises Dangling if there is no such application."""
     row = await db.fetch_row(
         f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
                              extra_credits, features, start_time, renew_time, end_time, created_time, updated_time)
@@ -79,12 +79,12 @@ async def insert_plan(
 
 
 async def count_plans(db: Database, *, organization_id: str) -> int:
-    """How many plans the organization has and had."""
+    """Count the plans of the organization, ended ones included."""
     return await db.fetch_value("select count(*) from plan where organization_id = $1", organization_id)
 
 
 async def list_plans(db: Database, *, organization_id: str, page: Page, among: Sequence[str] = ()) -> Rows[Plan]:
-    """The organization's plans; a caller confined to the applications `among` does not see those of others."""
+    """The organization's plans; for callers of the applications `among` only those, and those for all."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from plan
            where organization_id = $1
@@ -107,13 +107,13 @@ async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:
 
 
 async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
-    """The plan of this id, whosever it is, locked until we commit; None when there is none: for operators."""
+    """Lock the plan of this id, for operators."""
     row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
     return _plan(row) if row else None
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """Whether what this application sends will be paid; True without any plan."""
+    """True if the application has credits, or if there is no plan."""
     found = await db.fetch_value(
         "select has_credits from application_credit where organization_id = $1 and application_id = $2",
         organization_id,
@@ -123,10 +123,10 @@ async def get_has_credits(db: Database, *, organization_id: str, application_id:
 
 
 async def update_credits_used(db: Database, *, organization_id: str, application_id: str, now: datetime) -> Plan | None:
-    """Take one credit out of the plan that pays for the application; None where nothing is counted.
+    """Subtract one credit from the application's plan; None if nothing is counted.
 
-    Unlimited plans pay first and count nothing; then one with credits, the application's own before the
-    organization's, what ends sooner before what lasts. When all are empty, the first goes below zero.
+    Unlimited plans come first and count nothing; then plans with credits: the application's own before the
+    organization's, an earlier end before a later one. If all are empty, the first goes below zero.
     """
     row = await db.fetch_row(
         f"""update plan p
@@ -160,7 +160,7 @@ async def update_plan(
     end_time: datetime | None,
     now: datetime,
 ) -> Plan | None:
-    """Write what a renewal, a top-up or an end makes of a locked plan."""
+    """Update a locked plan after a renewal, a top-up or an end."""
     row = await db.fetch_row(
         f"""update plan set state = $3, remaining_credits = $4, extra_credits = $5, renew_time = $6, end_time = $7,
              version = version + 1, updated_time = greatest($8, updated_time)
@@ -178,7 +178,7 @@ async def update_plan(
 
 
 async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:
-    """Plans that end or renew by now, locked; those that another worker holds are left to it."""
+    """Lock the plans that end or renew by now, except those locked by another worker."""
     rows = await db.fetch(
         f"""select {_COLUMNS} from plan
            where renew_time <= $1 or (end_time <= $1 and state = 'active')

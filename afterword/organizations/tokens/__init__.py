@@ -1,1 +1,1 @@
-"""Tokens: what opens the API, for how long, for whom; and the short-lived ones that they are exchanged for."""
+"""API tokens, and the short-lived access tokens that they are exchanged for."""

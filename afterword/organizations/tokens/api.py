@@ -1,4 +1,4 @@
-"""The HTTP door of tokens: made and rotated with their secret shown once, listed without it, revoked."""
+"""The HTTP routes of tokens: created and rotated with their secret shown once, listed without it, revoked."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ routes = Routes(tag="Tokens")
 
 
 class TokenRequest(fields.Request):
-    """What to make. Without `kind`: of the user who asks, or of the organization where its own token asks."""
+    """A token to create. Without `kind`: of the same kind as the caller's."""
 
     title: fields.Text200
     scopes: Scopes
@@ -32,13 +32,13 @@ class TokenRequest(fields.Request):
 
 
 class RotationRequest(fields.Request):
-    """How many hours the old token lives on beside the new one."""
+    """The hours for which the old token stays valid beside the new one."""
 
     overlap_hours: Annotated[int, Meta(ge=0, le=service.OVERLAP_HOURS_MAX)] = 24
 
 
 class Token(fields.Resource):
-    """What opens the API. `token` is its text, in the answer that makes it and never again."""
+    """An API token. `token` is its text, in the answer that creates it and never again."""
 
     token_id: fields.Id
     organization_id: fields.Id

@@ -1,4 +1,4 @@
-"""Tokens: made, rotated, revoked, exchanged for access tokens; nobody hands out more than they hold."""
+"""Tokens: create, rotate, revoke, exchange for access tokens; never with more rights than the caller's."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -12,9 +12,9 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import access, checks
-from afterword.organizations.people import store as people_store
 from afterword.organizations.tokens import store
 from afterword.organizations.tokens.store import Credential, Token
+from afterword.organizations.users import store as users_store
 
 TITLE_CHARACTERS_MAX: Final = 200
 SCOPES_MAX: Final = 200
@@ -28,7 +28,7 @@ Expect = Callable[[int], None]  # is given the version of the row, raises Stale
 
 
 class TokenEnded(errors.Conflict):
-    """What has ended is not rotated; make a new one."""
+    """An ended token cannot be rotated."""
 
     code_default = "token_ended"
 
@@ -52,17 +52,16 @@ async def create_token(
     among: Sequence[str] = (),
     actor: Actor | None = None,
 ) -> tuple[Token, str]:
-    """Make a token; its text is in the answer and nowhere else.
+    """Create a token; return it with its text, which is not stored.
 
-    `maker_scopes`, `maker_role` and `among` (applications, empty: all) are those of whoever makes it: nobody hands out
-    more. Raises Invalid (`unknown_scope`, `unknown_id`, …).
+    `maker_scopes`, `maker_role` and `among` (applications, empty: all) are those of its creator, and limit its rights.
+    Raises Invalid (`unknown_scope`, `unknown_id`, …).
     """
     wrong = checks.length_errors("title", title, TITLE_CHARACTERS_MAX) + _scope_errors(scopes, maker_scopes)
     if (kind == "user") != (user_id is not None):
         wrong.append(FieldError("required", "A user's token has a user, an organization's has none.", pointer="/kind"))
     elif (
-        user_id is not None
-        and await people_store.get_user(db, organization_id=organization_id, user_id=user_id) is None
+        user_id is not None and await users_store.get_user(db, organization_id=organization_id, user_id=user_id) is None
     ):
         wrong.append(FieldError("unknown_id", "There is no such user.", pointer="/user_id"))
     if expires_time is not None and expires_time <= now:
@@ -107,10 +106,10 @@ async def make(
     test: bool,
     now: datetime,
 ) -> tuple[Token, str]:
-    """As create_token, for the caller: a token of its user or of the organization; None: of whichever it is itself.
+    """As create_token, with the rights of the caller. `kind` None: of the same kind as the caller's token.
 
-    Only owners and admins make an organization's, and a test token makes test tokens. It ends with the caller's at the
-    latest. Raises Forbidden, Invalid.
+    Only owners and admins create tokens of the organization; a test token creates test tokens. The new one ends no
+    later than the caller's. Raises Forbidden, Invalid.
     """
     _require_lasting(caller)
     kind = kind or ("user" if caller.user_id else "organization")
@@ -144,10 +143,10 @@ async def make(
 async def rotate(
     db: Database, *, caller: Caller, token_id: str, overlap_hours: int, now: datetime
 ) -> tuple[Token, str]:
-    """Put a new token in the place of one, which ends `overlap_hours` later; with its rights and its end.
+    """Replace a token by one with the same rights and end; the old one ends `overlap_hours` later.
 
-    The answer shows a secret, so it takes who may hold it: a user's token is rotated by that user alone, any other by
-    a caller that has all its scopes. Raises NotFound, Forbidden, TokenEnded.
+    The answer has the secret, so only its user rotates a user's token, and only a caller with all its scopes another
+    one. Raises NotFound, Forbidden, TokenEnded.
     """
     _require_lasting(caller)
     await _require_seen(db, caller, token_id)
@@ -179,21 +178,21 @@ async def rotate(
     await store.update_maker(
         db, organization_id=old.organization_id, made_by_token_id=token_id, successor_id=token.token_id
     )
-    told = [_event(token, "created", actor=Actor.of(caller), now=now)]
+    changes = [_event(token, "created", actor=Actor.of(caller), now=now)]
     if overlap_hours:
         retires_time = now + timedelta(hours=overlap_hours)
         await store.update_token_to_retire(
             db, organization_id=old.organization_id, token_id=token_id, retires_time=retires_time
         )
-        await events.record(db, events=told)
+        await events.record(db, events=changes)
     else:
-        await events.record(db, events=told)
+        await events.record(db, events=changes)
         await revoke_token(db, organization_id=old.organization_id, token_id=token_id, actor=Actor.of(caller), now=now)
     return token, secret.text
 
 
 async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, expect: Expect | None = None) -> None:
-    """End a token that the caller may see, an owner's only as an owner; what has ended stays so.
+    """Revoke a token that the caller may see; only an owner revokes an owner's. An ended one stays ended.
 
     Raises NotFound, Forbidden, and what `expect` raises.
     """
@@ -201,7 +200,7 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
     if expect is not None:
         expect(token.version)
     if caller.role != "owner" and token.user_id not in {None, caller.user_id}:
-        user = await people_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id or "")
+        user = await users_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id or "")
         if user is not None and user.role == "owner":
             raise errors.Forbidden("Only an owner ends the tokens of an owner.")
     await revoke_token(db, organization_id=caller.organization_id, token_id=token_id, actor=Actor.of(caller), now=now)
@@ -210,9 +209,9 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
 async def revoke_token(
     db: Database, *, organization_id: str, token_id: str, now: datetime, actor: Actor | None = None
 ) -> Token:
-    """End a token and all that was made with it; the token as it is then.
+    """Revoke a token and all tokens that were created with it; return the token.
 
-    Processes that saw it good stop within `access.CACHE_SECONDS_MAX`. Raises NotFound.
+    Processes with it in their cache stop within `access.CACHE_SECONDS_MAX`. Raises NotFound.
     """
     before = await store.get_token_locked(db, organization_id=organization_id, token_id=token_id)
     if before is None:
@@ -225,23 +224,23 @@ async def revoke_token(
 async def revoke_tokens_of_user(
     db: Database, *, organization_id: str, user_id: str, actor: Actor, now: datetime
 ) -> None:
-    """End all that open as this user."""
+    """Revoke all tokens of this user."""
     ended = await store.update_user_tokens_to_revoked(db, organization_id=organization_id, user_id=user_id, now=now)
     await events.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
 
 
 async def note_use(db: Database, *, used: Mapping[tuple[str, str], datetime]) -> None:
-    """Write when tokens (organization, token) were last used, at most once a minute each."""
+    """Store the times of last use of tokens (organization, token), at most once a minute each."""
     if used:
         await store.update_tokens_used(db, used=used, least_seconds=USED_SECONDS_MIN)
 
 
 async def exchange(db: Database, *, credential: Credential, scopes: Collection[str], now: datetime) -> str:
-    """An access token within the credential's scopes; it lives `ACCESS_SECONDS`, and no longer than its parent.
+    """Create an access token with `scopes`; it ends after `ACCESS_SECONDS`, and no later than its parent.
 
-    Raises TooMany when the parent has `ACCESS_TOKENS_MAX` living ones.
+    Raises TooMany if the parent has `ACCESS_TOKENS_MAX` valid ones.
     """
-    assert frozenset(scopes) <= credential.scopes, "the door has refused what is not held"  # noqa: S101
+    assert frozenset(scopes) <= credential.scopes, "the handler has refused other scopes"  # noqa: S101
     secret = access.mint()
     kept = await store.insert_access_token(
         db,
@@ -262,9 +261,9 @@ async def exchange(db: Database, *, credential: Credential, scopes: Collection[s
 
 
 async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int:
-    """Forget access tokens that ended an hour ago or longer, at most `limit`; how many there were.
+    """Remove access tokens that ended an hour ago or longer, at most `limit`; return the count.
 
-    For that hour who still sends one hears `token_expired`, and not that there never was one.
+    For that hour requests with one get `token_expired` instead of `invalid_token`.
     """
     return await store.prune_access_tokens(db, ended_time=now - timedelta(seconds=ACCESS_SECONDS), limit=limit)
 
@@ -292,7 +291,7 @@ async def _require_seen(db: Database, caller: Caller, token_id: str) -> Token:
 
 
 async def _require_may_hold(db: Database, caller: Caller, token: Token) -> None:
-    """Raise Forbidden for a token of somebody else, and for one with more scopes, applications or data."""
+    """Raise Forbidden for another user's token, and for one with more scopes, applications or data."""
     is_theirs = token.user_id == caller.user_id if token.user_id else caller.role in {token.maker_role, "owner"}
     is_within = caller.scopes.issuperset(token.scopes) and (token.test or not caller.test)
     if not is_theirs or not is_within or not await _is_reached(db, caller, token):
@@ -300,12 +299,12 @@ async def _require_may_hold(db: Database, caller: Caller, token: Token) -> None:
 
 
 async def _is_reached(db: Database, caller: Caller, token: Token) -> bool:
-    """Whether the caller has all applications that the token opens; a user's are those of the user too."""
+    """True if the caller has all applications of the token, which are also limited to those of its user."""
     if not caller.application_ids:
         return True
     opened = token.application_ids
     if token.user_id is not None:
-        user = await people_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id)
+        user = await users_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id)
         opened = access.both(opened, user.application_ids if user else ())
     return bool(opened) and set(opened) <= set(caller.application_ids)
 

@@ -1,4 +1,4 @@
-"""SQL of tokens, of the access tokens that they are exchanged for, and of what decides about a request."""
+"""SQL of tokens, of access tokens, and of the credential of a request."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Token:
 
     @property
     def hint(self) -> str:
-        """The beginning of its text, by which people know it again."""
+        """The beginning of its text, by which users recognise it."""
         return self.selector[:HINT_CHARACTERS]
 
     @property
@@ -48,7 +48,7 @@ class Token:
 
     @property
     def version(self) -> int:
-        """Grows with nothing, but differs with all that ever changes in a token."""
+        """Does not grow, but differs after each change of the token."""
         return zlib.crc32(f"{self.retires_time} {self.revoked_time} {self.last_used_time}".encode())
 
 
@@ -59,9 +59,9 @@ _COLUMNS: Final[LiteralString] = """organization_id, token_id, user_id, kind, ti
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """All that decides about a request: the token, its organization and, for a user's token, the user.
+    """The data that authorize a request: of the token, its organization and, for a user's token, the user.
 
-    With an `access_token_id` digest, scopes and end are the access token's, and all else is its parent's.
+    With an `access_token_id`, digest, scopes and end are the access token's, and all else is its parent's.
     """
 
     organization_id: str
@@ -103,7 +103,7 @@ async def insert_token(
     created_by: str | None,
     made_by_token_id: str | None,
 ) -> Token:
-    """Keep a token's digest; its text is not ours to keep."""
+    """Insert a token with its digest, without its text."""
     row = await db.fetch_row(
         f"""insert into token (organization_id, token_id, user_id, kind, title, scopes, application_ids, selector,
                               verifier_digest, maker_role, test, expires_time, created_time, created_by,
@@ -133,9 +133,9 @@ async def insert_token(
 async def get_token(
     db: Database, *, organization_id: str, token_id: str, among: Sequence[str] = (), user_id: str | None = None
 ) -> Token | None:
-    """The token, or None; also None where a caller confined to the applications `among` may not see it.
+    """The token, if a caller of the applications `among` (none: all) may see it.
 
-    Such a caller sees the tokens of its own `user_id`, and those that open no more than these applications.
+    Such a caller sees the tokens of its own `user_id`, and those of no other applications.
     """
     row = await db.fetch_row(
         f"""select {_COLUMNS} from token
@@ -176,7 +176,7 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
 
 
 async def get_token_locked(db: Database, *, organization_id: str, token_id: str) -> Token | None:
-    """The token, which nobody else ends before we commit, or None."""
+    """Lock the token."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from token where organization_id = $1 and token_id = $2 for no key update",
         organization_id,
@@ -186,7 +186,7 @@ async def get_token_locked(db: Database, *, organization_id: str, token_id: str)
 
 
 async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:
-    """Revoke the token and all that was made with it, and with that in turn; those that had not ended before."""
+    """Revoke the token and all tokens created with it, recursively; return those that were valid."""
     rows = await db.fetch(
         f"""with recursive family as (
              select $2::text collate "C" as token_id
@@ -204,7 +204,7 @@ async def update_family_to_revoked(db: Database, *, organization_id: str, token_
 
 
 async def update_maker(db: Database, *, organization_id: str, made_by_token_id: str, successor_id: str) -> None:
-    """What was made with a token is the successor's from now on."""
+    """Make `successor_id` the creator of all tokens that were created with a token."""
     await db.execute(
         "update token set made_by_token_id = $3 where organization_id = $1 and made_by_token_id = $2",
         organization_id,
@@ -216,7 +216,7 @@ async def update_maker(db: Database, *, organization_id: str, made_by_token_id: 
 async def update_user_tokens_to_revoked(
     db: Database, *, organization_id: str, user_id: str, now: datetime
 ) -> list[Token]:
-    """Revoke the living tokens of a user."""
+    """Revoke the valid tokens of a user."""
     rows = await db.fetch(
         f"""update token set revoked_time = $3
            where organization_id = $1 and user_id = $2 and revoked_time is null returning {_COLUMNS}""",
@@ -230,7 +230,7 @@ async def update_user_tokens_to_revoked(
 async def update_token_to_retire(
     db: Database, *, organization_id: str, token_id: str, retires_time: datetime
 ) -> Token | None:
-    """Let it end by then, unless it ends sooner."""
+    """Set its end, unless it ends sooner."""
     row = await db.fetch_row(
         f"""update token set retires_time = least(retires_time, $3)
            where organization_id = $1 and token_id = $2 returning {_COLUMNS}""",
@@ -244,7 +244,7 @@ async def update_token_to_retire(
 async def update_tokens_used(  # any tenant: the ticks of a process
     db: Database, *, used: Mapping[tuple[str, str], datetime], least_seconds: float
 ) -> int:
-    """Write when these tokens (organization, token) were used, but for those written less than `least_seconds` ago."""
+    """Store the times of use of tokens (organization, token), except those stored less than `least_seconds` ago."""
     return await db.execute(
         """with locked as (
              select t.organization_id, t.token_id, u.used_time
@@ -262,7 +262,7 @@ async def update_tokens_used(  # any tenant: the ticks of a process
 
 
 async def get_credential(db: Database, *, selector: str) -> Credential | None:  # any tenant: the token says which
-    """The token or access token with this selector, with what decides about its rights now."""
+    """The token or access token with this selector, with its current rights."""
     row = await db.fetch_row(
         """select t.organization_id, t.token_id, s.access_token_id, t.kind, s.verifier_digest, s.scopes,
                   t.application_ids, t.maker_role, t.test,
@@ -302,7 +302,7 @@ async def insert_access_token(
     now: datetime,
     alive_max: int,
 ) -> bool:
-    """Keep it, unless its parent has `alive_max` living ones."""
+    """Insert it, unless its parent has `alive_max` valid ones."""
     count = await db.execute(
         """insert into access_token (organization_id, access_token_id, token_id, selector, verifier_digest, scopes,
                                      expires_time, created_time)
@@ -324,7 +324,7 @@ async def insert_access_token(
 
 
 async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int) -> int:
-    """Delete those that had ended by then, at most `limit`; how many there were."""
+    """Delete access tokens that ended before `ended_time`, at most `limit`; return the count."""
     return await db.execute(
         """delete from access_token where (organization_id, access_token_id) in (
              select organization_id, access_token_id from access_token where expires_time <= $1
@@ -340,5 +340,5 @@ def _token(row: Row) -> Token:
 
 
 def _values(row: Row, *lists: str) -> dict[str, Any]:
-    """The row's columns; the lists among them as tuples."""
+    """The row's columns, with lists as tuples."""
     return {name: tuple(value) if name in lists else value for name, value in row.items()}

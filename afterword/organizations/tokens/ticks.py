@@ -1,4 +1,4 @@
-"""When tokens were used: noted in the memory of a web process, written by its own task, never by a request."""
+"""Times of use of tokens: collected in the memory of a web process, stored by its own task, never by a request."""
 
 from datetime import datetime
 from typing import Final
@@ -9,18 +9,18 @@ TOKENS_MAX: Final = 10_000  # noted between two writings; what is beyond is note
 
 
 class Ticks:
-    """The last use of each token since it was taken away for writing."""
+    """The last use of each token since the last write."""
 
     def __init__(self) -> None:
         self._used: dict[tuple[str, str], datetime] = {}
 
     def note(self, caller: Caller, *, now: datetime) -> None:
-        """This caller's token was used."""
+        """Record a use of the caller's token."""
         key = (caller.organization_id, caller.token_id)
         if key in self._used or len(self._used) < TOKENS_MAX:
             self._used[key] = now
 
     def take(self) -> dict[tuple[str, str], datetime]:
-        """What was noted, which is forgotten here."""
+        """Return the recorded uses and reset them."""
         used, self._used = self._used, {}
         return used

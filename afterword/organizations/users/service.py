@@ -1,4 +1,4 @@
-"""People: invited, changed and removed by those whose role allows it; everybody sees to their own profile."""
+"""Users: invited, changed and removed as the caller's role allows; everybody may change their own profile."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -13,19 +13,19 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
-from afterword.organizations.people import store
-from afterword.organizations.people.store import User
 from afterword.organizations.tokens import service as tokens
+from afterword.organizations.users import store
+from afterword.organizations.users.store import User
 
 NAME_CHARACTERS_MAX: Final = 100
 OWNER: Final = "owner"
 PROFILE: Final = ("first_name", "middle_name", "last_name", "display_name", "locale", "time_zone")
-STANDING: Final = frozenset({"role", "application_ids", "active"})  # what nobody changes of themselves
+RIGHTS: Final = frozenset({"role", "application_ids", "active"})  # nobody changes their own
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 class LastOwner(errors.Conflict):
-    """One active owner at least remains."""
+    """An organization keeps at least one active owner."""
 
     code_default = "last_owner"
 
@@ -46,9 +46,9 @@ async def create_user(
     among: Sequence[str] = (),
     created_by: str | None = None,
 ) -> User:
-    """Add a person. Raises Invalid, and Taken when the organization has one with this e-mail address.
+    """Create a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
 
-    `names`: first, middle and last; `among`: the applications to which whoever adds them is confined.
+    `names`: first, middle and last; `among`: the applications of the caller (none: all).
     """
     profile = {**(names or {}), "display_name": display_name, "locale": locale, "time_zone": time_zone}
     wrong = checks.email_errors(email) + _profile_errors(profile)
@@ -86,7 +86,7 @@ async def invite(
     active: bool,
     now: datetime,
 ) -> User:
-    """As create_user, within what the caller may give: no owner but by an owner, no application but the caller's.
+    """As create_user, within the caller's rights: only an owner invites owners, only to the caller's applications.
 
     Raises Forbidden, Invalid, Taken.
     """
@@ -121,10 +121,10 @@ async def update_user(
     now: datetime,
     expect: Expect | None = None,
 ) -> User:
-    """Change what a PATCH names; values that are there already are no change.
+    """Change the named columns; equal values are no change.
 
-    Everybody changes their own profile, nobody their own role, applications or activity. An owner is changed by an
-    owner alone. Raises NotFound, Forbidden, Invalid, LastOwner, and what `expect` raises.
+    Everybody may change their own profile, nobody their own role, applications or activity. Only an owner changes an
+    owner. Raises NotFound, Forbidden, Invalid, LastOwner, and what `expect` raises.
     """
     owners = await _owners(db, caller.organization_id, changes)
     before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
@@ -132,8 +132,7 @@ async def update_user(
         raise errors.NotFound("There is no such user.")
     if expect is not None:
         expect(before.version)
-    wanted = _normal(changes)
-    changed = {name: value for name, value in wanted.items() if value != _value(before, name)}
+    changed = {name: value for name, value in _normal(changes).items() if value != _value(before, name)}
     if not changed:
         return before
     _require_may_change(caller, before, changed)
@@ -164,7 +163,7 @@ async def update_user(
 async def remove_user(
     db: Database, *, caller: Caller, user_id: str, now: datetime, expect: Expect | None = None
 ) -> None:
-    """Let a user leave the organization; their tokens end at once. Raises NotFound, Forbidden, LastOwner."""
+    """Remove a user; their tokens are revoked at once. Raises NotFound, Forbidden, LastOwner."""
     owners = await store.claim_owners(db, organization_id=caller.organization_id)
     before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
     if before is None:
@@ -184,15 +183,15 @@ async def remove_user(
 
 
 async def _owners(db: Database, organization_id: str, changes: Mapping[str, Any]) -> set[str]:
-    """The owners, locked before the user is, where the change could take one away."""
-    if STANDING.isdisjoint(changes):
+    """Lock the owners, before the user, if the change could remove one."""
+    if RIGHTS.isdisjoint(changes):
         return set()
     return await store.claim_owners(db, organization_id=organization_id)
 
 
 def _require_may_change(caller: Caller, before: User, changed: Mapping[str, Any]) -> None:
     if before.user_id == caller.user_id:
-        if not STANDING.isdisjoint(changed):
+        if not RIGHTS.isdisjoint(changed):
             raise errors.Forbidden("Nobody changes their own role, applications or activity; ask another one.")
         return
     _require_may_touch(caller, before)
@@ -213,7 +212,7 @@ def _require_owner(caller: Caller) -> None:
 
 
 def _require_reach(caller: Caller, application_ids: Sequence[str]) -> None:
-    """Who is confined to applications cannot give the whole organization, which an empty list means."""
+    """Raise Forbidden if a caller of some applications gives all of them, which an empty list means."""
     if caller.application_ids and not application_ids:
         raise errors.Forbidden("You can give your own applications, not the whole organization.")
 
@@ -235,7 +234,6 @@ def _profile_errors(profile: Mapping[str, Any]) -> list[FieldError]:
 
 
 def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as they are stored."""
     normal = dict(changes)
     if normal.get("locale") is not None:
         normal["locale"] = locales.normalise(normal["locale"])

@@ -1,4 +1,4 @@
-"""The HTTP door of people. `me` in place of an id is the token's own user."""
+"""The HTTP routes of users. `me` instead of an id is the token's own user."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.organizations.people import service, store
+from afterword.organizations.users import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 from afterword.web.members import listing_of
@@ -21,7 +21,7 @@ routes = Routes(tag="Users")
 
 
 class UserRequest(fields.Request):
-    """Whom to invite, and as what."""
+    """A user to invite."""
 
     email: fields.Text320
     role: Role
@@ -36,7 +36,7 @@ class UserRequest(fields.Request):
 
 
 class UserUpdate(fields.Request):
-    """What of a user may change."""
+    """Changes of a user."""
 
     first_name: fields.Text100 | UnsetType | None = UNSET
     middle_name: fields.Text100 | UnsetType | None = UNSET
@@ -50,7 +50,7 @@ class UserUpdate(fields.Request):
 
 
 class User(fields.Resource):
-    """A person of the organization. Without `application_ids` the whole of it is theirs."""
+    """A user of the organization. Without `application_ids`: of all its applications."""
 
     user_id: fields.Id
     organization_id: fields.Id
@@ -166,7 +166,7 @@ def _is_own(caller: Caller, user_id: str) -> bool:
 
 
 def _user_id(call: Call[Any]) -> str:
-    """The id of the path; of `me` the token's user, whom an organization's token has not. Raises NotFound."""
+    """The id in the path, or the token's user for `me`. Raises NotFound."""
     given = call.ids["user_id"]
     user_id = call.caller.user_id if given == ME else given
     if user_id is None:

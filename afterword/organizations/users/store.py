@@ -1,4 +1,4 @@
-"""SQL of the people of an organization. Who has left is as if absent."""
+"""SQL of users. A removed user is invisible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,6 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person of the organization."""
-
     organization_id: str
     user_id: str
     email: str
@@ -53,7 +51,7 @@ async def insert_user(
     now: datetime,
     created_by: str | None,
 ) -> User:
-    """Raises Taken when the organization has a user with this e-mail address. `profile`: columns that may be null."""
+    """Raises Taken if the organization has a user with this e-mail address. `profile`: nullable columns."""
     row = await db.fetch_row(
         f"""insert into organization_user (organization_id, user_id, email, role, application_ids, active, first_name,
              middle_name, last_name, display_name, locale, time_zone, invited_time, created_time, updated_time,
@@ -78,7 +76,6 @@ async def insert_user(
 
 
 async def get_user(db: Database, *, organization_id: str, user_id: str) -> User | None:
-    """The user, or None."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null""",
@@ -89,7 +86,7 @@ async def get_user(db: Database, *, organization_id: str, user_id: str) -> User 
 
 
 async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
-    """The user with this address, in whatever case, or None."""
+    """The user with this address; case is ignored."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
@@ -100,7 +97,7 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
 
 
 async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -> User | None:
-    """As get_user, and nobody else changes them before we commit."""
+    """As get_user, and lock the row."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null for no key update""",
@@ -111,7 +108,6 @@ async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -
 
 
 async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[User]:
-    """A page of the people."""
     rows = await db.fetch_list(
         f"select {_COLUMNS} from organization_user where organization_id = $1 and removed_time is null",
         organization_id,
@@ -121,7 +117,7 @@ async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[
 
 
 async def claim_owners(db: Database, *, organization_id: str) -> set[str]:
-    """The active owners, locked in one order: of two who go at the same time the second sees that the first has."""
+    """Lock the active owners in one order, so that two removals at the same time see each other."""
     rows = await db.fetch(
         """select user_id from organization_user
            where organization_id = $1 and role = 'owner' and active and removed_time is null
@@ -140,7 +136,7 @@ async def update_user(
     now: datetime,
     updated_by: str | None,
 ) -> User | None:
-    """Write these columns and no others; None when there is no such user."""
+    """Update these columns; None if there is no such user."""
     row = await db.fetch_row(
         f"""update organization_user u
            set (first_name, middle_name, last_name, display_name, locale, time_zone, role, application_ids, active)
@@ -162,7 +158,7 @@ async def update_user(
 async def delete_user(
     db: Database, *, organization_id: str, user_id: str, now: datetime, updated_by: str | None
 ) -> User | None:
-    """Let the user leave; the row stays, unseen, for what names them. None when there is no such user."""
+    """Mark the user as removed; rows that name the user keep their reference. None if there is no such user."""
     row = await db.fetch_row(
         f"""update organization_user
            set removed_time = $3, active = false, version = version + 1, updated_time = greatest($3, updated_time),

@@ -1,1 +1,0 @@
-"""People of an organization: whom it invited, in which role, for which applications."""

@@ -1,0 +1,1 @@
+"""Users of an organization: their profiles, roles and applications."""
