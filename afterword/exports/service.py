@@ -265,7 +265,7 @@ def pack(work: Work, responses: Sequence[Response], *, is_first: bool = False) -
 
 
 def pack_rest(work: Work) -> Iterator[Piece]:
-    """What comes out when all rows are in."""
+    """The last bytes, after all rows."""
     for chunk in work.writer.end():
         yield _piece(work, chunk, row_count=0)
 

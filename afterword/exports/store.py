@@ -72,7 +72,7 @@ async def list_exports(
 
 
 async def count_open_exports(db: Database, *, organization_id: str) -> int:
-    """How many are queued or running."""
+    """Count the queued and running exports."""
     count: int = await db.fetch_value(
         "select count(*) from export where organization_id = $1 and state in ('queued', 'running')", organization_id
     )

@@ -57,7 +57,7 @@ class Writer(Protocol):
     is_resumable: bool
 
     def begin(self) -> bytes:
-        """What the file starts with."""
+        """The first bytes of the file."""
         ...
 
     def write(self, responses: Sequence[Response]) -> bytes:
@@ -65,7 +65,7 @@ class Writer(Protocol):
         ...
 
     def end(self) -> Iterator[bytes]:
-        """What is still to come, in chunks."""
+        """The rest of the file, in chunks."""
         ...
 
     def close(self) -> None:

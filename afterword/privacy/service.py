@@ -230,7 +230,7 @@ def _behind(step: str) -> str | None:
 
 
 async def _wait_for_imports(db: Database, work: Work) -> Turn:
-    """What came in a file before becomes items first, or they would come afterwards."""
+    """Wait until the rows of earlier imports are items, so that these are erased too."""
     return Turn(waits=await subjects_store.get_has_open_import(db, **work.key))
 
 

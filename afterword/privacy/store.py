@@ -54,7 +54,7 @@ async def get_erasure(db: Database, *, organization_id: str, erasure_id: str) ->
 
 
 async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
-    """How many erasures are not done."""
+    """Count the unfinished erasures."""
     count: int = await db.fetch_value("select count(*) from erasure where state = 'running'")
     return count
 
@@ -111,7 +111,7 @@ async def settle_step(
     counts: Mapping[str, int],
     due_time: datetime,
 ) -> None:
-    """Where the work stands now, and when to go on with it."""
+    """Store the progress of the work, and the time of its next turn."""
     await db.execute(
         """update erasure set step = $3, mark = $4, counts = $5, due_time = $6, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",

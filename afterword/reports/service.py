@@ -96,7 +96,7 @@ async def run(db: Database, *, caller: Caller, report: CustomReport, now: dateti
 
 
 def ask_of(spec: Mapping[str, Any]) -> ReportQuery:
-    """What a spec asks for."""
+    """The query of a spec."""
     known = {each.name: spec[each.name] for each in fields(ReportQuery) if spec.get(each.name) is not None}
     for name in ("from_time", "to_time"):
         if isinstance(known.get(name), str):

@@ -78,7 +78,7 @@ async def list_custom_reports(
 
 
 async def count_reports(db: Database, *, organization_id: str) -> int:
-    """How many reports there are."""
+    """Count the reports."""
     return await db.fetch_value("select count(*) from custom_report where organization_id = $1", organization_id)
 
 

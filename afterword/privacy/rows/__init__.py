@@ -1,1 +1,1 @@
-"""What is known of a person in the tables of all slices, and taking it out of them."""
+"""Personal data in the tables of all packages, and their erasure."""

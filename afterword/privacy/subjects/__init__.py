@@ -1,1 +1,1 @@
-"""Whose is what: the items, instances and suppressions that were a person's."""
+"""The items, instances and suppressions of a person."""

@@ -16,7 +16,7 @@ OPEN_ITEMS_MAX: Final = 100
 
 
 async def person_of(db: Database, *, organization_id: str, erasure_id: str, responder_id: str) -> Person:
-    """What there is to recognise the person by."""
+    """The keys and addresses that identify the person."""
     return await store.get_person(db, organization_id=organization_id, erasure_id=erasure_id, responder_id=responder_id)
 
 

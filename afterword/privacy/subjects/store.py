@@ -23,7 +23,7 @@ class Person:
 
 
 async def get_person(db: Database, *, organization_id: str, erasure_id: str, responder_id: str) -> Person:
-    """What there is to recognise the person by, as long as it is there."""
+    """The keys and addresses that identify the person, while they exist."""
     row = await db.fetch_row(
         """with key as (
              select address_key, identifier from responder_address where organization_id = $1 and responder_id = $3
@@ -68,7 +68,7 @@ async def list_subjects(
 
 # finding ---------------------------------------------------------------------------------------------------------
 async def get_has_open_import(db: Database, *, organization_id: str, erasure_id: str) -> bool:
-    """Whether rows of a file that came before the erasure may still become items."""
+    """True if an import older than the erasure may still create items."""
     found: bool = await db.fetch_value(
         """select exists (
              select from queue_import i join erasure e on e.organization_id = i.organization_id and e.erasure_id = $2

@@ -60,7 +60,7 @@ class CountQuery:
 
     @property
     def edges(self) -> tuple[datetime, ...]:
-        """Where each bucket begins."""
+        """The start of each bucket."""
         return periods.edges(self.period, self.buckets)
 
     @property

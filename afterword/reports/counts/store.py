@@ -374,7 +374,7 @@ async def list_pairs(
 async def count_pair_people(
     db: Database, *, organization_id: str, scope: Scope, outcome_question_id: str, question_ids: Sequence[str]
 ) -> dict[str, int]:
-    """How many people answered both the outcome and each of these questions."""
+    """Count the people who answered both the outcome and each of these questions."""
     rows = await db.fetch(
         f"""select a.question_id, count(distinct i.responder_id) as people
            from {_RESPONSES}
@@ -394,7 +394,7 @@ async def count_pair_people(
 
 
 async def count_responses(db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int) -> int:
-    """How many responses (or cases) a count would read; counting stops at `limit`."""
+    """Count the responses (or cases) that a query would read; counting stops at `limit`."""
     return await db.fetch_value(
         f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
         *_responses(organization_id, scope, is_of_cases=is_of_cases),

@@ -86,7 +86,7 @@ class _Run:
         return periods.previous(self.period, self.ask.compare)
 
     def asked(self, period: Period, **more: Any) -> CountQuery:
-        """What is to be counted, in this period."""
+        """The query of a report for this period."""
         bucket = self.ask.bucket if "bucket" in self.ask.group_by else None
         given: dict[str, Any] = {
             "organization_id": self.organization_id,

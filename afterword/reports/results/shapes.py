@@ -104,7 +104,7 @@ def distribution(
 
 
 def answers(number: int, people: Tally, *, minimum_base: int) -> Figure:
-    """How many answers there are."""
+    """The count of answers."""
     measure = Measure(metric="answers", unit="count", n=number, value=float(number))
     return Figure(measure, suppressed=core_reports.is_small(measure, people, minimum_base))
 

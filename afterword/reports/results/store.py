@@ -8,7 +8,7 @@ from afterword.db import Database
 
 @dataclass(frozen=True, slots=True)
 class ResponseBase:
-    """What of the organization every report needs."""
+    """The settings of the organization that every report needs."""
 
     minimum_base: int
     time_zone: str

@@ -53,7 +53,7 @@ async def read(
     cells_max: int,
     people_max: int = 0,
 ) -> Kept | None:
-    """What is kept of these whole days of the organization's zone; None while the reader is too far behind.
+    """The kept counts of these whole days of the organization's zone; None while the reader is too far behind.
 
     As many cells as `cells_max` are not all of them.
     """
