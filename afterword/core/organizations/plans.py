@@ -27,8 +27,8 @@ def renewed_credits(remaining: int, *, credits: int) -> int:  # noqa: A002  the 
     return credits + min(remaining, 0)
 
 
-def news_of_use(left: int, *, credits: int) -> News | None:  # noqa: A002  the field's own name
-    """What one use has brought about that left `left` credits, extra ones included: told once each, on the way down."""
+def event_of_use(left: int, *, credits: int) -> News | None:  # noqa: A002  the field's own name
+    """The event of a use that left `left` credits, extra ones included; each is recorded once as credits run down."""
     if left == 0:
         return "credits_exhausted"
     return "low_credits" if left == credits // LOW_SHARE else None

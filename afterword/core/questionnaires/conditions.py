@@ -201,8 +201,8 @@ def _is_missing(actual: object) -> bool:
 def _equal(actual: object, value: object) -> bool:
     """By the type of what was given: a number with a number, text without case, an array as a set."""
     if is_array(actual):
-        wanted = value if is_array(value) else [value]
-        return set(map(_comparable, actual)) == set(map(_comparable, wanted))
+        expected = value if is_array(value) else [value]
+        return set(map(_comparable, actual)) == set(map(_comparable, expected))
     if isinstance(actual, bool):
         return _boolean(value) is actual
     if isinstance(actual, str):
@@ -231,12 +231,12 @@ def _ordered(actual: object, value: object) -> tuple[Decimal, Decimal] | None:
         number = _number(value)
         return None if number is None else (Decimal(str(actual)), number)
     if isinstance(actual, date):
-        wanted = _date(value)
-        if wanted is None:
+        expected = _date(value)
+        if expected is None:
             return None
-        if isinstance(actual, datetime) and isinstance(wanted, datetime):
-            return _moment(actual), _moment(wanted)
-        return Decimal(actual.toordinal()), Decimal(wanted.toordinal())
+        if isinstance(actual, datetime) and isinstance(expected, datetime):
+            return _moment(actual), _moment(expected)
+        return Decimal(actual.toordinal()), Decimal(expected.toordinal())
     return None
 
 

@@ -464,17 +464,17 @@ def _document(leaf: conditions.LeafResult) -> dict[str, object]:
 
 
 def _unmet(
-    node: conditions.Node | None, known: conditions.Facts, *, wanted: bool = True
+    node: conditions.Node | None, known: conditions.Facts, *, expected: bool = True
 ) -> conditions.LeafResult | None:
-    """The first leaf because of which the condition is not `wanted`; None when it is, or when it has no leaf."""
-    if conditions.matches(node, known) is wanted:
+    """The first leaf because of which the condition is not `expected`; None when it is, or when it has no leaf."""
+    if conditions.matches(node, known) is expected:
         return None
     match node:
         case conditions.All(nodes) | conditions.AnyOf(nodes):
-            found = (_unmet(child, known, wanted=wanted) for child in nodes)
+            found = (_unmet(child, known, expected=expected) for child in nodes)
             return next((leaf for leaf in found if leaf is not None), None)
         case conditions.Not(child):
-            return _unmet(child, known, wanted=not wanted)
+            return _unmet(child, known, expected=not expected)
         case conditions.Leaf():
             return conditions.evaluate(node, known)
         case None:

@@ -47,15 +47,15 @@ def match(tag: str | None, locales: Sequence[str], default: str) -> str:
     if tag is None:
         return default
     try:
-        wanted = normalise(tag)
+        tag_text = normalise(tag)
     except InvalidLocale:
         return default
-    parts = wanted.split("-")
+    parts = tag_text.split("-")
     for length in range(len(parts), 0, -1):
         shortened = "-".join(parts[:length])
         if shortened in locales:
             return shortened
-    language = _language(wanted)
+    language = _language(tag_text)
     return next((locale for locale in locales if _language(locale) == language), default)
 
 

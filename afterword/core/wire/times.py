@@ -79,8 +79,8 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
 
 def format_time(instant: Instant, *, zone: tzinfo | None = None, offset_minutes: int | None = None) -> str:
     """ISO 8601 with whole seconds and a numeric offset, never `Z`; in `zone`, else at the offset, else in UTC."""
-    wanted = (UTC if zone is None else zone) if offset_minutes is None else _fixed(offset_minutes)
-    return _text_of(instant, wanted) if type(instant) is int else _text_in(datetime_of(instant), wanted)
+    target = (UTC if zone is None else zone) if offset_minutes is None else _fixed(offset_minutes)
+    return _text_of(instant, target) if type(instant) is int else _text_in(datetime_of(instant), target)
 
 
 def datetime_of(instant: Instant) -> datetime:

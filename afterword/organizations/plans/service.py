@@ -80,7 +80,7 @@ async def use_credit(db: Database, *, organization_id: str, application_id: str,
     plan = await store.update_credits_used(db, organization_id=organization_id, application_id=application_id, now=now)
     if plan is None or plan.credits is None or plan.remaining_credits is None:
         return
-    news = core_plans.news_of_use(plan.remaining_credits + plan.extra_credits, credits=plan.credits)
+    news = core_plans.event_of_use(plan.remaining_credits + plan.extra_credits, credits=plan.credits)
     if news is not None:
         await events.record(db, events=[_event(plan, news, now=now)])
 

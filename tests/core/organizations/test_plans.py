@@ -53,11 +53,11 @@ def test_what_was_used_beyond_is_taken_off(remaining: int, expected: int) -> Non
     ],
 )  # fmt: skip
 def test_news_of_use(left: int, credits: int, expected: str | None) -> None:  # noqa: A002
-    assert expected == plans.news_of_use(left, credits=credits)
+    assert expected == plans.event_of_use(left, credits=credits)
 
 
 @given(credits=st.integers(1, 500), extra=st.integers(0, 100))
 def test_each_is_told_once_on_the_way_down(credits: int, extra: int) -> None:  # noqa: A002
-    told = [plans.news_of_use(left, credits=credits) for left in range(credits + extra - 1, -20, -1)]
+    told = [plans.event_of_use(left, credits=credits) for left in range(credits + extra - 1, -20, -1)]
     assert 1 == told.count("credits_exhausted")
     assert (1 if credits >= plans.LOW_SHARE else 0) == told.count("low_credits")
