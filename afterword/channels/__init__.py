@@ -1,1 +1,1 @@
-"""How a message leaves the building."""
+"""Channels: they send a message by e-mail, SMS or webhook."""

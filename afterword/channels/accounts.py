@@ -36,7 +36,7 @@ _OPEN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What channels are made on: guarded calls, slots, where receipts go that come back over a session."""
+    """Dependencies of channels: guarded calls, slots, the consumer of receipts that a session returns."""
 
     caller: Caller
     slots: int
@@ -82,7 +82,7 @@ def make(kind: Kind, settings: Settings, ground: Context) -> Channel:
 def parse_callback(
     kind: str, settings: Settings, *, headers: Mapping[str, str], query: str, body: bytes, url: str
 ) -> list[Report]:
-    """What a provider's callback says, by the account that it was made for. Names of headers in lower case.
+    """Read a provider's callback by the kind of its account. Header names in lower case.
 
     `url` is the address that was called, with its query. Raises `reports.Unsigned` and `reports.Unreadable`.
     """

@@ -1,4 +1,4 @@
-"""What a channel is: it takes one message, tells what became of it, and says before the point of no return."""
+"""The interface of channels: send one message, return its outcome, and announce the point of no return."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -95,12 +95,12 @@ class Channel(Protocol):
 
     @property
     def channel_id(self) -> int:
-        """Which channel this is, by its number on the wire."""
+        """The channel's number in the API."""
         ...
 
     @property
     def resend_after_seconds(self) -> int | None:
-        """How long after an unknown outcome it may go again; null: never, the item becomes uncertain."""
+        """Seconds until a retry after an unknown outcome; None: never, the item becomes uncertain."""
         ...
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:

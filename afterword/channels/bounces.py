@@ -55,7 +55,7 @@ _HOSTS: Final = re.compile(r"mailer-?daemon|postmaster|mail ?delivery|microsofte
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a mail says: `reports`; or none, and `why` in a sentence."""
+    """Result of reading a mail: `reports`, or `why` there are none."""
 
     reports: Sequence[Report]
     why: str = ""
@@ -216,7 +216,7 @@ def _cut_parts(mail: Message) -> None:
 
 
 def _said(mail: Message, recipient: str, words: str, found: _Quoted) -> Report:
-    """What stands behind the address in the words of the host."""
+    """The host's text after the address."""
     place = max(words.find(recipient), 0)
     near = words[place : place + NEAR_CHARACTERS]
     near = _PROOF.split(near)[0].split("--- Below this line")[0].split("------ This is a copy")[0]

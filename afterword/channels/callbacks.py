@@ -52,7 +52,7 @@ _SIGNED: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a callback says; `confirm_url` is what a subscription wants to be opened, by the operator."""
+    """Result of reading a callback; the operator opens `confirm_url` to confirm a subscription."""
 
     reports: Sequence[Report] = ()
     confirm_url: str | None = None
@@ -94,7 +94,7 @@ def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: dat
 
 
 def is_key(key: str) -> bool:
-    """Whether this can be a key: `whsec_` and the base64 of 24 bytes or more."""
+    """True for `whsec_` and the base64 of 24 bytes or more."""
     try:
         return len(_bytes_of(key)) >= SECRET_BYTES_MIN
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the answer to an HTTP call means for an item, for gateways of SMS and for the webhook channel.
+"""Maps the response of an HTTP call to an outcome, for SMS gateways and the webhook channel.
 
 `begin()` is awaited when the connection stands, before the first byte: until then nothing left and no attempt counts;
 after it only an answer that refuses says that nothing was taken.
@@ -21,7 +21,7 @@ SECONDS_MAX: Final = 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How the other side is to be judged.
+    """Rules for judging the other side's responses.
 
     `is_ours`: its address is a setting of the account, so that a wrong one is a fault of the account and no item fails;
     else an author typed it, and whatever is wrong with it counts for the item alone: all receivers of an organization
@@ -58,7 +58,7 @@ async def call(
 
 
 def outcome_of(answer: Answer, terms: Terms) -> Outcome:
-    """What the status alone says. 2xx sent; 429, 503 slower; 401, 403 and a redirect our fault; other 4xx refused.
+    """Outcome by status: 2xx sent; 429, 503 throttled; 401, 403 and redirects our fault; other 4xx refused.
 
     Of an address that an author typed, what would be our fault is worth a retry: there is time to put it right.
     """

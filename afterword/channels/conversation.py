@@ -27,7 +27,7 @@ _CLOSING = 421
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one step may take, in seconds: a command, the body, the answer to the dot (RFC 5321 4.5.3.2: 10 min)."""
+    """Timeouts in seconds: a command, the body, the reply to the final dot (RFC 5321 4.5.3.2: 10 min)."""
 
     step: float = 60.0
     body: float = 180.0
@@ -36,14 +36,14 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Who it is from and who it is for; both as the wire carries them."""
+    """Sender and recipient, as transmitted."""
 
     sender: str
     recipient: str
 
     @property
     def needs_utf8(self) -> bool:
-        """Whether only SMTPUTF8 (RFC 6531) can carry these addresses."""
+        """True if these addresses require SMTPUTF8 (RFC 6531)."""
         return not (self.sender.isascii() and self.recipient.isascii())
 
 
@@ -63,7 +63,7 @@ class Conversation:
 
     @property
     def is_open(self) -> bool:
-        """Whether another mail may be tried on it."""
+        """True while another mail may be sent on it."""
         return self._client.is_connected
 
     @property

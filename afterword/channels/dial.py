@@ -24,7 +24,7 @@ class NotOpenError(Exception):
 
 
 class _UntrustedError(Exception):
-    """What the relay's address demands cannot be had: TLS, or a login that the server understands."""
+    """The server lacks what the relay's address requires: TLS, or a supported login."""
 
 
 async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Patience) -> Conversation:
@@ -76,7 +76,7 @@ async def trust_of(relay: Relay) -> ssl.SSLContext:
 
 
 async def name_of(relay: Relay) -> str:
-    """What EHLO calls us. Looked up once: the resolver may be slow."""
+    """Our name in EHLO; cached, since the resolver may be slow."""
     if relay.name is not None:
         return relay.name
     name = await asyncio.to_thread(socket.getfqdn)

@@ -36,7 +36,7 @@ BeforeSending = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: names of headers in lower case, the body cut at 64 KB and never unpacked."""
+    """A response: header names in lower case, the body truncated at 64 KB and never decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -79,7 +79,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What is to be said, and where."""
+    """A request and its target."""
 
     method: str
     place: _Place
@@ -89,7 +89,7 @@ class _Call:
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a call has come, and how long it may take from there.
+    """Progress of a call, and its remaining time.
 
     A process that stood still comes to its timers before it reads: what arrived meanwhile counts, so after its time a
     call has a last look. Without it every call under way would be of unknown outcome.
@@ -239,7 +239,7 @@ def check_url(url: str, allowed: Sequence[Network]) -> str | None:
 
 
 def host_of(url: str) -> str | None:
-    """Whom an address calls, with its port where it names one; null where it cannot be called."""
+    """Host of a URL, with the port if given; None for a URL that cannot be called."""
     place = _place_of(url)
     return None if place is None else place.url.netloc.decode("ascii")
 
@@ -286,7 +286,7 @@ def _look_up(host: str, port: int) -> list[Any]:
 
 
 def _check_headers(method: str, headers: Mapping[str, str]) -> None:
-    """What the protocol would refuse only after it began, and then as if something had left."""
+    """Refuse headers that the protocol would refuse only after the call began, as if it had been sent."""
     for text in (method, *headers):
         if not text or not text.isascii() or not all(c.isalnum() or c in "-_" for c in text):
             raise NotSent("The request has a header that cannot be sent.")

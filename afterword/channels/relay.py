@@ -13,7 +13,7 @@ _OPTIONS: Final = ("starttls", "ca", "name")
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """Where to connect and how. `implicit_tls`: from the first byte; otherwise `starttls` rules."""
+    """Address of a relay. `implicit_tls`: from the first byte; otherwise `starttls` decides."""
 
     host: str
     port: int
@@ -31,7 +31,7 @@ class Relay:
 
     @property
     def is_local(self) -> bool:
-        """Whether the way there never leaves this machine."""
+        """True for a connection that never leaves this machine."""
         return self.host in {"localhost", "127.0.0.1", "::1"}
 
     @property

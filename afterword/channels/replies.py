@@ -1,4 +1,4 @@
-"""What an SMTP reply means for the item: the table of sending, as one pure function.
+"""Maps an SMTP reply to the item's outcome, as one pure function.
 
 Reply codes: RFC 5321 4.2; enhanced codes: RFC 3463 and the IANA registry.
 """
@@ -38,7 +38,7 @@ _REFERENCE = re.compile(
 
 
 class Phase(IntEnum):
-    """How far a conversation has come, in its order."""
+    """Phases of a conversation, in order."""
 
     CONNECT = 1  # TCP, TLS, greeting, EHLO
     AUTH = 2
@@ -66,7 +66,7 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
 
 
 def _cause(phase: Phase, code: int, text: str) -> Cause:
-    """Whose matter an unwelcome reply is."""
+    """Cause of a negative reply."""
     kind = kind_of(code)
     if kind in {"later", "never"} and is_throttle(code, text):
         return "throttle"
@@ -90,7 +90,7 @@ def broken(phase: Phase, why: str) -> Outcome:
 
 
 def is_throttle(code: int, text: str) -> bool:
-    """Whether the server asks to go slower, whatever it was doing."""
+    """True if the server asks for a lower rate."""
     if code in _THROTTLE_CODES or enhanced_of(text) == "4.5.3":
         return True
     return bool(_THROTTLE_WORDS.search(_REPUTATION_WORDS.sub("", text)))
@@ -109,7 +109,7 @@ def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> st
 
 
 def may_try_other_login(code: int) -> bool:
-    """Whether a refused login speaks of its mechanism rather than of the password."""
+    """True if a refused login concerns its mechanism rather than the password."""
     return code in _TRY_OTHER_LOGIN
 
 
@@ -121,7 +121,7 @@ def worded(code: int, text: str, recipient: str = "") -> str:
 
 
 def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:
-    """What the first digit of a reply says (RFC 5321 4.2.1)."""
+    """Meaning of a reply's first digit (RFC 5321 4.2.1)."""
     match code // 100:
         case 2:
             return "done"

@@ -1,4 +1,4 @@
-"""What a provider or a mail host says about a message after it left: one shape for callbacks, receipts and bounces.
+"""Reports of providers and mail hosts about sent messages: one type for callbacks, receipts and bounces.
 
 The adapters beside this file read their senders' formats into `Report`; what one does is decided in `queue.reports`.
 """

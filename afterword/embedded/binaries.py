@@ -1,4 +1,4 @@
-"""Which PostgreSQL programs there are, which of them fit the data, and the copy in the data folder."""
+"""Finds PostgreSQL programs that fit the data, and copies them to the data folder."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""What can go wrong with a PostgreSQL of our own, in sentences that say what to do."""
+"""Errors of an embedded PostgreSQL, each with its remedy."""
 
 import errno
 import os

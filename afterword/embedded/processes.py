@@ -1,4 +1,4 @@
-"""Processes of PostgreSQL: whom they run as, which of them work in a cluster, and how they end."""
+"""Processes of PostgreSQL: their user, the ones of a cluster, and how they end."""
 
 import os
 import pwd
@@ -23,7 +23,7 @@ USERS = ("postgres", "nobody")  # whom PostgreSQL runs as when we are root; init
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Whom PostgreSQL runs as: ourselves, or somebody without rights when we are root, whom it refuses."""
+    """The user of PostgreSQL: our own, or an unprivileged one for root, which PostgreSQL refuses."""
 
     uid: int
     gid: int
@@ -141,7 +141,7 @@ def _number(lines: list[str]) -> int | None:
 
 
 def _works_in(process: int, cluster: Path) -> bool:
-    """Whether this is a PostgreSQL in `cluster`, told by its name and working folder and not by its number."""
+    """True for a PostgreSQL in `cluster`, judged by its name and working folder, not by its number."""
     if not Path("/proc/self").exists():
         command = ["/bin/ps", "-o", "command=", "-p", str(process)]
         return str(cluster) in subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603

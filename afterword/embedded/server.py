@@ -74,7 +74,6 @@ class Server:
         return self.home / "cluster"
 
     def is_running(self) -> bool:
-        """Whether the server process is alive."""
         return self.process is not None and self.process.poll() is None
 
     async def ended(self) -> None:
@@ -199,7 +198,7 @@ async def start(
 
 
 def is_made(data_folder: Path) -> bool:
-    """Whether a cluster lies in this data folder."""
+    """True if there is a cluster in this data folder."""
     return (data_folder / "postgresql" / "cluster").exists()
 
 

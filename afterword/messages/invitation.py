@@ -78,7 +78,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What a mail says, before it is HTML or text. `after` follows the question."""
+    """Contents of a mail before rendering. `after` follows the question."""
 
     before: Sequence[Pieces]
     after: Sequence[Pieces]
@@ -156,7 +156,7 @@ def _paragraphs(body: str) -> list[Pieces]:
 
 
 def _around_link(paragraphs: Sequence[Pieces]) -> tuple[Sequence[Pieces], Sequence[Pieces]]:
-    """What stands before the question and what after it."""
+    """Split the paragraphs at the question."""
     for place, paragraph in enumerate(paragraphs):
         said = [piece for piece in paragraph if isinstance(piece, Variable) or piece.strip()]
         if said == [LINK]:
@@ -261,7 +261,7 @@ def _anchor(target: Piece, shown: Iterable[Piece]) -> Pieces:
 
 
 def _link(parts: _Parts) -> Pieces:
-    """What pressing a key does, where there are keys, and the plain address."""
+    """A note on the keys, if there are any, and the plain address."""
     note = (escape(parts.note), "<br>") if parts.keys else ()
     return (*note, *_escaped(parts.link), "<br>", *_anchor(LINK, (LINK,)))
 
@@ -331,7 +331,7 @@ def _ends(question: Question, locale: str) -> tuple[str, str]:
 
 
 def _sides(locale: str) -> tuple[str, str]:
-    """Where a line starts and ends. Mail programs know no logical properties."""
+    """Start and end of a line; mail programs support no logical properties."""
     return ("left", "right") if locales.direction(locale) == "ltr" else ("right", "left")
 
 

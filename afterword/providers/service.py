@@ -140,7 +140,7 @@ async def remove_account(db: Database, *, account_id: str) -> Account:
 
 
 async def open_account(db: Database, *, organization_id: str, account_id: str, site: Site) -> Opened | None:
-    """What a channel is made of; None for an account without settings of its own, or none at all.
+    """The settings of an account for a channel; None without an account or settings of its own.
 
     Raises `sealing.Unreadable` where the settings were sealed with another secret.
     """

@@ -1,1 +1,1 @@
-"""What comes back about messages that left: receipts, bounces, complaints; and the addresses where they come in."""
+"""Delivery receipts, bounces and complaints of sent messages, and the endpoints that receive them."""

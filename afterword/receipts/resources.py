@@ -1,4 +1,4 @@
-"""What was reported of an item, as its events show it beside the item."""
+"""Resource of a receipt in an item's events."""
 
 from collections.abc import Mapping
 from datetime import datetime, tzinfo

@@ -1,4 +1,4 @@
-"""What a report does: it is told, counted once, and, where a host says so, the address is left alone.
+"""Applies receipts: each is recorded as an event, counted once, and may suppress the address.
 
 A report never moves an item back: a sent item stays Sent. A report that proves an attempt of unknown outcome is a late
 acceptance. An account's report counts for its organization's items on its channel, a mail's for items that it proves.
@@ -48,7 +48,7 @@ class _About:
 
     @property
     def new(self) -> NewReport:
-        """What is kept of it."""
+        """The stored form."""
         report = self.report
         return NewReport(
             organization_id=self.item.organization_id,
@@ -191,7 +191,7 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
 
 
 def _normals(recipient: str) -> list[tuple[int, str]]:
-    """What it may be an address of."""
+    """Normal forms that the address may have."""
     channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
     normal = _normal(channel_id, recipient)
     return [] if normal is None else [(channel_id, normal)]
@@ -217,7 +217,7 @@ async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
 
 
 async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
-    """Whatever somebody outside says of a message, proves that it has left."""
+    """A receipt proves that the message was sent."""
     unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
     acceptances = [
         LateAcceptance(
@@ -325,7 +325,7 @@ async def _unsubscribe(
 
 
 def _bounded(report: Report, now: datetime) -> Report:
-    """What others say within what we keep: times that can be, references that a text may hold."""
+    """Replace times and references that cannot be stored."""
     time, reference = report.time, report.provider_reference
     is_likely = time is not None and now - timedelta(days=2 * REPORTED_DAYS_MAX) <= time <= now
     return replace(

@@ -1,4 +1,4 @@
-"""The SQL of reports: the items that they are about, and what was reported of each, once."""
+"""SQL of receipts: their items, and each receipt once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ class NewReport:
 
     @property
     def key(self) -> tuple[str, str, str, bool, bool]:
-        """What is counted once."""
+        """Identity of a receipt, which is counted once."""
         return self.organization_id, self.item_id, self.kind, self.is_hard, self.is_proven
 
 
 async def list_items(
     db: Database, *, organization_id: str, item_ids: Sequence[str], since: datetime, account_id: str | None = None
 ) -> list[Item]:
-    """Those of the items that left since then, on the account's channel or any: an attempt may have arrived."""
+    """Items sent since then, also by unfinished attempts, on the account's channel or any."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
              q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
@@ -175,7 +175,7 @@ async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[st
 
 
 async def list_reports(db: Database, *, organization_id: str, item_id: str) -> list[NewReport]:
-    """What was reported of an item, the first one first."""
+    """Receipts of an item, the first one first."""
     rows = await db.fetch(
         """select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time from delivery_report
            where organization_id = $1 and item_id = $2 order by created_time, kind""",

@@ -23,7 +23,7 @@ State = Literal["accepted", "delivered", "failed", "no_address"]
 
 
 class AnswerForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What an answer means beyond its status. Paths go into JSON: `messages.0.id`."""
+    """Meaning of a response besides its status. Paths address JSON: `messages.0.id`."""
 
     reference: Short | None = None
     status: Short | None = None
@@ -33,7 +33,7 @@ class AnswerForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How a receipt proves whose it is: a secret in a header, or an HMAC of the body in it."""
+    """Authentication of a receipt: a secret in a header, or an HMAC of the body in it."""
 
     header: Short
     secret: Annotated[str, msgspec.Meta(min_length=8, max_length=500)]
@@ -43,7 +43,7 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class ReceiptForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a delivery receipt says what. `list` leads to a list of them; the other paths start in each of it."""
+    """Paths in a delivery receipt. `list` leads to a list of receipts; the other paths start in each of them."""
 
     form: Literal["json", "form", "query"] = "json"
     list: Short | None = None
@@ -105,7 +105,7 @@ def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
 
 
 def _wrong_headers(gateway: Gateway) -> Iterator[str]:
-    """What would be found out only when it is sent, and then be taken for a gateway that is not there."""
+    """Find invalid headers, which would otherwise look like an unreachable gateway when sending."""
     if not all(_HEADER_NAME.match(name) for name in gateway.headers):
         yield "The name of a header has letters, digits and - alone."
     texts = [text.replace("{from}", gateway.sender) for text in gateway.headers.values()]
@@ -140,7 +140,7 @@ def filled(value: Any, values: Mapping[str, str], *, is_url: bool = False) -> An
 
 
 def found(document: Any, path: str | None) -> str | None:
-    """What stands at a path such as `messages.0.id`, as a text; null where nothing plain does."""
+    """The scalar at a path such as `messages.0.id`, as a text; None for anything else."""
     value = reached(document, path)
     match value:
         case bool():

@@ -58,7 +58,7 @@ class GatewayChannel:
 
 
 def judged(gateway: Gateway, answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
-    """What an answer means: by its status where the description names it, else by what stands in its body."""
+    """Outcome of a response: by its status where the description names it, else by its body."""
     form = gateway.answer
     meaning = form.statuses.get(str(answer.status))
     document = _document(answer)

@@ -166,7 +166,7 @@ class SmppChannel:
             return session
 
     async def _let_go(self) -> None:
-        """Whatever is left of the session before. What it still gave is taken: the SMSC will not give it again."""
+        """End the previous session, and take its receipts: the SMSC does not repeat them."""
         session, client, reader = self._session, self._client, self._reader
         self._session = self._client = self._reader = None
         with contextlib.suppress(self._smpp.SmppError, OSError):
@@ -230,7 +230,7 @@ def _strangers() -> set[int]:
 
 @functools.cache
 def _others() -> set[int]:
-    """Those of them that were there when this was asked first: before the library was loaded."""
+    """Those that existed at the first call, before the library was loaded."""
     return _strangers()
 
 

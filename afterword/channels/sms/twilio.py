@@ -93,7 +93,7 @@ class TwilioChannel:
 
 
 def judged(answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
-    """What an answer means: its own code where we know it, else its status."""
+    """Outcome of a response: by the error code if known, else by status."""
     document = _document(answer)
     code = document.get("code") or document.get("error_code")
     words = worded(str(document.get("message") or document.get("error_message") or ""), recipient)
@@ -127,7 +127,7 @@ def _of_status(answer: Answer, terms: Terms, reason: str) -> Outcome:
 
 
 def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str, settings: Account) -> list[Report]:
-    """What a status callback to `url` says; raises Unsigned and Unreadable. Header names in lower case.
+    """Read a status callback to `url`; raises Unsigned and Unreadable. Header names in lower case.
 
     `url` is the address as the provider calls it, with its query.
     """
@@ -211,7 +211,7 @@ def _check_signature(given: str | None, url: str, pairs: "list[tuple[str, str]]"
 
 
 def _is_stop(fields: Mapping[str, str]) -> bool:
-    """Whether what somebody wrote asks to be left alone: by its only word, or by the provider's own reading."""
+    """True for an opt-out: by the message's only word, or by the provider's own classification."""
     word = fields.get("Body", "").strip().rstrip(".!").casefold()
     return fields.get("OptOutType", "").upper() == STOP_TYPE or word in STOP_WORDS
 

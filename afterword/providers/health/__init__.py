@@ -1,1 +1,1 @@
-"""Whether a provider account may be sent through: its breaker, its pauses, the rate it was throttled to."""
+"""Health of provider accounts: circuit breaker, pauses, the rate after throttles."""

@@ -1,4 +1,4 @@
-"""Keeps accounts in health: the breaker after failures, pauses until a person has looked, rates after throttles."""
+"""Health of accounts: circuit breaker after failures, pauses until an operator resumes, rates after throttles."""
 
 from datetime import datetime
 from typing import Final
@@ -17,7 +17,7 @@ RATE_SAMPLE_EVENTS: Final = 5_000
 
 
 async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
-    """Whether we may send the one item that tries an account whose breaker has rested, until then."""
+    """Claim the probe of an account whose breaker may close again."""
     return await store.claim_probe(
         db,
         organization_id=account[0],
@@ -55,7 +55,7 @@ async def record_failure(
 
 
 async def record_success(db: Database, *, account: AccountKey) -> None:
-    """A conversation worked: the breaker closes."""
+    """Close the breaker after a successful conversation."""
     await store.update_to_healthy(db, organization_id=account[0], account_id=account[1])
 
 
@@ -92,7 +92,7 @@ async def pause(db: Database, *, account: AccountKey, reason: str, since: dateti
 
 
 async def resume(db: Database, *, account: AccountKey) -> bool:
-    """A person has looked: send through the account again; whether it was closed."""
+    """Resume an account after an operator's review; True if it was paused or resting."""
     return await store.update_to_resumed(db, organization_id=account[0], account_id=account[1])
 
 

@@ -1,4 +1,4 @@
-"""The SQL of an account's health: failures in a row, the breaker, pauses, the rate after a throttle."""
+"""SQL of an account's health: failures in a row, the breaker, pauses, the rate after a throttle."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ REASON_CHARACTERS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class PausedAccount:
-    """A login that is not used until a person has looked, and why."""
+    """An account that is paused until an operator resumes it, and the reason."""
 
     organization_id: str
     account_id: str
@@ -24,7 +24,7 @@ class PausedAccount:
 async def claim_probe(
     db: Database, *, organization_id: str, account_id: str, open_until: datetime, seconds: float
 ) -> bool:
-    """Whether we are the one worker that may try an account whose breaker has rested."""
+    """True for the one worker that may probe an account whose breaker may close again."""
     count = await db.execute(
         """update channel_account set open_until = now() + make_interval(secs => $4::float8)
            where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
@@ -78,7 +78,7 @@ async def update_breaker(db: Database, *, organization_id: str, account_id: str,
 
 
 async def update_to_healthy(db: Database, *, organization_id: str, account_id: str) -> None:
-    """A conversation worked: no failures in a row any more, and the breaker closes."""
+    """Reset the failures in a row, and close the breaker."""
     await db.execute(
         """update channel_account set failures = 0, open_until = null, updated_time = now()
            where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
@@ -104,7 +104,7 @@ async def update_to_paused(
 
 
 async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
-    """The accounts that wait for a person, longest first."""
+    """Paused accounts, the longest paused first."""
     rows = await db.fetch(
         """select a.organization_id, a.account_id, o.domain, a.channel_id, a.paused_time, a.paused_reason
            from channel_account a join organization o using (organization_id)

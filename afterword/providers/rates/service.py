@@ -40,7 +40,7 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str) -> bool:
 
 
 async def take_tokens(db: Database, *, wanted: Mapping[DomainKey, int]) -> Mapping[DomainKey, Grant]:
-    """Take what is wanted out of the buckets, as far as they are filled; a domain without one is not in the answer."""
+    """Take the requested tokens, as far as there are any; domains without a bucket are absent from the result."""
     return await store.update_tokens(db, wanted=sorted(wanted.items())) if wanted else {}
 
 

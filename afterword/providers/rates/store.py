@@ -21,7 +21,7 @@ class RateState:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """How many messages may go to a domain now, and how many a second after them."""
+    """Messages that may be sent to a domain now, and the rate a second after them."""
 
     count: int
     rate: float
@@ -30,7 +30,7 @@ class Grant:
 async def count_domains(
     db: Database, *, organization_id: str, account_id: str, domain: str, seconds: float
 ) -> RateState:
-    """How it stands with an account's domains."""
+    """Numbers of an account's throttled domains."""
     row = await db.fetch_row(
         """select coalesce(bool_or(domain = $3), false) as is_known, count(*) as total,
              count(*) filter (

@@ -16,5 +16,5 @@ async def keep_references(db: Database, *, references: Iterable[tuple[str, str, 
 
 
 def is_reference(text: str) -> bool:
-    """Whether the text can be kept as a provider's reference."""
+    """True for a text that can be stored as a provider's reference."""
     return 0 < len(text) <= REFERENCE_CHARACTERS_MAX and text.isprintable()

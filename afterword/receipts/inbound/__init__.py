@@ -1,1 +1,1 @@
-"""The addresses where providers call back: one for each account and form, and what a call does."""
+"""Callback endpoints of providers: one for each account and form."""

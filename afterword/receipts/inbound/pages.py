@@ -1,4 +1,4 @@
-"""The door of providers: `POST /inbound/{inbound_id}`, without a token; the call's own signature opens it."""
+"""Route of callbacks: `POST /inbound/{inbound_id}`, authenticated by the call's signature."""
 
 from starlette.requests import Request
 from starlette.responses import Response

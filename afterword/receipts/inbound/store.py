@@ -8,7 +8,7 @@ from afterword.db import Database, Row
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where reports about an account's messages come in; `settings` are sealed, none where the account's own do."""
+    """A callback endpoint of an account; `settings` are sealed, None where the account's own suffice."""
 
     organization_id: str
     inbound_id: str
@@ -36,7 +36,7 @@ async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # 
 
 
 async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
-    """Those of an organization, the oldest first."""
+    """Endpoints of an organization, the oldest first."""
     rows = await db.fetch(
         """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
              e.confirm_time, e.last_time, e.created_time
