@@ -74,7 +74,7 @@ class Hosts:
 async def limit_transactions(raw: Any, *, seconds: int) -> None:
     """End each transaction of this connection after so long. Servers before 17 have no such limit, and refuse it."""
     if raw.get_server_version().major >= TRANSACTION_TIMEOUT_VERSION_MIN:
-        await raw.execute(f"set transaction_timeout = '{seconds}s'")
+        await raw.execute("select set_config('transaction_timeout', $1, false)", f"{seconds}s")
 
 
 async def initialize(raw: Any) -> None:

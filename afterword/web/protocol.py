@@ -22,7 +22,7 @@ class Protocol(HttpToolsProtocol):
     _head_timer: asyncio.TimerHandle | None = None
     _unread_bytes = 0  # of a head that may be incomplete
     _is_in_head = True
-    _is_head_complete = False  # since the last bytes
+    _has_passed_head = False  # in the last bytes: a head, or a message with its body, was completed
     _is_too_large = False
     _is_draining = False
 
@@ -45,9 +45,9 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Refuse a head that is too large or too slow before it is complete."""
         self._unread_bytes += len(data)
-        self._is_head_complete = False
+        self._has_passed_head = False
         super().data_received(data)
-        if self._is_head_complete or not self._is_in_head:
+        if self._has_passed_head or not self._is_in_head:
             self._unread_bytes = 0
         elif self._unread_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
             self._refuse_large()
@@ -57,7 +57,7 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Answer the request unless its head breaks a limit; an exception here becomes 400 or 431."""
         self._unset_head_timer()
-        self._is_in_head, self._is_head_complete, self.waiting_since = False, True, None
+        self._is_in_head, self._has_passed_head, self.waiting_since = False, True, None
         if len(self.headers) > HEADERS_MAX or (
             self._unread_bytes > HEAD_BYTES_MAX
             and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX
@@ -75,7 +75,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The next bytes belong to another head."""
         super().on_message_complete()
-        self._is_in_head = True
+        self._is_in_head = self._has_passed_head = True
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -12,6 +12,7 @@ import pytest
 
 from afterword import app, db, errors
 from afterword.core.wire.lists import Listing, Page, Rows
+from afterword.events.log.store import Position
 from tests.contract import hooking, reporting, ways
 from tests.contract.world import ADDRESS, Tenant, World
 
@@ -90,8 +91,10 @@ BLIND: Final = {
     "list_subjects",  # the erasure has not begun
     "list_open_items",
     "get_has_open_import",
+    "get_is_used",  # no alert or case has the status
 }  # nothing of theirs has such a name
-NOTHING: Final = (None, 0, False, [], (), {}, set[str]())
+REPORTING: Final = ("afterword.reports.", "afterword.exports.")
+NOTHING: Final = (None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True))
 GIVEN: Final[Mapping[str, Any]] = {
     "slug": "after_delivery", "test_only": False, "is_test": False, "application_ids": (), "locale": "el",
     "kind": "questionnaire", "configuration": {"font": "mono"},
@@ -147,9 +150,9 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "external_references": [theirs["external_reference"]],
         "status_id": int(theirs["status_id"]),
         "questionnaire_ids": [theirs["questionnaire_id"]],
-        **(reporting.arguments(theirs) if ".reports." in function.__module__ else {}),
-        **(ways.arguments() if ".queue.imports." in function.__module__ else {}),
-        **({"settings": b"sealed"} if ".queue.accounts." in function.__module__ else {}),
+        **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
+        **(ways.arguments() if ".intake.imports." in function.__module__ else {}),
+        **({"settings": b"sealed"} if "afterword.providers." in function.__module__ else {}),
         **(hooking.arguments() if "afterword.events." in function.__module__ else {}),
     }
     if function.__name__ in AMONG:

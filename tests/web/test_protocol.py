@@ -74,6 +74,17 @@ async def test_requests_sent_at_once_are_answered_in_their_order() -> None:
         assert [b"/%d" % number for number in range(20)] == [await read_answer(reader) for _ in range(20)]
 
 
+@pytest.mark.parametrize("size", [HEAD_BYTES_MAX - 1, HEAD_BYTES_MAX + 1, 1_000_000])
+async def test_a_large_body_is_no_head(size: int) -> None:
+    """Its last bytes come in one read, and are followed by another request."""
+    async with serving() as (reader, writer):
+        for _ in range(2):
+            writer.write(b"POST /body HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % size)
+            await writer.drain()
+            writer.write(b"x" * size)
+            assert b"/body" == await read_answer(reader)
+
+
 async def test_a_large_answer_is_whole() -> None:
     async with serving() as (reader, writer):
         writer.write(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n")
