@@ -297,6 +297,7 @@ class TestPublicLink:
         await api.post(QUESTIONNAIRE, named())
         await api.post(RESPONDER, named("tier"))
         query = "basket=three&free=text&responder[tier]=gold&responder[free]=text&store_id=7"
+        await api.patch(f"/q/questionnaire/{api.house.questionnaire_id}", {"public_link": True})
         instance_id = await api.start(f"/p/{api.house.questionnaire_id}?{query}")
         content = (await api.get(f"/q/instance/{instance_id}/response/content")).json()["metadata"]
         assert {"questionnaire": {"basket": "three", "store_id": "7"}, "responder": {"tier": "gold"}} == content

@@ -232,6 +232,7 @@ class TestEnd:
         """Nothing is issued or answered, pages say so; what is there stays to be read."""
         questionnaire_id = api.house.questionnaire_id
         path = f"/q/questionnaire/{questionnaire_id}"
+        await api.patch(path, {"public_link": True})
         instance = (await api.post(f"{path}/instance")).json()
         ended = await (api.delete(path) if how == "archived" else api.patch(path, {"active": False}))
         assert ended.status_code in {200, 204}
@@ -269,6 +270,7 @@ class TestJourney:
         assert {"problems": []} == (await api.post("/q/questionnaire/validation", document)).json()
         questionnaire_id, version = await published(api, document, title="Your order")
         path = f"/q/questionnaire/{questionnaire_id}"
+        await api.patch(path, {"public_link": True})
         instance_id = await api.start(f"/p/{questionnaire_id}")
         body = {"metadata": {"questionnaire": {"transaction_id": "1042"}}}
         issued = (await api.post(f"{path}/instance", body)).json()
