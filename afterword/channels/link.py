@@ -10,7 +10,6 @@ class LinkChannel:
     resend_after_seconds: int | None = 1
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """Begin, and that is all."""
         await begin()
         return Sent(reference=message.item_id)
 

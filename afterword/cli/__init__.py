@@ -1,4 +1,4 @@
-"""What the command line starts: the roots. They read the settings once and pass values on."""
+"""The commands: each reads the settings once and passes values on."""
 
 
 class CommandError(Exception):

@@ -210,7 +210,7 @@ class Form(HTMLParser):
         return form if form.action is not None else None
 
     def filled(self) -> dict[str, str | list[str]]:
-        """What a browser would post, with the button that goes on."""
+        """The fields that a browser would post, with the button that goes on."""
         forward = next((value for value in ("send", "next") if value in self._buttons), None)
         return {**self._values, **({"go": forward} if forward else {})}
 

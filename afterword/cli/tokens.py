@@ -112,7 +112,6 @@ async def _user_of(database: db.Database, organization: Organization, email: str
 
 
 async def organization_of(database: db.Database, domain: str | None) -> Organization:
-    """The organization of this domain, or the only one there is."""
     if domain is not None:
         found = await store.get_organization_by_domain(database, domain=domain)
         if found is None:

@@ -108,7 +108,7 @@ async def _write_ticks(pool: db.Pool, ticks: Ticks) -> None:
 
 
 async def _write(pool: db.Pool, ticks: Ticks) -> None:
-    """What was noted meanwhile; a database that is away costs a minute of it, and nothing else."""
+    """Write the noted uses of tokens; without a database a minute of them is lost."""
     used = ticks.take()
     if not used:
         return

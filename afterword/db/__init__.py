@@ -91,7 +91,6 @@ class Database:
         self.clock = clock
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
-        """All rows."""
         with refusals():
             return await self._connection.fetch(query, *values)
 

@@ -20,7 +20,7 @@ EXPORTS = "/q/questionnaire/{questionnaire_id}/export"
 
 
 class ExportRequest(fields.Request):
-    """What the file shall hold. A response is in it when its time of `date_basis` is set, and lies in the span."""
+    """The content of a file. It holds responses whose time of `date_basis` lies in the period."""
 
     format: Literal["csv", "xlsx", "jsonl"]
     from_time: fields.Moment | None = None

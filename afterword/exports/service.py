@@ -55,7 +55,7 @@ class NotReady(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportInput:
-    """What an export is asked to hold; `filter` is the condition as JSON."""
+    """A request for an export; `filter` is the condition as JSON."""
 
     format: str
     from_time: datetime | None = None

@@ -148,7 +148,6 @@ async def list_instances(
 async def list_instances_of_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[ShownInstance]:
-    """A page of one questionnaire's instances."""
     rows = await db.fetch_list(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null and (test or not $3)""",

@@ -229,7 +229,7 @@ async def _application_locked(db: database.Database, *, caller: Caller, applicat
 
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """What a PATCH really changes."""
+    """The members that a PATCH really changes."""
     return {name: value for name, value in changes.items() if value != _comparable(getattr(before, name))}
 
 

@@ -134,7 +134,6 @@ async def insert_organization(
 
 
 async def get_organization(db: Database, *, organization_id: str) -> Organization | None:
-    """The organization, or None."""
     row = await db.fetch_row(
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id
     )
@@ -144,7 +143,6 @@ async def get_organization(db: Database, *, organization_id: str) -> Organizatio
 async def get_organization_by_domain(  # any tenant: operators name it
     db: Database, *, domain: str
 ) -> Organization | None:
-    """The organization of a working domain, or None."""
     row = await db.fetch_row(f"select {_ORGANIZATION_COLUMNS} from organization where domain = lower($1)", domain)
     return _organization(row) if row else None
 
@@ -158,7 +156,6 @@ async def list_organizations(db: Database, *, limit: int = 500) -> list[Organiza
 
 
 async def list_organizations_reached(db: Database, *, organization_id: str, page: Page) -> Rows[Organization]:
-    """The organizations that a token reaches: its own."""
     rows = await db.fetch_list(
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id, page=page
     )
@@ -365,7 +362,6 @@ async def get_application_type(  # any tenant: the product's own
 
 
 async def get_first_application_id(db: Database, *, organization_id: str) -> str | None:
-    """The oldest application of the organization."""
     return await db.fetch_value(
         """select application_id from application
            where organization_id = $1 order by created_time, application_id limit 1""",

@@ -25,7 +25,7 @@ Weekdays = Annotated[list[Annotated[int, Meta(ge=1, le=7)]], Meta(min_length=1, 
 
 
 class MessageTexts(fields.Request):
-    """What a message says in one language."""
+    """The texts of a message in one language."""
 
     body: Body
     subject: Subject | None = None
@@ -44,7 +44,7 @@ Reminders = Annotated[list[Reminder], Meta(max_length=3)]
 
 
 class PipelineFields(fields.Request):
-    """What may be said of a new pipeline and of an old one."""
+    """The members of a new pipeline and of a change."""
 
     description: fields.Text2000 | UnsetType | None = UNSET
     locale: fields.Locale | UnsetType | None = UNSET
@@ -81,14 +81,14 @@ class PipelineFields(fields.Request):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What was sent, as columns."""
+        """The given members, as columns."""
         return {
             name: _column(name, value) for name in self.__struct_fields__ if (value := getattr(self, name)) is not UNSET
         }
 
 
 class PipelineUpdate(PipelineFields, kw_only=True):
-    """What of a pipeline may change; `paused` true holds its items at once, false lets them go."""
+    """The members that may change; `paused` true holds its items at once, false releases them."""
 
     title: fields.Text200 | UnsetType = UNSET
 
@@ -102,7 +102,7 @@ class PipelineRequest(PipelineFields, kw_only=True):
 
 
 class Pipeline(fields.Resource):
-    """How and when the items of a questionnaire are sent."""
+    """A pipeline: how and when the items of a questionnaire are sent."""
 
     pipeline_id: fields.Id
     questionnaire_id: fields.Id
@@ -158,7 +158,7 @@ def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeli
 
 
 def state_of(pipeline: store.Pipeline, now: datetime) -> State:
-    """What the pipeline does now."""
+    """The state of a pipeline."""
     if pipeline.end_time is not None and now >= pipeline.end_time:
         return "ended"
     if pipeline.paused:

@@ -1,4 +1,4 @@
-"""What is done with pipelines: making one, with the account that it sends through, changing and deleting it."""
+"""Operations on pipelines: create with a provider account, change, delete."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ NO_PIPELINE: Final = "The questionnaire has no pipeline with this pipeline_id, o
 
 
 class PipelineFields(TypedDict, total=False):
-    """What an author may say of a new pipeline; what is left out has the default of its column."""
+    """The members of a new pipeline; absent ones have the default of their column."""
 
     questionnaire_id: Required[str]
     channel_id: Required[int]
@@ -261,7 +261,7 @@ def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
-    """What a new pipeline takes over from its template: all but its name."""
+    """The members of the template that a new pipeline copies: all but its name."""
     if template_pipeline_id is None:
         return {}
     template = await store.get_template(
@@ -318,7 +318,7 @@ async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, c
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
-    """What a pipeline's conditions and texts may speak of: the metadata that the questionnaire's application knows."""
+    """The metadata of the questionnaire's application, for conditions and texts."""
     return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
 
 
@@ -377,7 +377,7 @@ def _time_errors(fields: PipelineFields) -> Iterator[FieldError]:
 
 
 def _text_errors(fields: PipelineFields, declared: Declared, kept: Collection[str | None]) -> Iterator[FieldError]:
-    """What is wrong with the authored texts: their lengths and variables, in every language, reminders alike."""
+    """Errors of authored texts, of reminders too: lengths and variables, in every language."""
     names = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(declared, kind)}
     is_sms = fields["channel_id"] == addresses.CHANNEL_SMS
     limits = {

@@ -12,7 +12,7 @@ from afterword.db.columns import qualified
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """How a questionnaire is sent: every column, and the application that it belongs to."""
+    """A pipeline: every column, and its application."""
 
     organization_id: str
     pipeline_id: str
@@ -65,7 +65,7 @@ class Pipeline:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        """What an event keeps of the row; doors render it as the resource."""
+        """The row as an event keeps it; handlers render it as the resource."""
         return {name: getattr(self, name) for name in type(self).__dataclass_fields__ if name != "deleted_time"}
 
 
@@ -119,7 +119,6 @@ async def get_pipeline_id(
 async def get_pipeline_id_by_slug(
     db: Database, *, organization_id: str, questionnaire_id: str, slug: str
 ) -> str | None:
-    """The id of the pipeline that was made under this name."""
     return await db.fetch_value(
         "select pipeline_id from pipeline where organization_id = $1 and questionnaire_id = $2 and slug = $3",
         organization_id,
@@ -131,7 +130,6 @@ async def get_pipeline_id_by_slug(
 async def list_pipelines(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Pipeline]:
-    """The pipelines of a questionnaire."""
     rows = await db.fetch_list(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
              to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
@@ -201,7 +199,6 @@ async def claim_questionnaire(
 
 
 async def count_pipelines(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
-    """How many pipelines a questionnaire has."""
     return await db.fetch_value(
         """select count(*) from pipeline
            where organization_id = $1 and questionnaire_id = $2 and deleted_time is null""",
@@ -211,7 +208,7 @@ async def count_pipelines(db: Database, *, organization_id: str, questionnaire_i
 
 
 async def count_open_items(db: Database, *, organization_id: str, pipeline_id: str, limit: int) -> int:
-    """How many items of a pipeline have not come to their end, counted up to `limit`."""
+    """Count the items of a pipeline that have not ended, up to `limit`."""
     return await db.fetch_value(
         """select count(*) from (
              -- Each half has an index of its own; one condition for both would look through all that has ended.

@@ -16,7 +16,7 @@ routes = Routes(tag="Responders")
 
 
 class ErasureRequest(fields.Request):
-    """How a person is to be erased."""
+    """The mode of an erasure."""
 
     mode: Literal["erase", "anonymize"] = "anonymize"
     suppress: bool = True
@@ -24,7 +24,7 @@ class ErasureRequest(fields.Request):
 
 
 class Erasure(fields.Resource):
-    """What was asked for, how far it is, and, when it is done, the proof: counts, times and a checksum."""
+    """An erasure: its request, its progress and, once done, its proof: counts, times and a checksum."""
 
     erasure_id: fields.Id
     responder_id: fields.Id

@@ -50,7 +50,7 @@ class AlreadyRunning(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureInput:
-    """How a person is to be erased; `mode` and `suppress` as the resource says."""
+    """The mode of an erasure; `mode` and `suppress` as in the resource."""
 
     mode: Mode = "anonymize"
     suppress: bool = True
@@ -73,7 +73,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a turn came to. `mark`: where to go on in this step, None: behind it; `back`: a step to go back to."""
+    """The result of a turn. `mark`: the position in this step, None: after it; `back`: a step to repeat."""
 
     counts: Counter[str] = field(default_factory=Counter[str])
     mark: str | None = None
@@ -340,7 +340,7 @@ async def _finish(db: Database, *, work: Work, counts: Counter[str]) -> None:
 
 
 def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[str, Sequence[str]]) -> str:
-    """What proves that the line was not changed afterwards: over what was asked for, done, and on which ids."""
+    """The checksum of a ledger line: over its request, its result and its ids."""
     document: dict[str, Any] = {
         "organization_id": erasure.organization_id,
         "erasure_id": erasure.erasure_id,

@@ -46,7 +46,6 @@ class Kept:
 
 
 async def get_erasure(db: Database, *, organization_id: str, erasure_id: str) -> Erasure | None:
-    """The erasure, or None."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2", organization_id, erasure_id
     )

@@ -95,7 +95,6 @@ async def get_sealed(
 
 
 async def get_settings_version(db: Database, *, organization_id: str, account_id: str) -> int | None:
-    """The version of an account's own settings; None where it has none."""
     return await db.fetch_value(
         """select version from channel_account
            where organization_id = $1 and account_id = $2 and settings is not null""",

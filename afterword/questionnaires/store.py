@@ -138,7 +138,6 @@ async def get_questionnaire_by_slug(
 async def list_questionnaires(
     db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Questionnaire]:
-    """A page of the organization's questionnaires (of the given applications)."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
@@ -323,7 +322,6 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
-    """A new version; its number is unique in the questionnaire."""
     row = await db.fetch_row(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
@@ -346,7 +344,6 @@ async def insert_version(
 async def get_question_version_id(
     db: Database, *, organization_id: str, questionnaire_id: str, question_id: str
 ) -> str | None:
-    """The newest version of a questionnaire that has this question, or None."""
     return await db.fetch_value(
         """select version_id from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and jsonb_path_exists(

@@ -327,7 +327,6 @@ async def insert_outbox_message(
 async def get_outbox_message(  # any tenant: a page of the installation's operator
     db: Database, *, message_id: str
 ) -> OutboxMessage | None:
-    """The kept message, or None."""
     row = await db.fetch_row(
         f"select {_MESSAGE_COLUMNS} from outbox_message where message_id = $1 order by created_time limit 1", message_id
     )

@@ -30,7 +30,6 @@ class Item:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Names the item."""
         return self.organization_id, self.item_id
 
 
@@ -175,7 +174,6 @@ async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[st
 
 
 async def list_reports(db: Database, *, organization_id: str, item_id: str) -> list[NewReport]:
-    """Receipts of an item, the first one first."""
     rows = await db.fetch(
         """select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time from delivery_report
            where organization_id = $1 and item_id = $2 order by created_time, kind""",

@@ -1,4 +1,4 @@
-"""What the API shows of reports: templates, custom reports, results and their figures."""
+"""Resources of reports: templates, custom reports, results and their figures."""
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -39,7 +39,7 @@ class MetricWanted(fields.Request):
 
 
 class ReportSpec(fields.Request):
-    """What a custom report counts, of what, grouped by what, over which time."""
+    """The definition of a custom report: metrics, questionnaires, groups, period."""
 
     questionnaire_ids: QuestionnaireIds
     metrics: Annotated[list[MetricWanted], Meta(min_length=1, max_length=METRICS_MAX)]
@@ -66,7 +66,7 @@ class CustomReportRequest(fields.Request):
 
 
 class CustomReportUpdate(fields.Request):
-    """What of a report may change; the spec as a whole."""
+    """The members of a report that may change; the spec as a whole."""
 
     title: fields.Text200 | UnsetType = UNSET
     description: fields.Text2000 | UnsetType | None = UNSET

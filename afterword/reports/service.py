@@ -1,4 +1,4 @@
-"""What is done with reports: save, change, remove and run custom ones; look at the figures of daily alerts."""
+"""Operations on reports: save, change, remove and run custom ones; read the figures of daily alerts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -96,7 +96,6 @@ async def run(db: Database, *, caller: Caller, report: CustomReport, now: dateti
 
 
 def ask_of(spec: Mapping[str, Any]) -> ReportQuery:
-    """The query of a spec."""
     known = {each.name: spec[each.name] for each in fields(ReportQuery) if spec.get(each.name) is not None}
     for name in ("from_time", "to_time"):
         if isinstance(known.get(name), str):

@@ -78,7 +78,6 @@ async def list_custom_reports(
 
 
 async def count_reports(db: Database, *, organization_id: str) -> int:
-    """Count the reports."""
     return await db.fetch_value("select count(*) from custom_report where organization_id = $1", organization_id)
 
 
@@ -94,7 +93,6 @@ async def insert_report(
     now: datetime,
     by: str,
 ) -> CustomReport:
-    """A new report."""
     row = await db.fetch_row(
         f"""insert into custom_report (organization_id, report_id, application_id, title, description, spec,
              questionnaire_ids, created_time, updated_time, created_by, updated_by)
@@ -125,7 +123,6 @@ async def update_report(
 
 
 async def delete_report(db: Database, *, organization_id: str, report_id: str) -> None:
-    """Remove a report."""
     await db.execute(
         "delete from custom_report where organization_id = $1 and report_id = $2", organization_id, report_id
     )

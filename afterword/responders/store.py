@@ -68,8 +68,6 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An address with its responder."""
-
     address: Address
     responder: Responder
 
@@ -224,7 +222,6 @@ async def list_addresses_of(  # any tenant: a batch serves many
 async def list_people_of(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId]
 ) -> list[Person]:
-    """As list_addresses_of, each with its responder."""
     rows = await db.fetch(
         f"""select a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
@@ -281,7 +278,6 @@ async def insert_addresses(  # any tenant: a batch serves many
 async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
     db: Database, *, unsubscribe_id: str
 ) -> Address | None:
-    """The address of an unsubscribe link, or None."""
     row = await db.fetch_row(
         """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
            from responder_address where unsubscribe_id = $1""",

@@ -51,7 +51,6 @@ class Exporter:
             await wait(stop, POLL_SECONDS * random.uniform(JITTER_MIN, JITTER_MAX))  # noqa: S311
 
     async def write_next(self, stop: asyncio.Event) -> bool:
-        """Write the export that is next, if there is one."""
         async with db.transaction(self._pool) as database:
             export = await service.claim(database, owner=self._owner, now=database.clock.now())
         if export is None:

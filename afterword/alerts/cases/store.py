@@ -44,8 +44,6 @@ _CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """A comment on a case."""
-
     organization_id: str
     comment_id: str
     alert_instance_id: str

@@ -22,8 +22,6 @@ class NewMail:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One notice in a mail."""
-
     title: str
     body: str
     link: str | None

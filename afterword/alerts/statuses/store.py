@@ -77,7 +77,6 @@ async def list_statuses(
 
 
 async def count_statuses(db: Database, *, organization_id: str) -> int:
-    """Count the organization's own statuses."""
     return await db.fetch_value(
         "select count(*) from alert_status where organization_id = $1 and status_id >= 100", organization_id
     )

@@ -108,11 +108,9 @@ class Definition:
         return self._questions
 
     def question(self, question_id: str) -> Question | None:
-        """The question of an id."""
         return self._by_id.get(question_id)
 
     def group(self, group_id: str) -> Group | None:
-        """The group of an id."""
         return next((group for group in self.groups if group.group_id == group_id), None)
 
     def group_of(self, question_id: str) -> Group:

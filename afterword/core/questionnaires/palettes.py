@@ -37,7 +37,6 @@ class Brand:
 
     @classmethod
     def of(cls, theme: Theme) -> "Brand":
-        """The brand of a theme."""
         background, text = theme.color_background, theme.color_text
         return cls(
             primary=theme.color_primary,

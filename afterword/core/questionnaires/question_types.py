@@ -178,11 +178,9 @@ class Question:
         return {self.question_id: KINDS[self.shape], **parts}
 
     def choice(self, value: object) -> Choice | None:
-        """The choice of a value."""
         return next((choice for choice in self.choices if choice.value == value), None)
 
     def row(self, row_id: str) -> Row | None:
-        """The row of an id."""
         return next((row for row in self.rows if row.row_id == row_id), None)
 
     @property

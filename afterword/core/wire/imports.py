@@ -135,7 +135,6 @@ def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
 
 
 def read_piece(content: bytes) -> Rows:
-    """The rows of a piece."""
     return msgspec.json.decode(zlib.decompress(content), type=Rows)
 
 

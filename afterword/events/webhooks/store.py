@@ -111,7 +111,6 @@ async def count_webhooks_locked(db: Database, *, organization_id: str) -> int:
 
 
 async def get_owner_id(db: Database, *, organization_id: str, questionnaire_id: str) -> str | None:
-    """The application of a questionnaire, or None."""
     return await db.fetch_value(
         """select owner_application_id from questionnaire
            where organization_id = $1 and questionnaire_id = $2 and archived_time is null""",

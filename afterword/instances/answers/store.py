@@ -33,7 +33,6 @@ _COLUMNS_A: Final = qualified(_COLUMNS, "a")
 
 
 async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
-    """The answers of one instance, at most one a question."""
     rows = await db.fetch(
         f"select {_COLUMNS} from answer where organization_id = $1 and instance_id = $2 order by question_id",
         organization_id,

@@ -66,8 +66,6 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of a responder's instances."""
-
     responder_id: str
     instances_count: int
     last_contacted_time: datetime | None

@@ -23,7 +23,6 @@ _COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_tim
 
 
 async def list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[Tag]:
-    """A page of the tags of one instance."""
     rows = await db.fetch_list(
         """select organization_id, instance_id, tag, created_time, created_by, tag collate "C" as tag_key
            from instance_tag where organization_id = $1 and instance_id = $2""",
@@ -81,7 +80,6 @@ async def insert_tag(
 
 
 async def delete_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
-    """Remove the tag; None if there was none."""
     row = await db.fetch_row(
         f"delete from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3 returning {_COLUMNS}",
         organization_id,

@@ -35,7 +35,6 @@ class ResponderValue(msgspec.Struct, frozen=True):
 async def list_questionnaire_values(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[QuestionnaireValue]:
-    """A page of the values of all instances of a questionnaire."""
     rows = await db.fetch_list(
         """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
              coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
@@ -54,7 +53,6 @@ async def list_questionnaire_values(
 async def list_questionnaire_values_of_instance(
     db: Database, *, organization_id: str, instance_id: str, page: Page
 ) -> Rows[QuestionnaireValue]:
-    """A page of the values of one instance."""
     rows = await db.fetch_list(
         """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
              coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,

@@ -28,7 +28,7 @@ Policy = Literal["error", "update", "skip"]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of one row: 201 created, 200 changed or left as it was, or refused."""
+    """The outcome of one row: 201 created, 200 changed or left as it was, or refused."""
 
     status: int
     item_id: str | None = None

@@ -1,1 +1,1 @@
-"""What would become of items, without writing anything."""
+"""Dry runs: forecasts for items, without writing anything."""

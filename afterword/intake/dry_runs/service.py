@@ -63,7 +63,7 @@ class Thought(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
-    """What would become of a row: refused, or decided about, with the message that would be sent."""
+    """The forecast for a row: a refusal, or a decision with its message."""
 
     refusal: errors.Refusal | None = None
     decision: Decision | None = None
@@ -87,7 +87,7 @@ async def simulate(
     on_conflict: Policy,
     site: Site,
 ) -> list[Foreseen]:
-    """What would become of each row if it were created now; raises NotFound, NotPublished."""
+    """Forecast each row as if it were created now; raises NotFound, NotPublished."""
     scheduler = await open_desk(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
@@ -232,7 +232,7 @@ class _Writer:
         return locales.match(wanted, self._definition.locales, self._definition.default_locale)
 
     def _message(self, item: Thought, locale: str, reached: Reached | None) -> tuple[str | None, str | None]:
-        """What the author wrote, filled; what a channel puts around it is not shown."""
+        """The authored texts with their values; the channel's frame is left out."""
         texts = self._texts.get(locale)
         if texts is None:
             authored = email.authored(self._settings.pipeline, locale)

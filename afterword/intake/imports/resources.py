@@ -17,7 +17,7 @@ RowState = Literal["created", "updated", "skipped", "failed"]
 
 
 class ImportQuery(fields.Request):
-    """How to read a file; `map[NAME]=COLUMN` says what a column of another name is, an empty one leaves it out."""
+    """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
 
     dry_run: bool = False
     separator: Literal[",", ";", "\t", "|"] = ","
@@ -49,7 +49,7 @@ IMPORTS: Final = listing_of(Import)
 
 
 class ImportRow(fields.Resource):
-    """What became of a row of the file, counted from 1 after the header."""
+    """The outcome of a row, counted from 1 after the header."""
 
     row: int
     state: RowState

@@ -228,7 +228,7 @@ class _Undone(Exception):
 async def _rows(
     db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
 ) -> list[ImportRow]:
-    """What becomes of the rows of a piece."""
+    """The outcomes of the rows of a piece."""
     organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
     zone_name = organization.time_zone if organization else "UTC"
     context = Context(now, times.zone_of(zone_name), lax=True, strict=job.strict)
@@ -247,7 +247,7 @@ async def _rows(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """What the cells of a row are, and whose."""
+    """The meaning of the cells of a row."""
 
     organization_id: str
     questionnaire_id: str
@@ -343,7 +343,7 @@ def _settled(
 
 
 def _problem(refusal: errors.Refusal, pointers: Mapping[str, int]) -> dict[str, Any]:
-    """What is kept of a refusal; its sentences name the column of the file."""
+    """The kept part of a refusal; its sentences name the column of the file."""
     wrong: list[dict[str, str]] = []
     for error in refusal.errors[:ERRORS_KEPT_MAX]:
         place = pointers.get(error.pointer or "")

@@ -49,7 +49,6 @@ class Import:
 
     @property
     def rows_done(self) -> int:
-        """How many rows are settled."""
         return self.rows_created + self.rows_updated + self.rows_skipped + self.rows_failed
 
     @property
@@ -67,7 +66,7 @@ _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 
 @dataclass(frozen=True, slots=True)
 class ImportRow:
-    """What became of a row; `problem` has the members `status`, `code`, `detail` and `errors`."""
+    """The outcome of a row; `problem` has the members `status`, `code`, `detail` and `errors`."""
 
     row: int
     state: Any
@@ -78,7 +77,7 @@ class ImportRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What came of the rows of a piece."""
+    """The outcomes of the rows of a piece, counted."""
 
     created: int
     updated: int
@@ -119,7 +118,7 @@ async def list_imports(
 
 
 async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
-    """What became of the rows that are settled."""
+    """List the outcomes of settled rows."""
     rows = await db.fetch_list(
         """select row, state, item_id, external_reference, problem from queue_import_row
            where organization_id = $1 and import_id = $2""",
@@ -131,7 +130,7 @@ async def list_rows(db: Database, *, organization_id: str, import_id: str, page:
 
 
 async def count_open_imports(db: Database, *, organization_id: str) -> int:
-    """How many wait or are worked off."""
+    """Count waiting and running imports."""
     return await db.fetch_value(
         "select count(*) from queue_import where organization_id = $1 and state in ('queued', 'running')",
         organization_id,

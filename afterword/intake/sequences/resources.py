@@ -23,7 +23,7 @@ class SequenceRequest(fields.Request):
 
 
 class SequenceUpdate(fields.Request):
-    """What of a sequence may change; items that it made stay as they are."""
+    """The members that may change; existing items stay as they are."""
 
     title: fields.Text200 | UnsetType = UNSET
     pipeline_id: fields.Id | UnsetType = UNSET

@@ -342,7 +342,7 @@ async def _check(db: Database, *, caller: Caller, columns: Mapping[str, Any], ch
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
-    """What the conditions ask that the published questions and the declared names cannot answer."""
+    """The subjects in conditions that no published question or declared name gives."""
     questionnaire_id = columns["from_questionnaire_id"]
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id

@@ -111,7 +111,7 @@ async def list_sequences(
 
 
 async def claim_places(db: Database, *, organization_id: str) -> int:
-    """How many sequences the organization has; no other is added until the transaction ends."""
+    """Lock and count the organization's sequences, so that no other is added until the transaction ends."""
     await db.fetch_row("select from organization where organization_id = $1 for no key update", organization_id)
     return await db.fetch_value("select count(*) from sequence where organization_id = $1", organization_id)
 
@@ -152,7 +152,7 @@ async def list_made(  # any tenant: a batch of events serves many organizations
 async def list_sources(  # any tenant: a batch of events serves many organizations
     db: Database, *, wanted: Sequence[tuple[str, str, str, int]], ancestors_max: int
 ) -> list[Source]:
-    """What the responses (organization, instance, pipeline, channel) say for an item in that pipeline.
+    """Read responses (organization, instance, pipeline, channel) for an item in that pipeline.
 
     The address is the one that the response itself was asked at, else the responder's latest on the channel.
     """

@@ -66,7 +66,7 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 
 
 async def _finding(pool: Pool, trial: TestMessage) -> Finding:
-    """What became of it; `unknown` where a worker is still at it. Raises Unavailable where none has taken it."""
+    """The result; `unknown` while a worker sends it. Raises Unavailable if no worker has taken it."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     is_taken = False

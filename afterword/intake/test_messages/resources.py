@@ -6,7 +6,7 @@ from afterword.web import fields
 
 
 class TestSend(fields.Answer):
-    """What was sent as a test, and what became of it. `body` is the plain text; empty where nothing was written.
+    """A test message and its result. `body` is the plain text; empty if nothing was written.
 
     `segments` and `encoding` are those of an SMS.
     """

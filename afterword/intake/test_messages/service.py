@@ -43,7 +43,7 @@ assert KEPT_SECONDS > TRIALS_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  # noqa: 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a message needs of an instance, where there is none."""
+    """A sample in place of an instance."""
 
     locale: str
     question_ids: Sequence[str]

@@ -26,7 +26,7 @@ class TestMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What became of a trial. `outcome` is null while it is under way."""
+    """The result of a test message. `outcome` is null while it is being sent."""
 
     state: str
     subject: str | None
@@ -38,7 +38,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """How many trials of an organization there were lately, how many are under way, and when the oldest was."""
+    """Recent test messages of an organization: their number, those being sent, and the oldest time."""
 
     count: int
     open: int
@@ -121,7 +121,7 @@ async def settle_trial(db: Database, *, organization_id: str, trial_id: str, fin
 
 
 async def get_finding(db: Database, *, organization_id: str, trial_id: str) -> Finding | None:
-    """What is known of a trial by now."""
+    """The current result of a test message."""
     row: Any = await db.fetch_row(
         """select state, subject, body, outcome, reply, finished_time from trial
            where organization_id = $1 and trial_id = $2""",

@@ -113,7 +113,6 @@ async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenan
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """True if the application has credits, or if there is no plan."""
     found = await db.fetch_value(
         "select has_credits from application_credit where organization_id = $1 and application_id = $2",
         organization_id,

@@ -224,7 +224,6 @@ async def revoke_token(
 async def revoke_tokens_of_user(
     db: Database, *, organization_id: str, user_id: str, actor: Actor, now: datetime
 ) -> None:
-    """Revoke all tokens of this user."""
     ended = await store.update_user_tokens_to_revoked(db, organization_id=organization_id, user_id=user_id, now=now)
     await events.record(db, events=[_event(token, "revoked", actor=actor, now=now) for token in ended])
 

@@ -176,7 +176,6 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
 
 
 async def get_token_locked(db: Database, *, organization_id: str, token_id: str) -> Token | None:
-    """Lock the token."""
     row = await db.fetch_row(
         f"select {_COLUMNS} from token where organization_id = $1 and token_id = $2 for no key update",
         organization_id,

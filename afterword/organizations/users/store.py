@@ -97,7 +97,6 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
 
 
 async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -> User | None:
-    """As get_user, and lock the row."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null for no key update""",

@@ -61,7 +61,7 @@ class ContactPolicyRequest(fields.Request):
 
 
 class ContactPolicy(fields.Resource):
-    """How often people are asked over all pipelines, and when nothing is sent at all."""
+    """The contact policy over all pipelines: how often people are asked, and days without sending."""
 
     organization_id: fields.Id
     enabled: bool

@@ -1,4 +1,4 @@
-"""What is done with an organization's contact policy: it is put in place of the one before."""
+"""Replaces an organization's contact policy."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, time

@@ -35,7 +35,7 @@ class ContactPolicy:
 
     @property
     def rule(self) -> Policy | None:
-        """What decisions count by; None while it is switched off."""
+        """The rule for decisions; None while the policy is disabled."""
         if not self.enabled:
             return None
         return Policy(
@@ -59,8 +59,6 @@ class ContactPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DailyWindow:
-    """A dispatch window that pipelines have, and one of them."""
-
     start: time
     end: time
     title: str
@@ -77,7 +75,6 @@ EDITABLE: Final = (
 
 
 async def get_policy(db: Database, *, organization_id: str) -> ContactPolicy:
-    """The organization's policy."""
     return (await list_policies(db, organization_ids=[organization_id]))[organization_id]
 
 
@@ -107,7 +104,6 @@ async def get_policy_locked(db: Database, *, organization_id: str) -> ContactPol
 
 
 async def list_windows(db: Database, *, organization_id: str) -> list[DailyWindow]:
-    """The daily windows that the organization's pipelines have, each once."""
     rows = await db.fetch(
         """select dispatch_start_time as start, dispatch_end_time as end, min(title) as title from pipeline
            where organization_id = $1 and dispatch_start_time is not null and deleted_time is null

@@ -67,8 +67,8 @@ def walks(db: Database, *, organization_id: str, erasure_id: str, person: Person
     async def captured(after: str) -> Walked:
         return await store.delete_captured(db, **both, person=person, after=after, limit=WALK_MESSAGES_MAX)
 
-    async def trials(after: str) -> Walked:
-        return await store.delete_trials(db, **scope, person=person, after=after, limit=WALK_MESSAGES_MAX)
+    async def test_messages(after: str) -> Walked:
+        return await store.delete_test_messages(db, **scope, person=person, after=after, limit=WALK_MESSAGES_MAX)
 
     async def import_rows(after: str) -> Walked:
         return await store.update_import_rows(db, **both, after=after, limit=WALK_IMPORTS_MAX)
@@ -81,7 +81,7 @@ def walks(db: Database, *, organization_id: str, erasure_id: str, person: Person
         "events": ("Event", told),
         "kept answers": ("Kept Answer", kept_answers),
         "messages": ("Outbox Message", captured),
-        "trials": ("Test Send", trials),
+        "trials": ("Test Send", test_messages),
         "import rows": ("Import Row", import_rows),
         "import rests": ("Import", import_rests),
     }

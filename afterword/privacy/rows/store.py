@@ -113,7 +113,7 @@ async def delete_captured(
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
 
-async def delete_trials(db: Database, *, organization_id: str, person: Person, after: str, limit: int) -> Walked:
+async def delete_test_messages(db: Database, *, organization_id: str, person: Person, after: str, limit: int) -> Walked:
     """Remove the next test messages that went to the person, or whose values name an address."""
     row = await db.fetch_row(
         """with passed as materialized (
@@ -319,7 +319,6 @@ async def delete_texts(db: Database, *, organization_id: str, instance_ids: Sequ
 
 
 async def delete_answers(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    """Remove all that was answered."""
     return await db.execute(
         "delete from answer where organization_id = $1 and instance_id = any($2)", organization_id, instance_ids
     )

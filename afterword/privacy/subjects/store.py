@@ -9,7 +9,7 @@ Walked = tuple[int, str | None]  # rows that were changed or found; the last row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """What somebody is known by: the keys of the addresses, the addresses as `written`, and those in lower case."""
+    """The identifiers of a person: address keys, addresses as `written`, and in lower case."""
 
     responder_id: str
     keys: list[bytes]

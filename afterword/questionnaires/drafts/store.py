@@ -86,7 +86,6 @@ async def update_base(
 
 
 async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> bool:
-    """Returns False if there was no draft."""
     count = await db.execute(
         "delete from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         organization_id,

@@ -65,7 +65,6 @@ _OWN: Final[LiteralString] = f"select organization_id, {_STORED}, false as read_
 async def list_definitions(
     db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Definition]:
-    """A page of the definitions of the organization (and of the given applications) and of the product."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from ({_OWN} where organization_id = $1 and kind = $2
              and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))) own
@@ -201,7 +200,6 @@ async def update_definition(
 
 
 async def delete_definition(db: Database, *, organization_id: str, metadata_id: str) -> bool:
-    """Returns False if there was no such definition."""
     count = await db.execute(
         "delete from metadata_definition where organization_id = $1 and metadata_id = $2", organization_id, metadata_id
     )

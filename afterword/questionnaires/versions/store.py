@@ -47,7 +47,6 @@ async def get_version(
 async def list_versions(
     db: Database, *, organization_id: str, questionnaire_id: str, page: Page
 ) -> Rows[PublishedVersion]:
-    """A page of the versions of a questionnaire."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2""",

@@ -144,7 +144,6 @@ async def update_to_inactive(
 
 
 async def delete_visual(db: Database, *, organization_id: str, visual_id: str) -> bool:
-    """Returns False if there was no such visual."""
     count = await db.execute(
         "delete from questionnaire_visual where organization_id = $1 and visual_id = $2", organization_id, visual_id
     )

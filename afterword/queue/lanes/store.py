@@ -66,7 +66,6 @@ class LaneSettings:
 
     @property
     def key(self) -> LaneKey:
-        """Names the lane."""
         return self.pipeline.organization_id, self.pipeline.pipeline_id
 
     @property
@@ -88,7 +87,6 @@ class LaneSettings:
 
     @property
     def account(self) -> AccountKey:
-        """Names the account."""
         return self.pipeline.organization_id, self.pipeline.account_id
 
 
@@ -259,7 +257,6 @@ async def list_fingerprints(  # any tenant: a claimed batch serves many organiza
 async def list_settings(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> list[LaneSettings]:
-    """The settings of these lanes."""
     rows = await db.fetch(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id, q.version as questionnaire_version,
              q.published_version_id, q.responses_max,

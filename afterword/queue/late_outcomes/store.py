@@ -36,7 +36,6 @@ class Corrected:
 
     @property
     def key(self) -> ItemKey:
-        """Names the item."""
         return self.organization_id, self.item_id
 
 

@@ -39,7 +39,6 @@ class Overdue:
 
     @property
     def key(self) -> ItemKey:
-        """Names the item."""
         return self.organization_id, self.item_id
 
 
@@ -64,7 +63,6 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> ItemKey:
-        """Names the item."""
         return self.organization_id, self.item_id
 
     @property

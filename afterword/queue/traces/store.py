@@ -23,7 +23,6 @@ class Attempt:
 
 
 async def list_attempts(db: Database, *, organization_id: str, item_id: str, page: Page) -> Rows[Attempt]:
-    """The attempts of an item, the first one first."""
     rows = await db.fetch_list(
         """select row_number() over (order by a.epoch) as attempt, a.begin_time, a.finish_time, p.channel_id, a.outcome,
              a.reply_code, a.reply, a.provider_reference, lpad(a.epoch::text, 19, '0') as attempt_id

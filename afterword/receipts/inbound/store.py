@@ -23,7 +23,6 @@ class Endpoint:
 
 
 async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the address knows none
-    """The endpoint of an address, or None."""
     row = await db.fetch_row(
         """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
              e.confirm_time, e.last_time, e.created_time

@@ -39,7 +39,7 @@ KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnai
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountQuery:
-    """What is to be counted; `zone`: the organization's time zone.
+    """A count query; `zone`: the organization's time zone.
 
     `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
     """
@@ -71,7 +71,7 @@ class CountQuery:
 
 
 async def answers(db: Database, *, asked: CountQuery, people_max: int = 0) -> tuple[list[Cell], People]:
-    """How often each value was given, and who gave them: as many people of a group as `people_max`; none for 0.
+    """Count each value, with up to `people_max` people of each group; none for 0.
 
     Raises Invalid where that would read too much.
     """
@@ -95,7 +95,7 @@ async def raw_answers(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
 
 
 async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """How many people gave the answers, by part of a question. Raises Invalid where that would read too much."""
+    """Count the people who answered, by part of a question. Raises Invalid where that would read too much."""
     if not asked.questions:
         return []
     return await _raw_answers(db, asked, await _scope(db, asked, asked.spans, is_of_cases=False), once=True)
@@ -104,7 +104,7 @@ async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
 async def cases(
     db: Database, *, asked: CountQuery, once: bool = False, people_max: int = 0
 ) -> tuple[Sequence[Cell], People]:
-    """How many instances came how far, and of whom; `once`: one of each person.
+    """Count instances by stage, with their people; `once`: one of each person.
 
     Raises Invalid where that would read too much.
     """
@@ -127,7 +127,7 @@ async def cases(
 async def pairs(
     db: Database, *, asked: CountQuery, outcome_question_id: str
 ) -> tuple[dict[str, dict[tuple[str, str], int]], Mapping[str, int]]:
-    """How often an outcome met each value of each question: by question, by outcome and value; and of how many people.
+    """Count pairs of an outcome and each value of each question, and their people.
 
     Raises Invalid where that would read too much.
     """
@@ -192,7 +192,7 @@ def _whole_days(asked: CountQuery) -> Days:
 
 
 def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
-    """What of the period is not kept: its ends, the days that wait for being counted, all behind what was counted."""
+    """The parts of the period without kept counts: its ends, stale days, and all after the watermark."""
     days, period = _whole_days(asked), asked.period
     found: list[Span] = []
     for questionnaire_id in asked.questionnaire_ids:
@@ -242,7 +242,7 @@ async def _raw_answers(db: Database, asked: CountQuery, scope: Scope, *, once: b
 
 
 async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int) -> People:
-    """Who stands behind the counts of this scope, and how often people answer in the whole period."""
+    """The people behind these counts, and the repeats of people in the whole period."""
     given: dict[str, Any] = {
         "organization_id": asked.organization_id,
         "questions": asked.questions,

@@ -171,7 +171,7 @@ async def list_answer_counts(
     once: bool,
     limit: int,
 ) -> list[Cell]:
-    """How often each value was given, provisional answers left out; `edges`: where buckets begin.
+    """Count each value without provisional answers; `edges`: the starts of buckets.
 
     `questions`: ids, and the name under which each is counted: that of another where they count as one. With `once` the
     values are the parts of a question, in each of which a person counts once a bucket and questionnaire.
@@ -213,7 +213,7 @@ async def list_groups(
     people_max: int,
     limit: int,
 ) -> list[Group]:
-    """Who answered, as many as `people_max` of each group; without questions who came to each stage of cases."""
+    """List up to `people_max` people of each group; without questions, people by stage."""
     rows = await db.fetch(
         f"""select bucket, questionnaire_id, dimensions, question_id, stage, (array_agg(person))[1:$16] as people from (
              select distinct width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
@@ -256,7 +256,7 @@ async def list_repeats(
     span_max: int | None,
     person_max: int,
 ) -> list[Repeat]:
-    """How many answers, or cases, the people of some responses gave in all of them.
+    """Count the answers, or cases, of these people in all responses.
 
     Of each span of `scope` as many responses as `span_max` are read, and `person_max` of each person in `whole`.
     """
@@ -316,7 +316,7 @@ async def list_case_counts(
     once: bool,
     limit: int,
 ) -> list[Cell]:
-    """How many instances came how far: each stage alone, and the pairs that rates are made of.
+    """Count instances by stage, and the pairs of stages for rates.
 
     With `once` the one of each person, questionnaire and bucket that came farthest.
     """
@@ -351,7 +351,7 @@ async def list_pairs(
     question_ids: Sequence[str],
     limit: int,
 ) -> list[tuple[str, str, str, int]]:
-    """How often an answer to the outcome and one to another question met: question, outcome, value, count."""
+    """Count pairs of outcome and another answer: question, outcome, value, count."""
     rows = await db.fetch(
         f"""select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, count(*) as count
            from {_RESPONSES}

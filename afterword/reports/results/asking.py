@@ -1,4 +1,4 @@
-"""What a report asks for, checked against the questionnaires that it is about; everything wrong is named at once.
+"""Checks a report's query against its questionnaires; all errors are named at once.
 
 Places are paths in a custom report's spec (`metrics/0/question_id`); a template's parameters have names of their own.
 """
@@ -62,7 +62,7 @@ class ReportQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportContext:
-    """What is known of the questionnaires: their questions by id, the newest version of each first."""
+    """The questions of a report's questionnaires by id, the newest version first."""
 
     ground: ResponseBase
     questions: Mapping[str, Question]
@@ -107,7 +107,7 @@ class Wrong:
 
 
 async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> ReportContext:
-    """What these questionnaires ask; one that is unknown or closed to the caller is wrong. Raises Invalid."""
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
     organization_id = caller.organization_id
     owners = await store.list_open_questionnaires(
         db,
@@ -178,7 +178,7 @@ def wanted_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> tuple[
 
 
 def check_groups(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> None:
-    """What it is grouped by: known kinds, questions with few values, nothing twice, a bucket where there is one."""
+    """Check the groups: known kinds, questions with few values, nothing twice, a bucket where needed."""
     for index, text in enumerate(ask.group_by):
         path, group = f"group_by/{index}", core_reports.read_group(text)
         if text == core_reports.EACH_QUESTION:
@@ -217,7 +217,7 @@ def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: W
 
 
 def document_of(ask: ReportQuery) -> dict[str, Any]:
-    """What was used, as a result tells it; what has no value is left out, times are the period's."""
+    """The query as a result shows it; members without value are left out, times are the period's."""
     metrics = [
         {
             "metric": metric,

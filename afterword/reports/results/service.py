@@ -56,7 +56,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """What templates have beyond the rest."""
+    """The parameters that only some templates have."""
 
     question_id: str | None = None
     metric: str | None = None
@@ -86,7 +86,6 @@ class _Run:
         return periods.previous(self.period, self.ask.compare)
 
     def asked(self, period: Period, **more: Any) -> CountQuery:
-        """The query of a report for this period."""
         bucket = self.ask.bucket if "bucket" in self.ask.group_by else None
         given: dict[str, Any] = {
             "organization_id": self.organization_id,

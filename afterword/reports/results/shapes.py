@@ -1,4 +1,4 @@
-"""How tables become rows: their keys and order, the values of a distribution, which keys are personal."""
+"""Turns tables into rows: keys and order, values of a distribution, personal keys."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -61,7 +61,7 @@ def parts_of(question: Question) -> list[str]:
 
 
 def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
-    """How often each value was given, to one row of a matrix, or on one rank, if there is one."""
+    """The counts of each value, of one matrix row or one rank where given."""
     found: dict[str, int] = {}
     for cell in cells:
         row, colon, value = cell.value.rpartition(":")

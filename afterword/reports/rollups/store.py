@@ -56,7 +56,7 @@ _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was found: counts and people by bucket, how far days are kept, those that must be counted anew.
+    """Kept counts and people by bucket, the watermark, and the stale days.
 
     `unread`: how many events the reader of the log is behind; at the limit of the query nothing of it may be used.
     """
@@ -389,7 +389,6 @@ async def insert_counts(
 
 
 async def insert_wide_day(db: Database, *, organization_id: str, span: Span, day: date) -> None:
-    """Note that a day is not kept."""
     await db.execute(
         """insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
            values ($1, $2, $3, $4, $5) on conflict do nothing""",

@@ -198,7 +198,7 @@ class ApplicationType(Struct, kw_only=True):
 
 class ApplicationUpdate(Struct, kw_only=True):
     """
-    What of an application may change.
+    Changes of an application.
     """
 
     display_name: str | UnsetType = UNSET
@@ -238,7 +238,7 @@ class BatchRow(Struct, kw_only=True):
 
 class BillingUpdate(Struct, kw_only=True):
     """
-    What of the billing may change: countries by ISO 3166-1, currencies by ISO 4217.
+    Changes of the billing: countries by ISO 3166-1, currencies by ISO 4217.
     """
 
     name: str | UnsetType = UNSET
@@ -287,7 +287,7 @@ class ConditionTest(Struct, kw_only=True):
 
 class ContactPolicy(Struct, kw_only=True):
     """
-    How often people are asked over all pipelines, and when nothing is sent at all.
+    The contact policy over all pipelines: how often people are asked, and days without sending.
     """
 
     organization_id: str
@@ -358,7 +358,7 @@ class Delivery(Struct, kw_only=True):
 
 class Erasure(Struct, kw_only=True):
     """
-    What was asked for, how far it is, and, when it is done, the proof: counts, times and a checksum.
+    An erasure: its request, its progress and, once done, its proof: counts, times and a checksum.
     """
 
     erasure_id: str
@@ -376,7 +376,7 @@ class Erasure(Struct, kw_only=True):
 
 class ErasureRequest(Struct, kw_only=True):
     """
-    How a person is to be erased.
+    The mode of an erasure.
     """
 
     mode: Literal["anonymize", "erase"] | UnsetType = "anonymize"
@@ -459,7 +459,7 @@ class Import(Struct, kw_only=True):
 
 class ImportRow(Struct, kw_only=True):
     """
-    What became of a row of the file, counted from 1 after the header.
+    The outcome of a row, counted from 1 after the header.
     """
 
     row: int
@@ -584,7 +584,7 @@ class MatrixRow(Struct, kw_only=True):
 
 class MessageTexts(Struct, kw_only=True):
     """
-    What a message says in one language.
+    The texts of a message in one language.
     """
 
     body: str
@@ -727,7 +727,7 @@ class Organization(Struct, kw_only=True):
 
 class OrganizationBilling(Struct, kw_only=True):
     """
-    To whom an organization's bills go.
+    The recipient of an organization's bills.
     """
 
     organization_id: str
@@ -746,7 +746,7 @@ class OrganizationBilling(Struct, kw_only=True):
 
 class OrganizationUpdate(Struct, kw_only=True):
     """
-    What of an organization may change.
+    Changes of an organization.
     """
 
     display_name: str | UnsetType = UNSET
@@ -771,7 +771,7 @@ class PeriodShown(Struct, kw_only=True):
 
 class Pipeline(Struct, kw_only=True):
     """
-    How and when the items of a questionnaire are sent.
+    A pipeline: how and when the items of a questionnaire are sent.
     """
 
     pipeline_id: str
@@ -1097,7 +1097,7 @@ class Reminder(Struct, kw_only=True):
 
 class ReportSpec(Struct, kw_only=True):
     """
-    What a custom report counts, of what, grouped by what, over which time.
+    The definition of a custom report: metrics, questionnaires, groups, period.
     """
 
     questionnaire_ids: list[str]
@@ -1187,7 +1187,7 @@ class ResponseMetadata(Struct, kw_only=True):
 
 class RotationRequest(Struct, kw_only=True):
     """
-    How many hours the old token lives on beside the new one.
+    The hours for which the old token stays valid beside the new one.
     """
 
     overlap_hours: int | UnsetType = 24
@@ -1229,7 +1229,7 @@ class SequenceRequest(Struct, kw_only=True):
 
 class SequenceUpdate(Struct, kw_only=True):
     """
-    What of a sequence may change; items that it made stay as they are.
+    The members that may change; existing items stay as they are.
     """
 
     title: str | UnsetType = UNSET
@@ -1319,7 +1319,7 @@ class TemplateParameter(Struct, kw_only=True):
 
 class TestSend(Struct, kw_only=True):
     """
-    What was sent as a test, and what became of it. `body` is the plain text; empty where nothing was written. `segments` and `encoding` are those of an SMS.
+    A test message and its result. `body` is the plain text; empty if nothing was written. `segments` and `encoding` are those of an SMS.
     """
 
     responder_channel_identifier: str
@@ -1335,7 +1335,7 @@ class TestSend(Struct, kw_only=True):
 
 class Token(Struct, kw_only=True):
     """
-    What opens the API. `token` is its text, in the answer that makes it and never again.
+    An API token. `token` is its text, in the answer that creates it and never again.
     """
 
     token_id: str
@@ -1357,7 +1357,7 @@ class Token(Struct, kw_only=True):
 
 class TokenRequest(Struct, kw_only=True):
     """
-    What to make. Without `kind`: of the user who asks, or of the organization where its own token asks.
+    A token to create. Without `kind`: of the same kind as the caller's.
     """
 
     title: str
@@ -1370,7 +1370,7 @@ class TokenRequest(Struct, kw_only=True):
 
 class User(Struct, kw_only=True):
     """
-    A person of the organization. Without `application_ids` the whole of it is theirs.
+    A user of the organization. Without `application_ids`: of all its applications.
     """
 
     user_id: str
@@ -1395,7 +1395,7 @@ class User(Struct, kw_only=True):
 
 class UserRequest(Struct, kw_only=True):
     """
-    Whom to invite, and as what.
+    A user to invite.
     """
 
     email: str
@@ -1412,7 +1412,7 @@ class UserRequest(Struct, kw_only=True):
 
 class UserUpdate(Struct, kw_only=True):
     """
-    What of a user may change.
+    Changes of a user.
     """
 
     first_name: str | None | UnsetType = UNSET
@@ -1642,7 +1642,7 @@ class CustomReportRequest(Struct, kw_only=True):
 
 class CustomReportUpdate(Struct, kw_only=True):
     """
-    What of a report may change; the spec as a whole.
+    The members of a report that may change; the spec as a whole.
     """
 
     title: str | UnsetType = UNSET
@@ -1685,7 +1685,7 @@ class Event(Struct, kw_only=True):
 
 class ExportRequest(Struct, kw_only=True):
     """
-    What the file shall hold. A response is in it when its time of `date_basis` is set, and lies in the span.
+    The content of a file. It holds responses whose time of `date_basis` lies in the period.
     """
 
     format: Literal["csv", "jsonl", "xlsx"]
@@ -1819,7 +1819,7 @@ class PipelineRequest(Struct, kw_only=True):
 
 class PipelineUpdate(Struct, kw_only=True):
     """
-    What of a pipeline may change; `paused` true holds its items at once, false lets them go.
+    The members that may change; `paused` true holds its items at once, false releases them.
     """
 
     description: str | None | UnsetType = UNSET
