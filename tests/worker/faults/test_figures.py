@@ -186,7 +186,8 @@ async def answers(
 
         async def counted() -> Counter[tuple[object, ...]]:
             found: Counter[tuple[object, ...]] = Counter()
-            for cell in await counts.answers(database, asked=asked):
+            cells, _ = await counts.answers(database, asked=asked)
+            for cell in cells:
                 found[cell.bucket, cell.dimensions, cell.value] += cell.count
             return found
 
