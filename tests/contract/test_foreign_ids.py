@@ -68,7 +68,7 @@ OF_US_ALONE: Final = {
     "update_told": "walks through ours",
     "update_kept_answers": "walks through ours",
     "delete_captured": "walks through ours",
-    "delete_trials": "walks through ours",
+    "delete_test_messages": "walks through ours",
     "update_import_rows": "walks through ours",
     "get_has_organization": "asks for ours",
     "get_person": "says by what somebody is known, which may be nothing",
