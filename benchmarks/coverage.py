@@ -1,4 +1,4 @@
-"""How often the interval of each figure holds the true value, where 95 times in 100 is stated.
+"""The share of samples whose interval holds the true value, for each figure; 95 in 100 is stated.
 
 Shares are enumerated, and NPS of up to 100 answers; the others are drawn with a seed, so that each run prints the same.
 A case is given by how many of the answers are equal; of the ways in which the others may lie the worst one counts.

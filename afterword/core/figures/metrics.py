@@ -44,7 +44,7 @@ Scale = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the value of all customers lies with the confidence `level`."""
+    """The interval that holds the value of all customers with the confidence `level`."""
 
     low: float
     high: float
@@ -392,7 +392,7 @@ def _score(promoters: float, detractors: float, n: float, z: float) -> tuple[flo
 
 
 def _root(function: Callable[[float], float], below: float, near: float, above: float) -> float:
-    """Where a function that is negative just above `below` and positive at `above` is 0 (Illinois method).
+    """The root of a function that is negative just above `below` and positive at `above` (Illinois method).
 
     `near` lies between them; where the function is positive there, too, the search is shorter.
     """

@@ -478,7 +478,7 @@ def _warn(definition: Definition, findings: Findings) -> None:
 
 
 def _jumps_within(group: Group, group_place: int) -> Iterator[str]:
-    """Where jumps pass over enabled questions of their own group."""
+    """The jumps that pass over enabled questions of their own group."""
     for place, question in enumerate(group.questions):
         for number, jump in enumerate(question.jumps):
             behind = group.questions[place + 1 :]
