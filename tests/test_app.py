@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from afterword import app, db
 from afterword.core.wire.site import Site
-from afterword.web import explanations, static
+from afterword.web import static, vocabulary
 from afterword.web.loopback import url_with_key
 from afterword.web.metrics import Sample
 from tests import machine
@@ -194,7 +194,7 @@ class TestExplanations:
 
     async def test_problems(self, pool: db.Pool) -> None:
         async with client_of(pool) as client:
-            for code in explanations.EXPLANATIONS:
+            for code in vocabulary.EXPLANATIONS:
                 found = await client.get(f"/problems/{code}")
                 assert 200 == found.status_code
                 assert code in found.text

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import inspect
@@ -13,49 +13,6 @@ from afterword.web.members import members_of, noted, unwrapped
 
 DEPTH_MAX = 4
 EXAMPLE_DEPTH_MAX = 6
-_SAMPLES: Final[Mapping[str, object]] = {
-    "id": "0QmCkLh2XnT7vRz9YbWd4e",
-    "date_time": "2026-11-21T18:23:45+02:00",
-    "locale": "el",
-    "locale_normal": "el",
-    "zone": "Europe/Athens",
-    "url": "https://example.com/page",
-    "date": "2026-11-21",
-    "clock": "09:30",
-    "color": "#1a6b72",
-    "line": "Example",
-}
-_WORDS: Final[Mapping[str, str]] = {
-    "id": "id",
-    "date_time": "date with time",
-    "locale": "language tag",
-    "locale_normal": "language tag",
-    "zone": "time zone",
-    "url": "address",
-    "date": "date",
-    "clock": "time of day",
-    "color": "colour",
-    "metadata": "names and values",
-    "metadata_any": "names and values",
-}
-_BY_NAME: Final[Mapping[str, object]] = {
-    "responder_channel_identifier": "ann@example.com",
-    "display_name": "After delivery",
-    "title": "How was your order?",
-    "status_id": 1,
-    "email": "ann@example.com",
-    "locale": "el",
-    "default_locale": "el",
-    "time_zone": "Europe/Athens",
-    "direction": "ltr",
-    "type": "nps",
-    "domain": "demo",
-    "valid_days": 30,
-    "question_ids": "0QmCkLh2XnT7vRz9YbWd4e",
-    "collection_url": "https://survey.example.com/a/0QmCkLh2XnT7vRz9YbWd4e",
-    "collection_url_long": "https://survey.example.com/a/0QmCkLh2XnT7vRz9YbWd4e",
-    "collection_url_short": "https://survey.example.com/s/4fKq82LmZx1T",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +54,14 @@ def example_of(struct: type[msgspec.Struct], *, is_request: bool, depth: int = 0
     return {
         each.name: _example(each.name, each.type, each.kind, each.schema, is_request=is_request, depth=depth)
         for each in members_of(struct)
-        if not is_request or each.is_required or each.schema.get("examples") or each.name in _BY_NAME
+        if not is_request or each.is_required or each.schema.get("examples") or each.name in vocabulary.SAMPLES_BY_NAME
     }
 
 
 def words_for(kind: inspect.Type, name: str) -> str:  # noqa: C901, PLR0911  one line for each type
     """The type in a few words: `text up to 200`, `one of 1, 2, 3`, `list of id`."""
-    if name in _WORDS:
-        return _WORDS[name]
+    if name in vocabulary.KINDS:
+        return vocabulary.KINDS[name]
     match kind:
         case inspect.StrType(min_length=least, max_length=most):
             return f"text{_range(least, most)}"
@@ -153,12 +110,12 @@ def _range(low: float | None, high: float | None) -> str:
 def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
     name: str, kind: inspect.Type, annotated: str, schema: Mapping[str, Any], *, is_request: bool, depth: int
 ) -> object:
-    if name in _BY_NAME and _fits(_BY_NAME[name], kind):
-        return _BY_NAME[name]
+    if name in vocabulary.SAMPLES_BY_NAME and _fits(vocabulary.SAMPLES_BY_NAME[name], kind):
+        return vocabulary.SAMPLES_BY_NAME[name]
     if schema.get("examples"):
         return schema["examples"][0]
-    if annotated in _SAMPLES:
-        return _SAMPLES[annotated]
+    if annotated in vocabulary.SAMPLES:
+        return vocabulary.SAMPLES[annotated]
     match kind:
         case inspect.LiteralType(values=values):
             return values[0]
@@ -177,7 +134,7 @@ def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
                 else [_example(name, *_parts(item), is_request=is_request, depth=depth + 1)]
             )
         case inspect.DataclassType(cls=times.Moment):
-            return _SAMPLES["date_time"]
+            return vocabulary.SAMPLES["date_time"]
         case inspect.StructType(cls=struct):
             return {} if depth >= EXAMPLE_DEPTH_MAX else example_of(struct, is_request=is_request, depth=depth + 1)
         case inspect.UnionType(types=types):

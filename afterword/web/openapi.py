@@ -9,28 +9,17 @@ import msgspec
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
 from afterword.web import body, components, criteria, describe, parsing, rows, scalars, uploads, vocabulary
-from afterword.web.explanations import FIELD_CODES
 from afterword.web.members import members_of
 from afterword.web.operations import Route
+from afterword.web.vocabulary import FIELD_CODES
 
-VERSION = "3.2"
-TITLE = "Afterword"
-ABOUT: Final = (
-    "Customer-satisfaction questionnaires: scheduled, sent, answered and measured.\n\n"
-    "Send a token as `Authorization: Bearer …`. Every refusal is a problem document (RFC 9457) with a stable `code`; "
-    "with `Prefer: handling=strict` unknown members are refused instead of ignored. Bodies are JSON. Existing clients "
-    "may send the same as `application/x-www-form-urlencoded` with nested brackets, "
-    "`metadata[questionnaire][transaction_id]=1042`, whose texts are typed by their members. Every authenticated "
-    "answer tells the rate limit in `RateLimit-Limit`, "
-    "`RateLimit-Remaining` and `RateLimit-Reset`. The paths /v3.0 and /v3.1 are aliases of this version."
-)
 JSON: Final = "application/json"
 
 
 def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
     structs = {struct for route in routes for struct in (route.body, route.answer) if struct is not None}
     ordered = sorted(structs, key=lambda struct: (struct.__name__, struct.__module__))
-    references, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    references, schemas = _schemas_of(ordered, "#/components/schemas/{name}")
     names = {struct: str(reference["$ref"]) for struct, reference in zip(ordered, references, strict=True)}
     bodies = {names[route.body] for route in routes if route.body is not None}
     paths: dict[str, dict[str, Any]] = {}
@@ -38,12 +27,7 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, names)
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": TITLE,
-            "version": VERSION,
-            "description": ABOUT,
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
+        "info": components.INFO,
         "servers": [{"url": site.base_url}],
         "externalDocs": {"url": f"{site.public_url}/docs", "description": "The readable reference"},
         "tags": [
@@ -51,16 +35,11 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
             for tag in dict.fromkeys(route.tag for route in routes)
         ],
         "paths": paths,
-        "components": {
-            "schemas": {**_tidied(schemas, requests=_reachable(schemas, bodies)), "ProblemDetails": components.PROBLEM},
-            "responses": components.shared_responses(),
-            "examples": components.examples(
-                [code for route in routes for code in route.refusals if code not in FIELD_CODES], site
-            ),
-            "parameters": components.PARAMETERS,
-            "headers": components.HEADERS,
-            "securitySchemes": components.security_schemes(site),
-        },
+        "components": components.all_of(
+            _tidied(schemas, requests=_reachable(schemas, bodies)),
+            [code for route in routes for code in route.refusals if code not in FIELD_CODES],
+            site,
+        ),
     }
 
 
@@ -139,7 +118,8 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for name in route.parameters
     ]
     if route.query is not None:
-        schema, components = _inline(route.query)
+        _, schemas = _schemas_of([route.query], "{name}")
+        schema = schemas[route.query.__name__]
         vocabulary.describe_members(route.query.__name__, schema)
         required = set(schema.get("required", ()))
         for name, each in schema.get("properties", {}).items():
@@ -151,7 +131,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
                     "in": "query",
                     "required": name in required,
                     "description": each.pop("description", ""),
-                    "schema": _resolved(each, components),
+                    "schema": _resolved(each, schemas),
                     **style,
                 }
             )
@@ -230,13 +210,12 @@ def _responses(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
         found[str(status)] = {**found[str(route.status)], "description": about}
     own = _own_codes(route)
     for status in sorted({*_statuses(route), *own}):
-        name = components.STATUS_NAMES.get(status, "")
-        if status in own or status == 409:  # noqa: PLR2004
-            fields_of_it = own.get(422, ()) if status == 422 else ()  # noqa: PLR2004
+        if status in own:
+            fields_of_it = own[422] if status == 422 else ()  # noqa: PLR2004
             codes = components.codes_of(422) if fields_of_it else own[status]
             found[str(status)] = components.response(status, codes, fields=fields_of_it)
         else:
-            found[str(status)] = {"$ref": f"#/components/responses/{name}"}
+            found[str(status)] = {"$ref": f"#/components/responses/{components.RESPONSES[status]['name']}"}
     return found
 
 
@@ -244,7 +223,7 @@ def _own_codes(route: Route) -> dict[int, list[str]]:
     """Codes of the route and of every POST, by status; codes of fields belong to 422."""
     found: dict[int, list[str]] = {}
     for code in route.refusals:
-        found.setdefault(components.status_of(code), []).append(code)
+        found.setdefault(vocabulary.status_of(code), []).append(code)
     if route.method == "POST":
         found.setdefault(409, []).append("idempotency_in_progress")
     return found
@@ -322,42 +301,30 @@ def _reachable(schemas: Mapping[str, Any], references: Iterable[str]) -> frozens
     return frozenset(found)
 
 
-def _inline(struct: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
-    _, components = msgspec.json.schema_components([struct], ref_template="{name}")
-    return components[struct.__name__], components
+def _schemas_of(structs: Sequence[type[msgspec.Struct]], template: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """References to the schemas of these Structs, and all schemas by name."""
+    references, schemas = msgspec.json.schema_components(structs, ref_template=template)
+    if "Moment" in schemas:
+        schemas["Moment"] = components.MOMENT
+    return references, schemas
 
 
-def _resolved(schema: dict[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(schema: dict[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Inline the references of a schema."""
-    name = str(schema.get("$ref", ""))
-    if name:
-        return _moment() if name == "Moment" else _resolved(components[name], components)
+    if "$ref" in schema:
+        return _resolved(schemas[schema["$ref"]], schemas)
     found = dict(schema)
     if "anyOf" in found:
-        found["anyOf"] = [_resolved(option, components) for option in found["anyOf"]]
+        found["anyOf"] = [_resolved(option, schemas) for option in found["anyOf"]]
     if "items" in found:
-        found["items"] = _resolved(found["items"], components)
+        found["items"] = _resolved(found["items"], schemas)
     return found
-
-
-def _moment() -> dict[str, Any]:
-    return {
-        "type": "string",
-        "format": "date-time",
-        "maxLength": 64,
-        "description": "ISO 8601 with or without offset (then local in the organization's zone), not before 1970, "
-        "at most five years ahead.",
-        "examples": ["2026-11-21T18:23:45+02:00"],
-    }
 
 
 def _tidied(schemas: Mapping[str, Any], *, requests: frozenset[str]) -> dict[str, Any]:
     """Add to msgspec's schema the date formats, and the default limits of fields without one."""
     found: dict[str, Any] = {}
     for name, schema in schemas.items():
-        if name == "Moment":
-            found[name] = _moment()
-            continue
         schema.pop("title", None)
         vocabulary.describe_members(name, schema)
         schema["description"] = re.sub(r"\s+", " ", schema.get("description", "")).strip() or name

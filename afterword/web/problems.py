@@ -6,7 +6,7 @@ import msgspec
 
 from afterword import errors
 from afterword.core.wire.site import Site
-from afterword.web.explanations import EXPLANATIONS
+from afterword.web.vocabulary import title_of
 
 _encode = msgspec.json.Encoder().encode
 
@@ -32,10 +32,6 @@ def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict
 
 def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
     return _encode(document_of(refusal, site=site, request_id=request_id))
-
-
-def title_of(code: str) -> str:
-    return EXPLANATIONS[code].title if code in EXPLANATIONS else code.replace("_", " ").capitalize()
 
 
 class InternalError(errors.Refusal):

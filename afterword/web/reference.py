@@ -14,10 +14,10 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, problems, rows, static, vocabulary
-from afterword.web.explanations import EXPLANATIONS, FIELD_CODES, Explanation
+from afterword.web import criteria, describe, headers, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
 from afterword.web.pages import Pages
+from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, Explanation
 
 EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 SECONDS_CACHED = 300
@@ -75,7 +75,7 @@ class Reference:
 
     async def _get_problem(self, request: Request) -> Response:
         code: str = request.path_params["code"]
-        explanation = _explanation(code, self._routes)
+        explanation = vocabulary.explanation_of(code)
         if explanation is None:
             raise errors.NotFound("There is no such code.", "unknown_route")
         return html.page(
@@ -115,7 +115,7 @@ class Reference:
             "status": route.status,
             "shape": route.shape,
             "refusals": [
-                (code, EXPLANATIONS[code].status if code in EXPLANATIONS else _status(code), problems.title_of(code))
+                (code, vocabulary.status_of(code), vocabulary.title_of(code))
                 for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
             ],
             "curl": curl_of(route, self._site),
@@ -133,21 +133,6 @@ class Reference:
 
 def _roles_with(scope: str) -> str:
     return ", ".join(role for role, scopes in ROLE_SCOPES.items() if scope in scopes)
-
-
-def _explanation(code: str, routes: Sequence[Route]) -> Explanation | None:
-    if code in EXPLANATIONS:
-        return EXPLANATIONS[code]
-    if code in FIELD_CODES:
-        return Explanation(_status(code), problems.title_of(code), FIELD_CODES[code])
-    route = next((route for route in routes if code in route.refusals), None)
-    if route is None:
-        return None
-    return Explanation(_status(code), problems.title_of(code), f"See “{route.summary}” in the reference.")
-
-
-def _status(code: str) -> int:
-    return 422 if code in FIELD_CODES else 409
 
 
 def curl_of(route: Route, site: Site) -> str:

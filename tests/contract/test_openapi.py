@@ -23,9 +23,9 @@ from afterword import app
 from afterword.core.organizations.access import ACTIONS, ENTITIES, ROLE_SCOPES, SCOPES, alias_of
 from afterword.core.wire.site import Site
 from afterword.web import openapi
-from afterword.web.explanations import EXPLANATIONS, FIELD_CODES
 from afterword.web.members import members_of
 from afterword.web.operations import Route
+from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
 
 JSON_TYPES = {"application/json", "application/problem+json"}
 DOCS = Path(__file__).parents[2] / "docs/api.md"

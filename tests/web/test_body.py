@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from afterword import errors
 from afterword.core.wire import times
 from afterword.web import body, fields
-from afterword.web.explanations import FIELD_CODES
 from afterword.web.scalars import Context
+from afterword.web.vocabulary import FIELD_CODES
 
 
 class Colour(IntEnum):
