@@ -7,8 +7,8 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
-from afterword.privacy.columns import HOLDS
 from tests.conftest import FIGURE
+from tests.privacy.columns import FREE, HOLDS
 from tests.privacy.conftest import Desk, people
 
 NAMES = ["zqhector", "zqandromache", "zqpriam"]
@@ -96,8 +96,6 @@ async def assert_left_alone(desk: Desk, address: str) -> None:
 class TestColumns:
     async def test_every_column_is_judged(self, pool: db.Pool) -> None:
         """A new column must say whether it can hold a person."""
-        from afterword.privacy.columns import FREE  # noqa: PLC0415
-
         async with db.connection(pool) as database:
             rows = await database.fetch(
                 """select c.relname::text as table_name, a.attname::text as column_name

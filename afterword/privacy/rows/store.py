@@ -1,7 +1,7 @@
 """The SQL that blanks what a person left in the tables of all slices, always some rows at a time.
 
-Elsewhere a slice writes its own tables alone. Erasing is the exception on purpose: `erasures/columns.py` says of every
-column whether it can hold a person, and next to it stands here what is done about it, so that one look shows the whole.
+Elsewhere a package writes its own tables alone. Erasing is the exception on purpose, so that one look shows the whole:
+`tests/privacy/columns.py` says of every column whether it can hold a person, and a test tries it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Every column of text, JSON or bytes in the database, and whether it can hold something of a person who is asked.
 
-A test reads the catalogue: a column that is new stands in one of the two tables or the test fails. What `HOLDS` says
-is tried by the test that fills these columns, erases, and looks for what it wrote.
+`test_canaries.py` reads the catalogue: a column that is new stands in one of the two tables or the test fails. `HOLDS`
+is tried there too: these columns are filled, erased, and searched for the words that were written.
 """
 
 from collections.abc import Mapping
