@@ -14,7 +14,7 @@ from uuid import UUID
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.reading import Findings
@@ -410,7 +410,7 @@ async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: 
     if document is None:
         return None
     findings = Findings()
-    scope = conditions.Scope(
+    scope = condition_reader.Scope(
         questions={
             subject: kind
             for definition in reversed(await _definitions(db, questionnaire))
@@ -419,7 +419,7 @@ async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: 
         },
         tags=True,
     )
-    node = conditions.read(document, "/filter", findings, scope)
+    node = condition_reader.read(document, "/filter", findings, scope)
     if findings.errors:
         raise errors.Invalid.of(*(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors))
     return node

@@ -10,11 +10,12 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
-from afterword.core.answers.progress import Given, Layout
+from afterword.core.answers.values import Given
 from afterword.core.questionnaires import directions
-from afterword.core.questionnaires.definition import Definition, Group, localized
-from afterword.core.questionnaires.questions import Question
-from afterword.core.questionnaires.visuals import Theme
+from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.text.locales import direction
 from afterword.db import Database
 from afterword.instances import forms, service, store, views

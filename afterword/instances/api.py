@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from afterword import errors
 from afterword.core.answers import instances as core_instances
 from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.definition import content
+from afterword.core.questionnaires.content import content
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.text import locales
 from afterword.core.wire import times

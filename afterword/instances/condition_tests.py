@@ -2,8 +2,9 @@
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Facts, Kind, Node, Scope
+from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires.conditions import Facts, Node
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -40,7 +41,7 @@ async def read(
             kinds |= question.kinds
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
     findings = Findings()
-    node = conditions.read(document, "/conditions", findings, scope)
+    node = condition_reader.read(document, "/conditions", findings, scope)
     if findings.errors:
         raise errors.Invalid.of(*(FieldError(one.code, one.message, pointer=one.path) for one in findings.errors))
     found = await facts.list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])

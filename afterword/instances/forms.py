@@ -6,10 +6,12 @@ from typing import Final, Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from afterword import errors
-from afterword.core.answers import progress as answers_rules
-from afterword.core.answers.progress import LAYOUTS, Given, InvalidAnswer, Layout
+from afterword.core.answers import forms as answer_forms
+from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires.definition import QUESTIONS_MAX
-from afterword.core.questionnaires.questions import CHOICES_MAX, Question, localized
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import CHOICES_MAX, localized
+from afterword.core.questionnaires.visuals import LAYOUTS, Layout
 from afterword.texts import Texts
 
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
@@ -122,7 +124,7 @@ def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, lo
         if not question.is_answered:
             continue
         try:
-            answer = answers_rules.read_form(question, fields)
+            answer = answer_forms.read_form(question, fields)
         except InvalidAnswer as error:
             wrong[question.question_id] = Wrong(_sentence_of(question, error, texts, locale), error.part)
             continue
@@ -139,7 +141,7 @@ def missing(question: Question, *, texts: Texts) -> Wrong:
 def preselected(question: Question, text: str) -> Given | None:
     """The answer that a link in a message preselects, or None if it does not fit."""
     try:
-        return answers_rules.read_form(question, {answers_rules.field_name(question.question_id): [text]})
+        return answer_forms.read_form(question, {answer_forms.field_name(question.question_id): [text]})
     except InvalidAnswer:
         return None
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from afterword.core.answers import progress as answers_rules
-from afterword.core.answers.progress import Given, Layout, Page
+from afterword.core.answers.progress import Page
+from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.questions import Question
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.visuals import Layout
 
 
 @dataclass(frozen=True)
@@ -24,14 +26,14 @@ class PageSequence:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """The page number of each question."""
-        pages = answers_rules.layout(self.definition, self.question_ids, self.layout)
+        pages = answers_rules.all_pages(self.definition, self.question_ids, self.layout)
         return {question.question_id: number for number, page in enumerate(pages, 1) for question in page}
 
     @cached_property
     def reachable(self) -> dict[int, Page]:
         """The pages that the answers given so far lead through, by number."""
         pages = answers_rules.pages(
-            self.definition, self.question_ids, self.answers, metadata=self.facts, arranged=self.layout
+            self.definition, self.question_ids, self.answers, metadata=self.facts, layout=self.layout
         )
         return {page.number: page for page in pages}
 

@@ -1,14 +1,13 @@
 """The resources of questionnaire instances and their answers."""
 
 from datetime import tzinfo
-from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
 
-from afterword.core.answers import progress as answers_rules
+from afterword.core.answers import values
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.definition import localized
+from afterword.core.questionnaires.questions import localized
 from afterword.core.wire.site import Site
 from afterword.instances import store
 from afterword.instances.answers.store import Answer
@@ -97,13 +96,7 @@ class LeafResult(fields.Answer):
 
     @classmethod
     def of(cls, leaf: conditions.LeafResult) -> "LeafResult":
-        return cls(
-            subject=leaf.subject,
-            operator=leaf.operator,
-            value=leaf.value,
-            actual=float(leaf.actual) if isinstance(leaf.actual, Decimal) else leaf.actual,
-            matches=leaf.matches,
-        )
+        return cls(**leaf.document)
 
 
 class ConditionTestResult(fields.Answer):
@@ -171,8 +164,8 @@ class ResponseAnswer(fields.Resource):
             type=question.type,
             title=localized(question, locale).title,
             display_name=question.display_name,
-            label=answers_rules.label(question, answer.value, locale),
-            segment=answers_rules.segment(question, answer.value),
+            label=values.label(question, answer.value, locale),
+            segment=values.segment(question, answer.value),
         )
 
 

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition

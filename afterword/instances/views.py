@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from afterword.core.answers import forms as answer_forms
-from afterword.core.answers import progress as answers_rules
 from afterword.core.answers.forms import OTHER
-from afterword.core.answers.progress import Given
-from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX
-from afterword.core.questionnaires.questions import Question
+from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
+from afterword.core.questionnaires.question_types import Question
 from afterword.instances import forms
 from afterword.instances.forms import Fields, Wrong
 from afterword.texts import Texts
@@ -170,13 +168,13 @@ def shown_answer(question: Question, given: Given | None, texts: Texts) -> Shown
 def shown_input(question: Question, fields: Fields) -> Shown:
     """The controls' values for posted input, right or wrong."""
     question_id = question.question_id
-    values = fields.get(answers_rules.field_name(question_id), [])
+    values = fields.get(answer_forms.field_name(question_id), [])
     names = [*answer_forms.parts(question), OTHER]
     numbers = [text for text in values if text.isascii() and text.isdigit() and len(text) <= forms.NUMBER_DIGITS_MAX]
     return Shown(
         frozenset(int(text) for text in numbers),
         text="".join(values[:1]),
-        parts={name: forms.first(fields, answers_rules.field_name(question_id, name)) for name in names},
+        parts={name: forms.first(fields, answer_forms.field_name(question_id, name)) for name in names},
     )
 
 
@@ -194,7 +192,7 @@ def view_of(
     low, high = _ends(question, texts) if kind in {"scale", "stars"} else ("", "")
     return QuestionView(
         id=question.question_id,
-        name=answers_rules.field_name(question.question_id),
+        name=answer_forms.field_name(question.question_id),
         kind=kind,
         section=section,
         title=question.title,
@@ -208,7 +206,7 @@ def view_of(
         options=_options(question, kind, shown, texts=texts, ends=(low, high)),
         lines=_lines(question, shown, wrong, texts),
         is_grid=kind == "matrix" and len(question.choices) <= GRID_COLUMNS_MAX,
-        other_name=answers_rules.field_name(question.question_id, OTHER),
+        other_name=answer_forms.field_name(question.question_id, OTHER),
         other_text=shown.parts.get(OTHER, ""),
         text=shown.text,
         length_max=_length_max(question),
@@ -272,7 +270,7 @@ def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) 
         input_type, mode, autocomplete = CONTACT_INPUTS.get(part, ("text", "text", "off"))
         found.append(
             Line(
-                name=answers_rules.field_name(question.question_id, part),
+                name=answer_forms.field_name(question.question_id, part),
                 label=label,
                 text=text,
                 wrong=(wrong is not None and wrong.part == part) or (needs_all and not text.strip()),

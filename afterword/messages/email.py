@@ -10,7 +10,7 @@ from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.questions import Question, Shape
+from afterword.core.questionnaires.question_types import Question, Shape
 from afterword.core.text import locales
 from afterword.messages.context import MessageContext
 from afterword.messages.invitation import Invitation, compile_invitation
@@ -138,7 +138,6 @@ def _invitation(context: MessageContext) -> Invitation:
 
 
 def forget() -> None:
-    """Empty the cache of compiled mails."""
     _compiled.clear()
 
 

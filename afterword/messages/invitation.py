@@ -18,7 +18,8 @@ from mjml import mjml2html
 
 from afterword.core.messaging import placeholders
 from afterword.core.messaging.placeholders import Piece, Template, Variable
-from afterword.core.questionnaires.questions import Question, localized
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import localized
 from afterword.core.text import locales
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
 

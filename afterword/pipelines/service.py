@@ -11,8 +11,8 @@ from afterword.core.messaging import addresses
 from afterword.core.messaging import placeholders as messages
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.conditions import METADATA_ONLY, Scope
+from afterword.core.questionnaires import condition_reader, metadata
+from afterword.core.questionnaires.condition_reader import METADATA_ONLY, Scope
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.reading import LOCALES_MAX, Findings, escape
 from afterword.core.scheduling import decisions, windows
@@ -100,7 +100,7 @@ async def create_pipeline(
     `caller` is who asked for it, None the operator.
     """
     declared = await _declared(db, organization_id, fields["questionnaire_id"])
-    scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
+    scope = condition_reader.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
     _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks)
     account_id = await store.insert_account(
         db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
@@ -183,7 +183,7 @@ async def change_pipeline(
     # Conditions that stay are not measured by what is declared now: the names may have changed since.
     is_new = changes.get("conditions") not in (None, current["conditions"])
     declared = await _declared(db, caller.organization_id, questionnaire_id)
-    scope = conditions.scope_of(declared) if is_new else METADATA_ONLY
+    scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
     quiet = await _quiet(db, caller.organization_id, whole)
     _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, kept=_texts_of(current))
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
@@ -360,7 +360,7 @@ def _check(
         text = "The quiet hours of the contact policy leave nothing of this window."
         wrong.append(FieldError("out_of_range", text, pointer="/dispatch_start_time"))
     findings = Findings(strict=True)
-    conditions.read(fields.get("conditions"), "/conditions", findings, scope)
+    condition_reader.read(fields.get("conditions"), "/conditions", findings, scope)
     wrong.extend(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors)
     if wrong:
         raise errors.Invalid.of(*wrong)

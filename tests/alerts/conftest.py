@@ -11,7 +11,7 @@ import pytest
 from afterword import db
 from afterword.alerts import service as alerts
 from afterword.alerts.notifications import service as notifications
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.definition import Definition
 from afterword.events import store as events_store

@@ -16,7 +16,7 @@ from playwright.async_api import Browser, async_playwright
 
 from afterword import db, ids
 from afterword.app import create_app
-from afterword.core.answers import progress as answers
+from afterword.core.answers import forms as answer_forms
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
 from afterword.instances import service as instances
@@ -119,7 +119,7 @@ class Shop:
         """The name of its field, or of the field of a part: a row's key, a choice's value, a field of a contact."""
         question = self.definition.question(self.question_id(key))
         rows = {row.key: row.row_id for row in question.rows} if question else {}
-        return answers.field_name(self.question_id(key), rows.get(str(part), part))
+        return answer_forms.field_name(self.question_id(key), rows.get(str(part), part))
 
     async def publish(self, text: str) -> None:
         """Another version of the questionnaire, from a file of the same name."""

@@ -7,7 +7,7 @@ from typing import Any
 from afterword import db
 from afterword.alerts import service as alerts
 from afterword.alerts.notifications import service as notifications
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.questionnaires.store import Version

@@ -12,7 +12,7 @@ import pytest
 from afterword import db
 from afterword.alerts import service as alerts
 from afterword.channels.base import Outcome, Refused, Retry, Sent
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.messaging.notices import TYPES
 from afterword.events.store import Event, list_events
 from afterword.instances import service as instances

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store

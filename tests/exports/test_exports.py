@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from afterword import db, errors
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
 from afterword.events import store as events_store
 from afterword.exports import service, writers

@@ -11,7 +11,7 @@ import pytest
 from afterword import db
 from afterword.alerts import service as alerts
 from afterword.channels.base import Sent
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.intake.sequences import service

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afterword.core.questionnaires.questions import TYPES
+from afterword.core.questionnaires.question_types import TYPES
 from afterword.questionnaires import files, service
 
 PAGE = Path(__file__).parents[2].joinpath("docs/questionnaires.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import content
 from afterword.core.questionnaires.definition import PAGES, Definition
 from afterword.core.text import locales
 from afterword.questionnaires import files, service
@@ -27,11 +27,11 @@ def texts(file: files.File, locale: str) -> Iterator[str]:
     yield definition.title(locale, file.settings.title) or ""
     yield definition.description(locale, file.settings.description) or ""
     ids = [question.question_id for question in definition.questions()]
-    content: Any = core_definition.content(
+    shown: Any = content.content(
         definition, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V"
     )
-    yield from (content["pages"][name] for name in PAGES)
-    for group in content["groups"]:
+    yield from (shown["pages"][name] for name in PAGES)
+    for group in shown["groups"]:
         yield from (group[name] for name in ("title", "description") if group[name] is not None)
         for question in group["questions"]:
             names = ("title", "description", "low_label", "high_label")

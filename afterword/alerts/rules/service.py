@@ -10,8 +10,9 @@ from afterword.alerts.rules.store import Alert
 from afterword.alerts.statuses import store as statuses_store
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Kind, Node, Scope
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -101,7 +102,7 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
 
 def read_conditions(document: object) -> Node | None:
     """Parse conditions that were checked when they were saved."""
-    return conditions.read(document, "", Findings(), _EVERYTHING)
+    return condition_reader.read(document, "", Findings(), _EVERYTHING)
 
 
 # Checks --------------------------------------------------------------------------------------------------------------
@@ -168,10 +169,10 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
         return [FieldError("required", message, pointer="/conditions")] if is_daily else []
     findings = Findings(strict=True)
     scope = await _scope(db, organization_id=organization_id, columns=columns)
-    node = conditions.read(document, "/conditions", findings, scope)
+    node = condition_reader.read(document, "/conditions", findings, scope)
     wrong = [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
     if not wrong and is_daily:
-        leaves = core_alerts.leaves_of(node)
+        leaves = conditions.leaves_of(node)
         if not leaves or not all(leaf.subject.startswith(core_alerts.METRIC) for leaf in leaves):
             message = "A daily alert compares figures (metric:…), at least one, and nothing else."
             wrong.append(FieldError("unknown_value", message, pointer="/conditions"))

@@ -56,9 +56,9 @@ def _read_choices(question: Question, fields: Fields) -> Given | None:
         values = [*values, str(other.value)]
     if not values:
         return None
-    numbers = list(dict.fromkeys(_integer(question, text) for text in values))
+    numbers = list(dict.fromkeys(_integer(text) for text in values))
     if question.shape != "choices" and len(numbers) > 1:
-        raise InvalidAnswer(question.question_id, "too_many", "One answer is possible.", limit=1)
+        raise InvalidAnswer("too_many", "One answer is possible.", limit=1)
     value = numbers if question.shape == "choices" else numbers[0]
     chosen = other is not None and other.value in numbers
     return check(question, value, other_text if chosen else None)
@@ -71,15 +71,15 @@ def _read_parts(question: Question, fields: Fields) -> object:
         return None
     if question.shape == "contact":
         return found
-    numbers = {part: _integer(question, text, part) for part, text in found.items()}
+    numbers = {part: _integer(text, part) for part, text in found.items()}
     if question.shape == "matrix":
         return numbers
     for part, place in numbers.items():
         if not 1 <= place <= question.ranks:
             message = f"A place from 1 to {question.ranks} is expected."
-            raise InvalidAnswer(question.question_id, "out_of_range", message, part=part)
+            raise InvalidAnswer("out_of_range", message, part=part)
         if list(numbers.values()).count(place) > 1:
-            raise InvalidAnswer(question.question_id, "duplicate", "Each place can be given once.", part=part)
+            raise InvalidAnswer("duplicate", "Each place can be given once.", part=part)
     return [int(part) for part in sorted(numbers, key=lambda one: numbers[one])]  # gaps between places close
 
 
@@ -93,13 +93,13 @@ def _read_one(question: Question, fields: Fields) -> object:
         case "number":
             number = read_number(text)
             if number is None:
-                raise InvalidAnswer(question.question_id, "wrong_type", "A number is expected.")
+                raise InvalidAnswer("wrong_type", "A number is expected.")
             return number
         case "date":
             return read_date(text)
         case "consent":
             if text not in _CONSENTS:
-                raise InvalidAnswer(question.question_id, "wrong_type", "A tick is expected.")
+                raise InvalidAnswer("wrong_type", "A tick is expected.")
             return _CONSENTS[text]
         case _:
             return next(iter(fields[name]))  # untouched, for it may have lines
@@ -110,9 +110,9 @@ def _text(fields: Fields, name: str) -> str:
     return clean("".join(fields.get(name, ())[:1]), multiline=False)
 
 
-def _integer(question: Question, text: str, part: str | None = None) -> int:
+def _integer(text: str, part: str | None = None) -> int:
     if not _INTEGER.match(text.strip()):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A whole number is expected.", part=part)
+        raise InvalidAnswer("wrong_type", "A whole number is expected.", part=part)
     return int(text)
 
 

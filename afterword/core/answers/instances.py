@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from afterword.core.answers import progress as answers_rules
-from afterword.core.answers.progress import Given, InvalidAnswer
+from afterword.core.answers.progress import missing_required
+from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import GLOBAL, Declared, typed
+from afterword.core.questionnaires.question_types import Question
 from afterword.errors import FieldError
 
 VALID_DAYS_MAX: Final = 3650
@@ -29,33 +30,23 @@ class Lifetime(Protocol):
     """The members of an instance that set its expiry."""
 
     @property
-    def valid_days(self) -> int:
-        """Steps of 24 hours; 0 is no expiry."""
-        ...
+    def valid_days(self) -> int: ...  # steps of 24 hours; 0 is no expiry
 
     @property
-    def sent_time(self) -> datetime | None:
-        """When a message left."""
-        ...
+    def sent_time(self) -> datetime | None: ...
 
     @property
-    def created_time(self) -> datetime:
-        """When it was issued."""
-        ...
+    def created_time(self) -> datetime: ...
 
 
 class Answerable(Lifetime, Protocol):
     """The members of an instance that decide whether it takes answers."""
 
     @property
-    def editable(self) -> bool:
-        """Whether answers may change after completion."""
-        ...
+    def editable(self) -> bool: ...  # also after completion
 
     @property
-    def finalized(self) -> bool:
-        """Whether Complete was pressed."""
-        ...
+    def finalized(self) -> bool: ...
 
 
 def expires_time(instance: Lifetime) -> datetime | None:
@@ -66,7 +57,6 @@ def expires_time(instance: Lifetime) -> datetime | None:
 
 
 def is_expired(instance: Lifetime, now: datetime) -> bool:
-    """Whether its time is over."""
     end = expires_time(instance)
     return end is not None and now >= end
 
@@ -85,7 +75,7 @@ def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str
                 result.removed.append(question_id)
             continue
         try:
-            checked = _check(definition, question_id, answer)
+            checked = _check(definition.question(question_id), answer)
         except InvalidAnswer as error:
             result.wrong += (FieldError(error.code, error.message, pointer=_pointer(question_id)),)
             continue
@@ -100,7 +90,7 @@ def missing(
     """The required questions on the responder's path that have no answer; `facts` are those of the metadata."""
     return tuple(
         FieldError("required", "This question needs an answer.", pointer=_pointer(question_id))
-        for question_id in answers_rules.missing_required(definition, question_ids, answers, metadata=facts)
+        for question_id in missing_required(definition, question_ids, answers, metadata=facts)
     )
 
 
@@ -124,11 +114,10 @@ def documents(answers: Mapping[str, Given]) -> list[dict[str, object]]:
     ]
 
 
-def _check(definition: Definition, question_id: str, answer: Given) -> Given:
-    question = definition.question(question_id)
+def _check(question: Question | None, answer: Given) -> Given:
     if question is None:
-        raise InvalidAnswer(question_id, "unknown_id", "This question is not asked here.")
-    return answers_rules.check(question, answer.value, answer.other_text)
+        raise InvalidAnswer("unknown_id", "This question is not asked here.")
+    return check(question, answer.value, answer.other_text)
 
 
 def _pointer(question_id: str) -> str:

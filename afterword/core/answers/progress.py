@@ -1,57 +1,30 @@
-"""The answers of one instance: which questions are dealt, which pages they stand on, which page comes next.
-
-One answer alone is with `answer_values.py` (JSON) and `answer_forms.py` (a posted page).
-"""
+"""The path of one instance: the questions that it gets, the pages they stand on, and the next one after each answer."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
-from afterword.core.answers.forms import field_name, read_form
-from afterword.core.answers.values import Given, InvalidAnswer, Value, check, facts_of, label, segment
+from afterword.core.answers.values import Given, facts_of
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.definition import Definition, Group
-from afterword.core.questionnaires.questions import Question
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.visuals import Layout
 
-__all__ = [
-    "Given",
-    "InvalidAnswer",
-    "Page",
-    "Value",
-    "check",
-    "draw_questions",
-    "facts_of",
-    "field_name",
-    "label",
-    "missing_required",
-    "pages",
-    "path",
-    "read_form",
-    "segment",
-]
-
-PERCENT = 100
+PERCENT: Final = 100
 
 Answers: TypeAlias = Mapping[str, Given]
-Layout = Literal["by_group", "by_question", "one_page"]
-LAYOUTS: Final[tuple[Layout, ...]] = ("by_group", "by_question", "one_page")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page of an instance: those of its questions that are shown, in order, and the group of the first.
 
-    `number` counts from 1 among all pages that were dealt, so that a jump skips numbers and never shifts them.
+    `number` counts from 1 among all pages that were drawn, so that a jump skips numbers and never shifts them.
     """
 
     number: int
     group: Group
     questions: tuple[Question, ...]
-
-    @property
-    def group_id(self) -> str:
-        """The id of the group that it begins in."""
-        return self.group.group_id
 
 
 def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
@@ -68,21 +41,21 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list
     ]
 
 
-def layout(
-    definition: Definition, question_ids: Collection[str], arranged: Layout = "by_group"
+def all_pages(
+    definition: Definition, question_ids: Collection[str], layout: Layout = "by_group"
 ) -> list[tuple[Question, ...]]:
-    """The dealt questions page by page. By question, a statement stands with the question that follows it."""
-    everything = [
+    """The drawn questions page by page. By question, a statement stands with the question that follows it."""
+    groups = [
         [question for question in group.questions if question.question_id in question_ids]
         for group in definition.groups
     ]
-    match arranged:
+    match layout:
         case "by_group":
-            found = everything
+            found = groups
         case "by_question":
-            found = [page for group in everything for page in _one_by_one(group)]
+            found = [page for group in groups for page in _one_by_one(group)]
         case "one_page":
-            found = [[question for group in everything for question in group]]
+            found = [[question for group in groups for question in group]]
     return [tuple(page) for page in found if page]
 
 
@@ -92,24 +65,24 @@ def pages(
     answers: Answers,
     *,
     metadata: conditions.Facts = conditions.NO_FACTS,
-    arranged: Layout = "by_group",
+    layout: Layout = "by_group",
 ) -> list[Page]:
-    """The pages on the way of these answers, from the first to the end. `metadata`: further facts for conditions.
+    """The pages on the path of these answers, from the first to the end. `metadata`: further facts for conditions.
 
-    Within a page nothing is hidden after the question at which the way enters it: what follows may still change.
+    Within a page nothing is hidden after the question at which the path enters it: what follows may still change.
     """
     facts = _facts(definition, answers, metadata)
-    every = layout(definition, question_ids, arranged)
-    places = {
-        question.question_id: (number, place)
+    every = all_pages(definition, question_ids, layout)
+    positions = {
+        question.question_id: (number, position)
         for number, page in enumerate(every, 1)
-        for place, question in enumerate(page)
+        for position, question in enumerate(page)
     }
     found: list[Page] = []
     question = _first(definition, question_ids)
     while question is not None:
-        number, place = places[question.question_id]
-        shown = every[number - 1][place:]
+        number, position = positions[question.question_id]
+        shown = every[number - 1][position:]
         found.append(Page(number, definition.group_of(question.question_id), shown))
         question = _leave(definition, question_ids, shown, facts)
     return found
@@ -140,7 +113,7 @@ def missing_required(
     among: Collection[str] | None = None,
     metadata: conditions.Facts = conditions.NO_FACTS,
 ) -> list[str]:
-    """The ids of required questions on the way that have no answer; `among` these ids only, where they are given."""
+    """The ids of required questions on the path that have no answer; `among` these ids only, where they are given."""
     return [
         question.question_id
         for question in path(definition, question_ids, answers, metadata=metadata)
@@ -182,22 +155,21 @@ def _first(definition: Definition, question_ids: Collection[str]) -> Question | 
 def _after(
     definition: Definition, question_ids: Collection[str], question: Question, facts: conditions.Facts
 ) -> Question | None:
-    """The next dealt question: the target of the first jump that holds, or the one after a target that is not dealt."""
-    everything = definition.questions()
-    place = definition.place(question.question_id) + 1
+    """The next drawn question: the target of the first jump that holds, or the one after a target that is not drawn."""
+    position = definition.position(question.question_id) + 1
     for jump in question.jumps:
         if conditions.matches(jump.conditions, facts):
             if jump.target_question_id is None:
                 return None
-            place = definition.place(jump.target_question_id)
+            position = definition.position(jump.target_question_id)
             break
-    return next((one for one in everything[place:] if one.question_id in question_ids), None)
+    return next((one for one in definition.questions()[position:] if one.question_id in question_ids), None)
 
 
 def _leave(
     definition: Definition, question_ids: Collection[str], shown: Sequence[Question], facts: conditions.Facts
 ) -> Question | None:
-    """The first question beyond a page, on the way that begins with the page's first question."""
+    """The first question beyond a page, on the path that begins with the page's first question."""
     ids = {one.question_id for one in shown}
     question: Question | None = shown[0]
     while question is not None and question.question_id in ids:

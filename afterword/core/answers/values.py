@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, TypeAlias
@@ -33,15 +33,9 @@ class InvalidAnswer(ValueError):
     `part` is the row of a matrix, the field of a contact or the exclusive choice that is to blame, where it is one.
     """
 
-    def __init__(
-        self, question_id: str, code: str, message: str, *, limit: int | None = None, part: str | None = None
-    ) -> None:
+    def __init__(self, code: str, message: str, *, limit: int | None = None, part: str | None = None) -> None:
         super().__init__(message)
-        self.question_id = question_id
-        self.code = code
-        self.message = message
-        self.limit = limit
-        self.part = part
+        self.code, self.message, self.limit, self.part = code, message, limit, part
 
 
 def check(question: Question, value: object, other_text: str | None = None) -> Given:
@@ -51,10 +45,9 @@ def check(question: Question, value: object, other_text: str | None = None) -> G
 
 def segment(question: Question, value: object) -> str | None:
     """The segment of a score (`promoter`, `satisfied`, `easy` …), or None for types without."""
-    for name, low, high in TYPES[question.type].segments:
-        if is_integer(value) and low <= value <= high:
-            return name
-    return None
+    if not is_integer(value):
+        return None
+    return next((name for name, low, high in TYPES[question.type].segments if low <= value <= high), None)
 
 
 def label(question: Question, value: object, locale: str) -> str | None:
@@ -93,33 +86,32 @@ def clean(text: str, *, multiline: bool) -> str:
 
 
 def _refuse(question: Question, value: object) -> Value:  # noqa: ARG001  a check like the others
-    raise InvalidAnswer(question.question_id, "unknown_value", "This asks nothing.")
+    raise InvalidAnswer("unknown_value", "This asks nothing.")
 
 
 def _check_scale(question: Question, value: object) -> int:
     if not is_integer(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A whole number is expected.")
+        raise InvalidAnswer("wrong_type", "A whole number is expected.")
     if value not in question.scale:
-        low, high = question.scale[0], question.scale[-1]
-        raise InvalidAnswer(question.question_id, "out_of_range", f"A number from {low} to {high} is expected.")
+        raise InvalidAnswer("out_of_range", f"A number from {question.scale[0]} to {question.scale[-1]} is expected.")
     return value
 
 
 def _check_choice(question: Question, value: object, part: str | None = None) -> int:
     if not is_integer(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "The value of a choice is expected.", part=part)
+        raise InvalidAnswer("wrong_type", "The value of a choice is expected.", part=part)
     if question.choice(value) is None:
-        raise InvalidAnswer(question.question_id, "unknown_value", "There is no such choice.", part=part)
+        raise InvalidAnswer("unknown_value", "There is no such choice.", part=part)
     return value
 
 
 def _check_list(question: Question, value: object) -> list[int]:
     """The values of choices, none twice."""
     if not is_array(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A list of values is expected.")
+        raise InvalidAnswer("wrong_type", "A list of values is expected.")
     values = [_check_choice(question, one) for one in value[: len(question.choices) + 1]]
     if len(set(values)) != len(value):
-        raise InvalidAnswer(question.question_id, "duplicate", "No choice can be made twice.")
+        raise InvalidAnswer("duplicate", "No choice can be made twice.")
     return values
 
 
@@ -127,127 +119,117 @@ def _check_choices(question: Question, value: object) -> list[int]:
     chosen = sorted(_check_list(question, value))
     exclusive = [choice for choice in map(question.choice, chosen) if choice is not None and choice.exclusive]
     if exclusive and len(chosen) > 1:
-        alone = exclusive[0]
-        message = f"The choice {alone.value} excludes the others."
-        raise InvalidAnswer(question.question_id, "exclusive", message, part=str(alone.value))
+        alone = exclusive[0].value
+        raise InvalidAnswer("exclusive", f"The choice {alone} excludes the others.", part=str(alone))
     low, high = question.choices_min or 0, question.choices_max or len(question.choices)
     if not chosen or (len(chosen) < low and not exclusive):
-        raise InvalidAnswer(question.question_id, "too_few", f"Choose at least {max(low, 1)}.", limit=max(low, 1))
+        raise InvalidAnswer("too_few", f"Choose at least {max(low, 1)}.", limit=max(low, 1))
     if len(chosen) > high:
-        raise InvalidAnswer(question.question_id, "too_many", f"Choose at most {high}.", limit=high)
+        raise InvalidAnswer("too_many", f"Choose at most {high}.", limit=high)
     return chosen
 
 
 def _check_ranking(question: Question, value: object) -> list[int]:
     ranked = _check_list(question, value)
     if not ranked:
-        raise InvalidAnswer(question.question_id, "too_few", "Give at least one place.", limit=1)
+        raise InvalidAnswer("too_few", "Give at least one place.", limit=1)
     if len(ranked) > question.ranks:
-        raise InvalidAnswer(
-            question.question_id, "too_many", f"There are {question.ranks} places.", limit=question.ranks
-        )
+        raise InvalidAnswer("too_many", f"There are {question.ranks} places.", limit=question.ranks)
     return ranked
 
 
 def _check_matrix(question: Question, value: object) -> dict[str, int]:
     """Choices by row, in the order of the rows; of a required matrix all of them."""
     if not is_object(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "An object of rows and values is expected.")
+        raise InvalidAnswer("wrong_type", "An object of rows and values is expected.")
     if any(question.row(row_id) is None for row_id in value):
-        raise InvalidAnswer(question.question_id, "unknown_value", "There is no such row.")
+        raise InvalidAnswer("unknown_value", "There is no such row.")
     rows = [row.row_id for row in question.rows]
     given = {row_id: _check_choice(question, value[row_id], row_id) for row_id in rows if row_id in value}
-    if not given:
-        raise InvalidAnswer(question.question_id, "too_few", "One row at least is expected.", limit=1)
-    missing = [row_id for row_id in rows if row_id not in given]
-    if question.is_required and missing:
-        raise InvalidAnswer(question.question_id, "required", "Every row is expected.", part=missing[0])
+    _check_parts(question, given, rows, "row")
     return given
+
+
+def _check_parts(question: Question, given: Collection[str], parts: Sequence[str], noun: str) -> None:
+    if not given:
+        raise InvalidAnswer("too_few", f"One {noun} at least is expected.", limit=1)
+    missing = [part for part in parts if part not in given]
+    if question.is_required and missing:
+        raise InvalidAnswer("required", f"Every {noun} is expected.", part=missing[0])
 
 
 def _check_text(question: Question, value: object) -> str:
     if not isinstance(value, str):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A text is expected.")
+        raise InvalidAnswer("wrong_type", "A text is expected.")
     text = clean(value, multiline=question.multiline is not False)
-    high = question.length_max or 0
     if not text:
-        raise InvalidAnswer(question.question_id, "too_short", "The text is blank.", limit=1)
-    if len(text) > high:
-        raise InvalidAnswer(question.question_id, "too_long", f"At most {high} characters are possible.", limit=high)
+        raise InvalidAnswer("too_short", "The text is blank.", limit=1)
+    _check_length(text, question.length_max or 0)
     return text
+
+
+def _check_length(text: str, limit: int, part: str | None = None) -> None:
+    if len(text) > limit:
+        raise InvalidAnswer("too_long", f"At most {limit} characters are possible.", limit=limit, part=part)
 
 
 def _check_number(question: Question, value: object) -> int | float:
     if not is_number(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A number is expected.")
+        raise InvalidAnswer("wrong_type", "A number is expected.")
     decimals = question.decimals or 0
     if digits_of(value) > NUMBER_DIGITS_MAX:
         message = f"A number of at most {NUMBER_DIGITS_MAX} digits is expected."
-        raise InvalidAnswer(question.question_id, "too_long", message, limit=NUMBER_DIGITS_MAX)
+        raise InvalidAnswer("too_long", message, limit=NUMBER_DIGITS_MAX)
     if round(value, decimals) != value:
-        raise InvalidAnswer(
-            question.question_id, "invalid_format", f"At most {decimals} decimals are possible.", limit=decimals
-        )
+        raise InvalidAnswer("invalid_format", f"At most {decimals} decimals are possible.", limit=decimals)
     low, high = question.number_min, question.number_max
     if (low is not None and value < low) or (high is not None and value > high):
-        raise InvalidAnswer(question.question_id, "out_of_range", "A number within the bounds is expected.")
+        raise InvalidAnswer("out_of_range", "A number within the bounds is expected.")
     return plain(value)
 
 
 def _check_date(question: Question, value: object) -> str:
     if not is_date(value):
         code = "invalid_format" if isinstance(value, str) else "wrong_type"
-        raise InvalidAnswer(question.question_id, code, "A date such as 2026-11-21 is expected.")
+        raise InvalidAnswer(code, "A date such as 2026-11-21 is expected.")
     low, high = question.date_min, question.date_max
     if (low is not None and value < low) or (high is not None and value > high):
-        raise InvalidAnswer(question.question_id, "out_of_range", "A date within the bounds is expected.")
+        raise InvalidAnswer("out_of_range", "A date within the bounds is expected.")
     return value
 
 
 def _check_consent(question: Question, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InvalidAnswer(question.question_id, "wrong_type", "true or false is expected.")
+        raise InvalidAnswer("wrong_type", "true or false is expected.")
     if question.is_required and not value:
-        raise InvalidAnswer(question.question_id, "required", "Without consent it does not go on.")
+        raise InvalidAnswer("required", "Without consent it does not go on.")
     return value
 
 
 def _check_contact(question: Question, value: object) -> dict[str, str]:
     """Texts by field, in the order of the fields; of a required contact all of them. A blank one is absent."""
     if not is_object(value):
-        raise InvalidAnswer(question.question_id, "wrong_type", "An object of fields and texts is expected.")
+        raise InvalidAnswer("wrong_type", "An object of fields and texts is expected.")
     if not set(value) <= set(question.contact_fields):
-        raise InvalidAnswer(question.question_id, "unknown_value", "There is no such field.")
-    given = {
-        name: _check_contact_field(question, name, value[name]) for name in question.contact_fields if name in value
-    }
-    found = {name: text for name, text in given.items() if text}
-    if not found:
-        raise InvalidAnswer(question.question_id, "too_few", "One field at least is expected.", limit=1)
-    missing = [name for name in question.contact_fields if name not in found]
-    if question.is_required and missing:
-        raise InvalidAnswer(question.question_id, "required", "Every field is expected.", part=missing[0])
-    return found
+        raise InvalidAnswer("unknown_value", "There is no such field.")
+    texts = {name: _check_contact_field(name, value[name]) for name in question.contact_fields if name in value}
+    given = {name: text for name, text in texts.items() if text}
+    _check_parts(question, given, question.contact_fields, "field")
+    return given
 
 
-def _check_contact_field(question: Question, name: str, value: object) -> str:
+def _check_contact_field(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise InvalidAnswer(question.question_id, "wrong_type", "A text is expected.", part=name)
-    text, limit = clean(value, multiline=False), CONTACT_CHARACTERS_MAX
-    if len(text) > limit:
-        message = f"At most {limit} characters are possible."
-        raise InvalidAnswer(question.question_id, "too_long", message, limit=limit, part=name)
+        raise InvalidAnswer("wrong_type", "A text is expected.", part=name)
+    text = clean(value, multiline=False)
+    _check_length(text, CONTACT_CHARACTERS_MAX, part=name)
     if text and name in _ADDRESSES and not _ADDRESSES[name](text):
-        raise InvalidAnswer(question.question_id, "invalid_address", f"This is no {name} address.", part=name)
+        raise InvalidAnswer("invalid_address", f"This is no {name} address.", part=name)
     return text
 
 
 def _is_email(text: str) -> bool:
-    try:
-        addresses.normalise(addresses.CHANNEL_EMAIL, text)
-    except addresses.InvalidAddress:
-        return False
-    return True
+    return addresses.domain_of(text) is not None
 
 
 def _is_phone(text: str) -> bool:
@@ -266,10 +248,8 @@ def _with_other_text(question: Question, given: Given, other_text: str | None) -
     other = question.other_choice
     chosen = given.value if isinstance(given.value, list) else [given.value]
     if other is None or other.value not in chosen:
-        raise InvalidAnswer(question.question_id, "exclusive", "A text belongs to the choice that opens it.")
-    if len(text) > OTHER_TEXT_CHARACTERS_MAX:
-        limit = OTHER_TEXT_CHARACTERS_MAX
-        raise InvalidAnswer(question.question_id, "too_long", f"At most {limit} characters are possible.", limit=limit)
+        raise InvalidAnswer("exclusive", "A text belongs to the choice that opens it.")
+    _check_length(text, OTHER_TEXT_CHARACTERS_MAX)
     return Given(given.value, text)
 
 

@@ -1,56 +1,37 @@
-"""A questionnaire's definition: groups of questions and the texts around them, parsed, checked, shown in a language.
+"""A questionnaire's definition: groups of questions and the texts around them, read, checked and written as JSON.
 
-What a single question is stands in `core/questions.py`, conditions in `core/conditions.py`.
+A single question is read in `questions.py`; conditions are in `conditions.py`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Final
 
 from afterword import ids
-from afterword.core.questionnaires import conditions, questions
+from afterword.core.questionnaires import condition_reader, questions
+from afterword.core.questionnaires.condition_reader import Kind
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.questions import Choice, Jump, Question, Row, Translation, localized
+from afterword.core.questionnaires.question_types import Jump, Question
+from afterword.core.questionnaires.questions import (
+    DESCRIPTION_CHARACTERS_MAX,
+    DISPLAY_NAME_CHARACTERS_MAX,
+    TITLE_CHARACTERS_MAX,
+)
 from afterword.core.questionnaires.reading import (
     LOCALES_MAX,
     Finding,
     Findings,
     Members,
-    is_array,
-    is_object,
     read_by_locale,
     read_locale,
 )
 
-__all__ = [
-    "Choice",
-    "Definition",
-    "Finding",
-    "Group",
-    "InvalidDefinition",
-    "Jump",
-    "PageTexts",
-    "Question",
-    "Row",
-    "Texts",
-    "Translation",
-    "content",
-    "document_of",
-    "localized",
-    "parse",
-    "question_content",
-    "with_ids",
-]
-
 GROUPS_MAX = 50
 GROUP_QUESTIONS_MAX = 100
 QUESTIONS_MAX = 200
-TITLE_CHARACTERS_MAX = 500
-DESCRIPTION_CHARACTERS_MAX = 2000
-DISPLAY_NAME_CHARACTERS_MAX = 200
 PAGE_CHARACTERS_MAX = 5000
 KEY_CHARACTERS_MAX = 64
 DEFINITION_BYTES_MAX = 1 << 20
@@ -117,9 +98,9 @@ class Definition:
         """The group that a question stands in; KeyError for a question of another definition."""
         return self._group_by_question[question_id]
 
-    def place(self, question_id: str) -> int:
-        """A question's place among all, from 0; KeyError for a question of another definition."""
-        return self._places[question_id]
+    def position(self, question_id: str) -> int:
+        """A question's position among all, from 0; KeyError for a question of another definition."""
+        return self._positions[question_id]
 
     def page_texts(self, locale: str) -> PageTexts:
         """The page texts in `locale`, each falling back to the default locale."""
@@ -143,8 +124,8 @@ class Definition:
         return {question.question_id: question for question in self._questions}
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {question.question_id: place for place, question in enumerate(self._questions)}
+    def _positions(self) -> dict[str, int]:
+        return {question.question_id: position for position, question in enumerate(self._questions)}
 
     @cached_property
     def _group_by_question(self) -> dict[str, Group]:
@@ -168,35 +149,6 @@ def parse(document: object, *, give_id: GiveId | None = None) -> Definition:
     return definition
 
 
-def with_ids(document: object, *, new_id: Callable[[], str]) -> object:
-    """The JSON document with an id for each group, question and row that has neither id nor key; checks nothing else.
-
-    So what was saved once keeps its ids through every edit that sends them back.
-    """
-    return _with_ids(document, "groups", "group_id", new_id)
-
-
-_BELOW: Final[Mapping[str, tuple[str, str]]] = {
-    "groups": ("questions", "question_id"),
-    "questions": ("rows", "row_id"),
-}
-
-
-def _with_ids(document: object, name: str, id_name: str, new_id: Callable[[], str]) -> object:
-    found = document.get(name) if is_object(document) else None
-    if not is_object(document) or not is_array(found):
-        return document
-    entries: list[object] = []
-    for entry in found:
-        if not is_object(entry):
-            entries.append(entry)
-            continue
-        is_named = entry.get(id_name) is not None or entry.get("key") is not None
-        named = dict(entry) if is_named else {id_name: new_id(), **{k: v for k, v in entry.items() if k != id_name}}
-        entries.append(_with_ids(named, *_BELOW[name], new_id) if name in _BELOW else named)
-    return {**document, name: entries}
-
-
 def read(
     document: object, findings: Findings, *, give_id: GiveId | None = None, declared: Declared | None = None
 ) -> Definition:
@@ -208,62 +160,6 @@ def read(
     definition = read_members(members, give_id=give_id, declared=declared)
     members.finish()
     return definition
-
-
-# Shown to a responder -----------------------------------------------------------------------------------------
-
-
-def content(
-    definition: Definition,
-    locale: str,
-    *,
-    question_ids: Collection[str],
-    instance_id: str,
-    questionnaire_id: str,
-    version_id: str,
-) -> dict[str, object]:
-    """The content of one instance in one language: `groups` with their `questions`, and `pages`.
-
-    Questions that were not dealt are left out, and so are groups without any; no translations, no jumps.
-    """
-    shown: list[dict[str, object]] = []
-    for position, group in enumerate(definition.groups):
-        dealt = [
-            {
-                **question_content(localized(question, locale, seed=instance_id)),
-                "group_id": group.group_id,
-                "questionnaire_id": questionnaire_id,
-                "version_id": version_id,
-                "position": place,
-            }
-            for place, question in enumerate(group.questions)
-            if question.question_id in question_ids
-        ]
-        if dealt:
-            head = _group_content(group, locale, position, len(dealt))
-            shown.append({**head, "questionnaire_id": questionnaire_id, "version_id": version_id, "questions": dealt})
-    texts = definition.page_texts(locale)
-    return {"groups": shown, "pages": {name: getattr(texts, name) for name in PAGES}}
-
-
-def question_content(question: Question) -> dict[str, object]:
-    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
-    hidden = {"key", "jumps", "translations"}
-    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
-    return {name: value for name, value in questions.document_of(bare).items() if name not in hidden}
-
-
-def _group_content(group: Group, locale: str, position: int, questions_count: int) -> dict[str, object]:
-    texts = group.translations.get(locale) or Texts()
-    return {
-        "group_id": group.group_id,
-        "title": texts.title or group.title,
-        "description": texts.description or group.description,
-        "display_name": group.display_name,
-        "enabled": group.enabled,
-        "position": position,
-        "questions_count": questions_count,
-    }
 
 
 # Writing ------------------------------------------------------------------------------------------------------
@@ -360,7 +256,7 @@ class _Reader:
         self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
     ) -> None:
         self._findings = findings
-        self._metadata: conditions.Scope = conditions.scope_of(declared)
+        self._metadata = condition_reader.scope_of(declared)
         self._locales = locales
         self._give_id = give_id
         self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
@@ -388,19 +284,19 @@ class _Reader:
     def with_jumps(self, definition: Definition) -> Definition:
         """The second pass: now every question is known."""
         everything = definition.questions()
-        jumps: dict[int, tuple[Jump, ...]] = {}
-        earlier: dict[str, conditions.Kind] = {}
+        jumps: list[tuple[Jump, ...]] = []
+        earlier: dict[str, Kind] = {}
         keys = {**self._keys["question"], **self._rows}
         for index, members in enumerate(self._questions):
             earlier |= everything[index].kinds
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
             later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
             scope = replace(self._metadata, questions=earlier, keys=keys)
-            jumps[index] = questions.read_jumps(members, scope, later)
+            jumps.append(questions.read_jumps(members, scope, later))
             members.finish()
-        place = iter(range(len(everything)))
+        remaining = iter(jumps)
         groups = tuple(
-            replace(group, questions=tuple(replace(one, jumps=jumps[next(place)]) for one in group.questions))
+            replace(group, questions=tuple(replace(one, jumps=next(remaining)) for one in group.questions))
             for group in definition.groups
         )
         return replace(definition, groups=groups)
@@ -463,7 +359,7 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 def _warn(definition: Definition, findings: Findings) -> None:
     """Jumps that hide nothing, and texts that a reader of one of the languages would see in the default locale."""
     message = "What it passes over stands on the same page and is shown, unless the layout is by_question."
-    for path in (path for place, group in enumerate(definition.groups) for path in _jumps_within(group, place)):
+    for path in (path for index, group in enumerate(definition.groups) for path in _jumps_within(group, index)):
         findings.warning(path, "jump_within_page", message)
     default = definition.pages.get(definition.default_locale) or PageTexts()
     for locale in definition.locales:
@@ -471,20 +367,20 @@ def _warn(definition: Definition, findings: Findings) -> None:
             continue
         own = definition.pages.get(locale) or PageTexts()
         missing = [f"/pages/{locale}/{name}" for name in PAGES if getattr(default, name) and not getattr(own, name)]
-        for place, group in enumerate(definition.groups):
-            missing += _untranslated(group, f"/groups/{place}", locale)
+        for index, group in enumerate(definition.groups):
+            missing += _untranslated(group, f"/groups/{index}", locale)
         for path in missing:
             findings.warning(path, "missing_translation", "This text is missing; readers get it in the default locale.")
 
 
-def _jumps_within(group: Group, group_place: int) -> Iterator[str]:
+def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
     """The jumps that pass over enabled questions of their own group."""
-    for place, question in enumerate(group.questions):
+    for index, question in enumerate(group.questions):
         for number, jump in enumerate(question.jumps):
-            behind = group.questions[place + 1 :]
+            behind = group.questions[index + 1 :]
             passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, behind)
             if any(one.enabled for one in passed):
-                yield f"/groups/{group_place}/questions/{place}/jumps/{number}"
+                yield f"/groups/{group_index}/questions/{index}/jumps/{number}"
 
 
 def _untranslated(group: Group, path: str, locale: str) -> list[str]:
@@ -492,7 +388,7 @@ def _untranslated(group: Group, path: str, locale: str) -> list[str]:
     missing = [
         f"{path}/translations/{locale}/{name}" for name in _TEXTS if getattr(group, name) and not getattr(texts, name)
     ]
-    for place, question in enumerate(group.questions):
-        below = f"{path}/questions/{place}/translations/{locale}"
+    for index, question in enumerate(group.questions):
+        below = f"{path}/questions/{index}/translations/{locale}"
         missing += [f"{below}/{name}" for name in questions.untranslated(question, locale)]
     return missing

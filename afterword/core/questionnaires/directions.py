@@ -5,7 +5,8 @@ Where a translation is missing readers get the default locale, which on an Arabi
 
 from dataclasses import replace
 
-from afterword.core.questionnaires.definition import Definition, Group, PageTexts, Question
+from afterword.core.questionnaires.definition import Definition, Group, PageTexts
+from afterword.core.questionnaires.question_types import Question
 from afterword.core.text.locales import direction
 
 FIRST_STRONG, POP = "\u2068", "\u2069"  # "first strong isolate" and its end (UAX 9)

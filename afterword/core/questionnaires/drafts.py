@@ -5,16 +5,14 @@ both, keys are taken off what is shown, and put on again where an id comes back.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
-from afterword.core.questionnaires.definition import with_ids
 from afterword.core.questionnaires.reading import is_array, is_object
 
 Document = dict[str, object]
 Change = Callable[[Document, str], None]  # is given an entry and the name of its id
 
-# What stands in what: the member, the name of its entries' ids.
+# The nested lists from the top down: the member, the name of its entries' ids.
 _LEVELS: Final = (("groups", "group_id"), ("questions", "question_id"), ("rows", "row_id"))
 
 
@@ -23,50 +21,48 @@ def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new
 
     Nothing is checked; what is no object or list stays as it is. An id that stands there twice gets its key once.
     """
-    keys = _Keys()
-    _walk(known, keys.note)
-    bare = with_ids(shown(document), new_id=new_id)
-    return _walk(bare, keys.attach)
+    keys: dict[tuple[str, object], object] = {}
+
+    def remember_key(entry: Document, id_name: str) -> None:
+        identity = entry.get(id_name)
+        if isinstance(identity, str) and entry.get("key") is not None:
+            keys.setdefault((id_name, identity), entry["key"])
+
+    def identify(entry: Document, id_name: str) -> None:
+        _remove_key(entry, id_name)
+        identity = entry.get(id_name)
+        if identity is None:
+            entry[id_name] = new_id()
+        elif isinstance(identity, str) and (key := keys.pop((id_name, identity), None)) is not None:
+            entry["key"] = key
+
+    _changed(known, remember_key)
+    return _changed(document, identify)
 
 
 def shown(document: Mapping[str, object]) -> Document:
     """The form of a stored document that clients see."""
-    return _walk(document, _without_key)
+    return _changed(document, _remove_key)
 
 
-def _without_key(entry: Document, _: str) -> None:
+def _remove_key(entry: Document, _: str) -> None:
     entry.pop("key", None)
 
 
-@dataclass(slots=True)
-class _Keys:
-    by_id: dict[tuple[str, str], object] = field(default_factory=dict[tuple[str, str], object])
-
-    def note(self, entry: Document, id_name: str) -> None:
-        identity = entry.get(id_name)
-        if isinstance(identity, str) and entry.get("key") is not None:
-            self.by_id.setdefault((id_name, identity), entry["key"])
-
-    def attach(self, entry: Document, id_name: str) -> None:
-        identity = entry.get(id_name)
-        if isinstance(identity, str) and (key := self.by_id.pop((id_name, identity), None)) is not None:
-            entry["key"] = key
-
-
-def _walk(document: object, change: Change, depth: int = 0) -> Document:
+def _changed(document: Mapping[str, object], change: Change, depth: int = 0) -> Document:
     """A copy of the document in which `change` has seen every group, question and row, from the top down."""
-    copy: Document = dict(document) if is_object(document) else {}
+    copy: Document = dict(document)
     name, id_name = _LEVELS[depth]
     entries = copy.get(name)
     if not is_array(entries):
         return copy
-    below: list[object] = []
+    changed: list[object] = []
     for entry in entries:
         if not is_object(entry):
-            below.append(entry)
+            changed.append(entry)
             continue
         one = dict(entry)
         change(one, id_name)
-        below.append(_walk(one, change, depth + 1) if depth + 1 < len(_LEVELS) else one)
-    copy[name] = below
+        changed.append(_changed(one, change, depth + 1) if depth + 1 < len(_LEVELS) else one)
+    copy[name] = changed
     return copy

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.condition_reader import Kind
 
 Number = int | float
 Shape = Literal[
@@ -53,7 +54,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
     )
 }
 # What conditions may compare an answer with, by shape. Of a matrix and a contact only their parts can be compared.
-KINDS: Final[Mapping[Shape, conditions.Kind]] = {
+KINDS: Final[Mapping[Shape, Kind]] = {
     "scale": "integer",
     "choice": "integer",
     "choices": "integers",
@@ -171,9 +172,9 @@ class Question:
         return (self.rank_max or len(self.choices)) if self.shape == "ranking" else 0
 
     @property
-    def kinds(self) -> dict[str, conditions.Kind]:
+    def kinds(self) -> dict[str, Kind]:
         """The kinds for conditions, by `{question_id}` and, for its parts, `{question_id}:{part}`."""
-        parts: dict[str, conditions.Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
+        parts: dict[str, Kind] = {f"{self.question_id}:{row.row_id}": "integer" for row in self.rows}
         parts |= {f"{self.question_id}:{name}": "text" for name in self.contact_fields}
         return {self.question_id: KINDS[self.shape], **parts}
 

@@ -1,42 +1,23 @@
-"""One question: how it is read from JSON, written back, shown in a language. Its types: `core/question_types.py`."""
+"""One question: how it is read from JSON, written back, shown in a language. Its types: `question_types.py`."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.question_types import (
     CONTACT_DEFAULT,
     CONTACT_FIELDS,
-    KINDS,
     TYPES,
     Choice,
     Jump,
     Question,
-    QuestionType,
     Row,
     Shape,
     Translation,
 )
 from afterword.core.questionnaires.reading import Members, read_by_locale
-
-__all__ = [
-    "KINDS",
-    "TYPES",
-    "Choice",
-    "Jump",
-    "Question",
-    "QuestionType",
-    "Row",
-    "Shape",
-    "Translation",
-    "document_of",
-    "localized",
-    "read",
-    "read_jumps",
-    "untranslated",
-]
 
 TITLE_CHARACTERS_MAX = 500
 DESCRIPTION_CHARACTERS_MAX = 2000
@@ -198,7 +179,7 @@ def read(
     return _read_type_fields(question, members)
 
 
-def read_jumps(members: Members, scope: conditions.Scope, later: Mapping[str, str]) -> tuple[Jump, ...]:
+def read_jumps(members: Members, scope: condition_reader.Scope, later: Mapping[str, str]) -> tuple[Jump, ...]:
     """The jumps. `later`: the ids that a jump may lead to, by id and by key."""
     jumps: list[Jump] = []
     for path, entry in members.items("jumps", 0, JUMPS_MAX):
@@ -206,7 +187,7 @@ def read_jumps(members: Members, scope: conditions.Scope, later: Mapping[str, st
         target = jump.text("target_question_id", 1, 64)
         if target is not None and target not in later:
             jump.error("target_question_id", "unknown_id", "A jump leads to a later question, or with null to the end.")
-        condition = conditions.read(jump.take("conditions"), jump.pointer("conditions"), members.findings, scope)
+        condition = condition_reader.read(jump.take("conditions"), jump.pointer("conditions"), members.findings, scope)
         jump.finish()
         jumps.append(Jump(None if target is None else later.get(target), condition))
     return tuple(jumps)

@@ -5,8 +5,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, Literal
 
 from afterword.core.questionnaires import conditions
@@ -167,7 +166,7 @@ class Check:
     def as_trace(self) -> dict[str, Any]:
         """The form that a held or skipped item keeps."""
         until = None if self.until is None else format_time(self.until)
-        leaves = [_document(leaf) for leaf in self.leaves]
+        leaves = [leaf.document for leaf in self.leaves]
         kept = {"rule": self.rule, "passed": self.verdict == "go", "detail": self.text, "until_time": until}
         return {**kept, "leaves": leaves} if leaves else kept
 
@@ -316,7 +315,7 @@ def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG0
     tree = facts.rules.conditions
     if conditions.matches(tree, facts.metadata):
         return _PASSED["conditions"]
-    leaf = _unmet(tree, facts.metadata)
+    leaf = conditions.first_unmet(tree, facts.metadata)
     words = "" if leaf is None else _condition_words(leaf)
     return _skip("conditions", "conditions", f"Ignored: condition not met{words}")
 
@@ -448,37 +447,6 @@ def _zoned(instant: datetime, facts: Facts) -> str:
 
 def _local(instant: datetime, facts: Facts) -> str:
     return instant.astimezone(zone_of(facts.zone_name)).strftime("%Y-%m-%d %H:%M")
-
-
-def _document(leaf: conditions.LeafResult) -> dict[str, object]:
-    """One comparison as JSON: numbers as numbers, dates as texts."""
-    actual = leaf.actual.isoformat() if isinstance(leaf.actual, date) else leaf.actual
-    actual = float(actual) if isinstance(actual, Decimal) else actual
-    return {
-        "subject": leaf.subject,
-        "operator": leaf.operator,
-        "value": leaf.value,
-        "actual": actual,
-        "matches": leaf.matches,
-    }
-
-
-def _unmet(
-    node: conditions.Node | None, known: conditions.Facts, *, expected: bool = True
-) -> conditions.LeafResult | None:
-    """The first leaf because of which the condition is not `expected`; None when it is, or when it has no leaf."""
-    if conditions.matches(node, known) is expected:
-        return None
-    match node:
-        case conditions.All(nodes) | conditions.AnyOf(nodes):
-            found = (_unmet(child, known, expected=expected) for child in nodes)
-            return next((leaf for leaf in found if leaf is not None), None)
-        case conditions.Not(child):
-            return _unmet(child, known, expected=not expected)
-        case conditions.Leaf():
-            return conditions.evaluate(node, known)
-        case None:
-            return None
 
 
 def _words_of(value: object) -> str:

@@ -18,9 +18,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.core.answers import values as answer_values
-from afterword.core.questionnaires import questions as core_questions
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import localized
 
 Format = Literal["csv", "xlsx", "jsonl"]
 Values = Literal["labels", "codes", "both"]
@@ -98,7 +98,7 @@ class ExportTable:
         for definition in self.definitions:
             for question in definition.questions():
                 if question.is_answered:
-                    shown = core_questions.localized(question, self.locale)
+                    shown = localized(question, self.locale)
                     newer = found.get(question.question_id)
                     found[question.question_id] = shown if newer is None else _joined(newer, shown)
         return list(found.values())

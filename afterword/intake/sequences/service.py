@@ -14,8 +14,9 @@ from typing import Any, Final, NoReturn
 from afterword import errors, ids
 from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Facts, Kind, Scope
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -210,7 +211,7 @@ async def _matched(db: Database, *, responses: Mapping[ResponseKey, _Response]) 
     wanted = [pair for pair, key in zip(wanted, keys, strict=True) if key not in made]
     facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
     nodes = {
-        target.rule.sequence_id: conditions.read(target.rule.conditions, "", Findings(), _EVERYTHING)
+        target.rule.sequence_id: condition_reader.read(target.rule.conditions, "", Findings(), _EVERYTHING)
         for _, target in wanted
     }
     return [
@@ -359,7 +360,7 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
     )
     findings = Findings(strict=True)
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
-    conditions.read(columns["conditions"], "/conditions", findings, scope)
+    condition_reader.read(columns["conditions"], "/conditions", findings, scope)
     return [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from afterword.core.answers import instances
 from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_SMS
-from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.reading import Findings
 from afterword.core.scheduling import decisions, holidays, windows, zones
@@ -261,7 +261,7 @@ def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
         application_active=settings.application_active,
         is_closed=is_closed,
         has_credits=settings.stamp.has_credits,
-        conditions=conditions.read(pipeline.conditions, "/conditions", Findings()),
+        conditions=condition_reader.read(pipeline.conditions, "/conditions", Findings()),
         cap=timedelta(
             days=pipeline.frequency_cap_days,
             hours=pipeline.frequency_cap_hours,

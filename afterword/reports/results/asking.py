@@ -15,8 +15,9 @@ from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
 from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, RequestedMetric
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Kind, Node, Scope
+from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.reading import Findings
@@ -97,7 +98,6 @@ class Wrong:
     found: list[FieldError] = field(default_factory=list[FieldError])
 
     def add(self, path: str, code: str, message: str) -> None:
-        """Note one thing."""
         self.found.append(self.place(code, message, path))
 
     def check(self) -> None:
@@ -163,7 +163,7 @@ def condition_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> Nod
     }
     findings = Findings()
     scope = Scope(questions=kinds, metadata=known.types, undeclared="text", tags=True)
-    node = conditions.read(ask.filter, "", findings, scope)
+    node = condition_reader.read(ask.filter, "", findings, scope)
     for finding in findings.errors:
         wrong.add(f"filter{finding.path}", finding.code, finding.message)
     return node
@@ -269,7 +269,7 @@ def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | N
 
 def subjects_of(condition: Node | None) -> list[str]:
     """The subjects that a filter compares, each once."""
-    return sorted({leaf.subject for leaf in conditions.leaves(condition, conditions.NO_FACTS)})
+    return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
 
 
 _GROUPS: Final = (

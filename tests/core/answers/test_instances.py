@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from afterword.core.answers import instances
-from afterword.core.answers.progress import Given
+from afterword.core.answers.values import Given
 from afterword.core.questionnaires.definition import parse
 
 CREATED = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)

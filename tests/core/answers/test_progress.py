@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.answers import progress
+from afterword.core.answers import forms as answer_forms
+from afterword.core.answers import progress, values
 from afterword.core.answers.forms import read_date, read_number
-from afterword.core.answers.progress import Given, InvalidAnswer
-from afterword.core.questionnaires import definition
-from afterword.core.questionnaires.definition import Choice, Definition, Group, Jump, Question, Row, Translation
-from afterword.core.questionnaires.questions import TYPES
+from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.questionnaires.conditions import Leaf
+from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.question_types import TYPES, Choice, Jump, Question, Row, Translation
 
 CHOICES = (
     Choice(1, "One"),
@@ -42,8 +43,7 @@ def question(type_name: str, question_id: str = "Q", **fields: Any) -> Question:
 
 def code_of(asked: Question, value: object, other_text: str | None = None) -> str:
     with pytest.raises(InvalidAnswer) as refusal:
-        progress.check(asked, value, other_text)
-    assert asked.question_id == refusal.value.question_id
+        values.check(asked, value, other_text)
     return refusal.value.code
 
 
@@ -133,20 +133,20 @@ class TestCheck:
     )
     def test_required_means_all_of_it(self, type_name: str, value: object, part: str | None) -> None:
         with pytest.raises(InvalidAnswer) as refusal:
-            progress.check(question(type_name, required=True), value)
+            values.check(question(type_name, required=True), value)
         assert ("required", part) == (refusal.value.code, refusal.value.part)
-        assert progress.check(question(type_name), value)
+        assert values.check(question(type_name), value)
 
     def test_places_of_a_ranking(self) -> None:
         assert "too_many" == code_of(question("ranking", rank_max=2), [1, 2, 3])
-        assert [3, 1] == progress.check(question("ranking", rank_max=2), [3, 1]).value
+        assert [3, 1] == values.check(question("ranking", rank_max=2), [3, 1]).value
 
     def test_bounds_of_choices(self) -> None:
         asked = question("multiple_choice", choices_min=2, choices_max=2)
         assert "too_few" == code_of(asked, [1])
         assert "too_many" == code_of(asked, [1, 2, 3])
-        assert [1, 2] == progress.check(asked, [1, 2]).value
-        assert [9] == progress.check(asked, [9]).value  # whoever says "none" need not say it twice
+        assert [1, 2] == values.check(asked, [1, 2]).value
+        assert [9] == values.check(asked, [9]).value  # whoever says "none" need not say it twice
 
     def test_other_text_without_its_choice(self) -> None:
         assert "exclusive" == code_of(question("single_choice"), 1, "because")
@@ -185,15 +185,15 @@ class TestCheck:
         ],
     )
     def test_ok(self, type_name: str, value: object, stored: object) -> None:
-        assert Given(stored) == progress.check(question(type_name), value)  # type: ignore[arg-type]
+        assert Given(stored) == values.check(question(type_name), value)  # type: ignore[arg-type]
 
     def test_one_line(self) -> None:
-        assert "a b" == progress.check(question("text", multiline=False), " a\n b").value
+        assert "a b" == values.check(question("text", multiline=False), " a\n b").value
 
     def test_other_text(self) -> None:
-        assert Given(8, "Rain") == progress.check(question("single_choice"), 8, "  Rain ")
-        assert Given([1, 8], "Rain") == progress.check(question("multiple_choice"), [8, 1], "Rain")
-        assert Given(8) == progress.check(question("single_choice"), 8, " ")
+        assert Given(8, "Rain") == values.check(question("single_choice"), 8, "  Rain ")
+        assert Given([1, 8], "Rain") == values.check(question("multiple_choice"), [8, 1], "Rain")
+        assert Given(8) == values.check(question("single_choice"), 8, " ")
 
 
 class TestReadForm:
@@ -223,7 +223,7 @@ class TestReadForm:
     )
     def test_refused(self, type_name: str, values: list[str], code: str) -> None:
         with pytest.raises(InvalidAnswer) as refusal:
-            progress.read_form(question(type_name), {"q_Q": values})
+            answer_forms.read_form(question(type_name), {"q_Q": values})
         assert code == refusal.value.code
 
     @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ class TestReadForm:
     )
     def test_refused_part(self, type_name: str, fields: dict[str, str], code: str, part: str) -> None:
         with pytest.raises(InvalidAnswer) as refusal:
-            progress.read_form(question(type_name), {f"q_Q_{name}": [text] for name, text in fields.items()})
+            answer_forms.read_form(question(type_name), {f"q_Q_{name}": [text] for name, text in fields.items()})
         assert (code, part) == (refusal.value.code, refusal.value.part)
 
     @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ class TestReadForm:
         ],
     )
     def test_ok(self, type_name: str, fields: dict[str, list[str]], answer: Given | None) -> None:
-        assert answer == progress.read_form(question(type_name), fields)
+        assert answer == answer_forms.read_form(question(type_name), fields)
 
 
 @pytest.mark.parametrize(
@@ -319,36 +319,36 @@ class TestSegmentAndLabel:
         ],
     )  # fmt: skip
     def test_segment(self, type_name: str, value: object, segment: str | None) -> None:
-        assert segment == progress.segment(question(type_name), value)
+        assert segment == values.segment(question(type_name), value)
 
     @pytest.mark.parametrize("type_name", ["nps", "csat", "ces"])
     def test_every_score_has_one(self, type_name: str) -> None:
         asked = question(type_name)
-        assert None not in {progress.segment(asked, value) for value in asked.scale}
+        assert None not in {values.segment(asked, value) for value in asked.scale}
         assert len(TYPES[type_name].segments) == 3
 
     def test_label(self) -> None:
         asked = question("multiple_choice", translations={"el": Translation(choices={1: "Ένα"})})
-        assert "Ένα, Two" == progress.label(asked, [1, 2], "el")
-        assert "Other" == progress.label(question("single_choice"), 8, "en")
-        assert progress.label(question("nps"), 9, "en") is None
-        assert progress.label(asked, [77], "en") is None
+        assert "Ένα, Two" == values.label(asked, [1, 2], "el")
+        assert "Other" == values.label(question("single_choice"), 8, "en")
+        assert values.label(question("nps"), 9, "en") is None
+        assert values.label(asked, [77], "en") is None
 
     def test_label_of_several(self) -> None:
         texts = Translation(choices={1: "Ένα"}, rows={"r1": "Ταχύτητα"})
         matrix = question("matrix", translations={"el": texts}, randomize=True)
-        assert "Ταχύτητα: Ένα, Price: Two" == progress.label(matrix, {"r2": 2, "r1": 1}, "el")
-        assert "Three, One" == progress.label(question("ranking"), [3, 1], "en")
+        assert "Ταχύτητα: Ένα, Price: Two" == values.label(matrix, {"r2": 2, "r1": 1}, "el")
+        assert "Three, One" == values.label(question("ranking"), [3, 1], "en")
         for type_name, value in (("number", 1), ("date", "2026-01-01"), ("consent", True), ("contact", {"name": "1"})):
-            assert progress.label(question(type_name), value, "en") is None
+            assert values.label(question(type_name), value, "en") is None
 
 
 class TestFacts:
     def test_by_type(self) -> None:
-        assert {"question:Q": date(2026, 1, 1)} == progress.facts_of(question("date"), "2026-01-01")
-        assert {"question:Q": 1.5} == progress.facts_of(question("number"), 1.5)
-        assert {"question:Q": {"r1": 2}, "question:Q:r1": 2} == progress.facts_of(question("matrix"), {"r1": 2})
-        assert "a@b.c" == progress.facts_of(question("contact"), {"email": "a@b.c"})["question:Q:email"]
+        assert {"question:Q": date(2026, 1, 1)} == values.facts_of(question("date"), "2026-01-01")
+        assert {"question:Q": 1.5} == values.facts_of(question("number"), 1.5)
+        assert {"question:Q": {"r1": 2}, "question:Q:r1": 2} == values.facts_of(question("matrix"), {"r1": 2})
+        assert "a@b.c" == values.facts_of(question("contact"), {"email": "a@b.c"})["question:Q:email"]
 
     def test_kinds_name_them(self) -> None:
         assert {"Q": "presence", "Q:r1": "integer", "Q:r2": "integer"} == question("matrix").kinds
@@ -378,7 +378,7 @@ class TestFacts:
         wanted: object,
         holds: bool,  # noqa: FBT001
     ) -> None:
-        jump = Jump(None, definition.conditions.Leaf(subject, operator, wanted))
+        jump = Jump(None, Leaf(subject, operator, wanted))
         groups = (
             Group(group_id="G1", questions=(question(type_name, "a", jumps=(jump,)),)),
             Group(group_id="G2", questions=(question("nps", "b"),)),
@@ -389,8 +389,8 @@ class TestFacts:
         ]
 
 
-def less(question_id: str, value: int) -> definition.conditions.Leaf:
-    return definition.conditions.Leaf(f"question:{question_id}", "less", value)
+def less(question_id: str, value: int) -> Leaf:
+    return Leaf(f"question:{question_id}", "less", value)
 
 
 def way(**changes: Any) -> Definition:
@@ -459,7 +459,7 @@ class TestPages:
         assert pages == shown(way(), question_ids, given)
 
     @pytest.mark.parametrize(
-        ("arranged", "given", "pages"),
+        ("layout", "given", "pages"),
         [
             ("by_question", {}, ["1a", "2b", "3c", "4d", "5e"]),
             ("by_question", {"a": 3}, ["1a", "3c", "4d", "5e"]),
@@ -468,16 +468,16 @@ class TestPages:
             ("by_group", {"a": 3, "c": 1}, ["1a", "2c"]),
         ],
     )
-    def test_layouts(self, arranged: Any, given: dict[str, int], pages: list[str]) -> None:
+    def test_layouts(self, layout: Any, given: dict[str, int], pages: list[str]) -> None:
         known = {name: Given(value) for name, value in given.items()}
-        found = progress.pages(way(), ALL, known, arranged=arranged)
+        found = progress.pages(way(), ALL, known, layout=layout)
         assert pages == [f"{page.number}{''.join(one.question_id for one in page.questions)}" for page in found]
 
     def test_statements_stand_before_their_question(self) -> None:
         names = ["s1", "a", "s2", "s3", "b", "s4"]
         asked = tuple(question("statement" if name[0] == "s" else "nps", name) for name in names)
         whole = Definition(default_locale="en", locales=("en",), groups=(Group(group_id="G", questions=asked),))
-        found = progress.layout(whole, names, "by_question")
+        found = progress.all_pages(whole, names, "by_question")
         assert ["s1a", "s2s3b", "s4"] == ["".join(one.question_id for one in page) for page in found]
 
     def test_first_jump_that_holds_wins(self) -> None:
@@ -492,10 +492,10 @@ class TestPages:
         assert ["a", "b", "d", "e"] == [one.question_id for one in progress.path(whole, ALL, {"b": Given(1)})]
 
     def test_metadata_decides_too(self) -> None:
-        condition = definition.conditions.Leaf("questionnaire_metadata:store_id", "equal", "7")
+        condition = Leaf("questionnaire_metadata:store_id", "equal", "7")
         whole = way(jumps={"a": (Jump(None, condition),)})
         facts = {"questionnaire_metadata:store_id": "7"}
-        assert ["G1"] == [page.group_id for page in progress.pages(whole, ALL, {}, metadata=facts)]
+        assert ["G1"] == [page.group.group_id for page in progress.pages(whole, ALL, {}, metadata=facts)]
 
     @pytest.mark.parametrize(
         ("given", "among", "missing"),
@@ -534,26 +534,26 @@ VALUES = st.integers(0, 11) | st.lists(st.integers(1, 9), max_size=5) | PARTS | 
 def test_any_json_is_stored_the_same_twice_or_refused(type_name: str, value: object) -> None:
     asked = question(type_name)
     try:
-        stored = progress.check(asked, value)
+        stored = values.check(asked, value)
     except InvalidAnswer:
         return
-    assert stored == progress.check(asked, stored.value)
+    assert stored == values.check(asked, stored.value)
 
 
 TEXTS = st.lists(st.text(max_size=12) | st.sampled_from(["0", "1", "8", "9", "1,5", "2026-05-01"]), max_size=4)
 
 
-@given(type_name=TYPE_NAMES, values=TEXTS, fields=st.dictionaries(
+@given(type_name=TYPE_NAMES, texts=TEXTS, fields=st.dictionaries(
     st.sampled_from(["other", "r1", "r2", "1", "2", "3", "name", "email", "phone"]), TEXTS))  # fmt: skip
 def test_any_form_is_what_json_would_be_or_refused(
-    type_name: str, values: list[str], fields: dict[str, list[str]]
+    type_name: str, texts: list[str], fields: dict[str, list[str]]
 ) -> None:
     asked = question(type_name)
     try:
-        answer = progress.read_form(asked, {"q_Q": values, **{f"q_Q_{name}": one for name, one in fields.items()}})
+        answer = answer_forms.read_form(asked, {"q_Q": texts, **{f"q_Q_{name}": one for name, one in fields.items()}})
     except InvalidAnswer:
         return
-    assert answer is None or answer == progress.check(asked, answer.value, answer.other_text)
+    assert answer is None or answer == values.check(asked, answer.value, answer.other_text)
 
 
 @given(

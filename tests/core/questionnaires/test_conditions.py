@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import conditions, metadata
-from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not, Scope
+from afterword.core.questionnaires import condition_reader, conditions, metadata
+from afterword.core.questionnaires.condition_reader import Scope
+from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not
 from afterword.core.questionnaires.reading import Findings
 
 QUESTIONS = Scope(
@@ -33,13 +34,13 @@ def nested(depth: int) -> dict[str, Any]:
 
 def problems(document: object, scope: Scope = QUESTIONS) -> list[tuple[str, str]]:
     findings = Findings()
-    conditions.read(document, "", findings, scope)
+    condition_reader.read(document, "", findings, scope)
     return [(finding.path, finding.code) for finding in findings.found]
 
 
 def read(document: object, scope: Scope = QUESTIONS) -> conditions.Node | None:
     findings = Findings()
-    node = conditions.read(document, "", findings, scope)
+    node = condition_reader.read(document, "", findings, scope)
     assert [] == findings.found
     return node
 
@@ -113,15 +114,15 @@ class TestRead:
         [
             (
                 leaf("questionnaire_metadata:nix", "greater", 1),
-                conditions.scope_of(metadata.Declared.of([])),
+                condition_reader.scope_of(metadata.Declared.of([])),
                 "not declared is a text",
             ),
-            (leaf("question:Q1"), conditions.METADATA_ONLY, "Only metadata can be read here."),
+            (leaf("question:Q1"), condition_reader.METADATA_ONLY, "Only metadata can be read here."),
         ],
     )
-    def test_refusal_says_why(self, document: object, scope: conditions.Scope, sentence: str) -> None:
+    def test_refusal_says_why(self, document: object, scope: condition_reader.Scope, sentence: str) -> None:
         findings = Findings()
-        conditions.read(document, "", findings, scope)
+        condition_reader.read(document, "", findings, scope)
         assert [True] == [sentence in found.message for found in findings.found]
 
     @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ class TestRead:
         assert [] == problems(document)
 
     def test_null_is_always_true(self) -> None:
-        assert conditions.read(None, "", Findings()) is None
+        assert condition_reader.read(None, "", Findings()) is None
         assert conditions.matches(None, {})
 
     def test_keys_become_ids(self) -> None:
@@ -303,7 +304,7 @@ def test_negations_are_exact(operator: str, actual: object, value: object) -> No
 @given(node=NODES, facts=st.dictionaries(SUBJECTS, SCALARS))
 def test_a_tree_survives_its_document(node: conditions.Node, facts: dict[str, object]) -> None:
     findings = Findings()
-    again = conditions.read(conditions.document_of(node), "", findings)
+    again = condition_reader.read(conditions.document_of(node), "", findings)
     if not findings.found:  # deeper than allowed otherwise
         assert node == again
         assert conditions.matches(node, facts) is conditions.matches(again, facts)
@@ -315,5 +316,5 @@ def test_a_tree_survives_its_document(node: conditions.Node, facts: dict[str, ob
 ), max_leaves=10))  # fmt: skip
 def test_any_json_is_read_or_reported(document: object) -> None:
     findings = Findings()
-    node = conditions.read(document, "", findings, QUESTIONS)
+    node = condition_reader.read(document, "", findings, QUESTIONS)
     assert findings.found or node is None or conditions.document_of(node) is not None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword import ids
-from afterword.core.questionnaires import definition, questions
+from afterword.core.questionnaires import content, definition, questions, reading
 from afterword.core.questionnaires.definition import Definition, InvalidDefinition
 from afterword.core.questionnaires.reading import Findings
 
@@ -86,7 +86,7 @@ def changed(*path: str | int, to: object) -> dict[str, Any]:
     return whole
 
 
-def checked(wrong: object, give_id: definition.GiveId | None = None) -> list[definition.Finding]:
+def checked(wrong: object, give_id: definition.GiveId | None = None) -> list[reading.Finding]:
     findings = Findings()
     definition.read(wrong, findings, give_id=give_id)
     return findings.found
@@ -221,7 +221,7 @@ class TestParse:
         assert ["score", "reasons", "why"] == [question.key for question in good.questions()]
         assert give_id("question", "why") == good.questions()[0].jumps[0].target_question_id
         assert good.groups[1] == good.group_of(give_id("question", "why"))
-        assert 2 == good.place(give_id("question", "why"))
+        assert 2 == good.position(give_id("question", "why"))
         assert good.question("unknown") is None
         assert good.group("unknown") is None
 
@@ -293,10 +293,10 @@ class TestTypes:
 class TestLocalized:
     def test_texts_fall_back(self, good: Definition) -> None:
         score, reasons, _ = good.questions()
-        assert "Πόσο πιθανό;" == definition.localized(score, "el").title
-        assert "How likely?" == definition.localized(score, "fr").title
-        assert "Which?" == definition.localized(reasons, "el").title
-        assert ["Ένα", "Two"] == [choice.label for choice in definition.localized(reasons, "el").choices[:2]]
+        assert "Πόσο πιθανό;" == questions.localized(score, "el").title
+        assert "How likely?" == questions.localized(score, "fr").title
+        assert "Which?" == questions.localized(reasons, "el").title
+        assert ["Ένα", "Two"] == [choice.label for choice in questions.localized(reasons, "el").choices[:2]]
         assert "Thanks" == good.page_texts("el").thank_you
         assert "Καλώς ήρθατε" == good.page_texts("el").welcome
         assert "Παράδοση" == good.title("el", "Delivery")
@@ -305,22 +305,20 @@ class TestLocalized:
     def test_order_is_the_instances_own(self, good: Definition) -> None:
         reasons = good.questions()[1]
         orders = {
-            tuple(choice.value for choice in definition.localized(reasons, "en", seed=f"instance{n}").choices)
+            tuple(choice.value for choice in questions.localized(reasons, "en", seed=f"instance{n}").choices)
             for n in range(200)
         }
         assert 6 == len(orders)  # 3! orders, all of them
         assert {(8, 9)} == {order[3:] for order in orders}  # other and exclusive ones stay last
-        again = definition.localized(reasons, "el", seed="instance1")
-        assert [choice.value for choice in definition.localized(reasons, "en", seed="instance1").choices] == [
+        again = questions.localized(reasons, "el", seed="instance1")
+        assert [choice.value for choice in questions.localized(reasons, "en", seed="instance1").choices] == [
             choice.value for choice in again.choices
         ]
-        assert [1, 2, 3, 8, 9] == [choice.value for choice in definition.localized(reasons, "en").choices]
+        assert [1, 2, 3, 8, 9] == [choice.value for choice in questions.localized(reasons, "en").choices]
 
     def test_content(self, good: Definition) -> None:
         why = give_id("question", "why")
-        shown = definition.content(
-            good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V"
-        )
+        shown = content.content(good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V")
         groups: Any = shown["groups"]
         assert [give_id("group", "second")] == [group["group_id"] for group in groups]
         assert 1 == groups[0]["position"]

@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from itertools import count
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from afterword.core.questionnaires import drafts
+from tests.core.questionnaires.test_definition import JSON
 
 STORED = {
     "default_locale": "en",
@@ -50,6 +54,16 @@ class TestPrepared:
         assert {f"{n:022}" for n in range(3)} == {
             group["group_id"], group["questions"][0]["question_id"], group["questions"][0]["rows"][0]["row_id"]
         }  # fmt: skip
+
+    def test_the_document_itself_stays(self) -> None:
+        whole = {"groups": [{"questions": [{"rows": [{}]}]}]}
+        drafts.prepared(whole, known={}, new_id=numbered())
+        assert {"groups": [{"questions": [{"rows": [{}]}]}]} == whole
+
+    @given(JSON | st.fixed_dictionaries({"groups": JSON | st.lists(st.fixed_dictionaries({"questions": JSON}))}))
+    def test_any_json(self, anything: object) -> None:
+        whole = anything if isinstance(anything, dict) else {"groups": anything}
+        drafts.prepared(whole, known=whole, new_id=numbered())
 
     def test_keys_come_back_with_their_ids(self) -> None:
         assert STORED == drafts.prepared(drafts.shown(STORED), known=STORED, new_id=numbered())

@@ -1,14 +1,13 @@
 """The types with parts or bounds of their own: what is refused, what reads back, ids of rows, one language shown."""
 
-from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import definition, questions
-from afterword.core.questionnaires.definition import Definition, Row
+from afterword.core.questionnaires import content, definition, question_types, questions
+from afterword.core.questionnaires.definition import Definition
 from tests.core.questionnaires.test_definition import JSON, checked, give_id, places
 
 COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
@@ -107,7 +106,7 @@ class TestRead:
     def test_reads_back(self, type_name: str) -> None:
         good = parse(type_name, required=True)
         assert good == definition.parse(definition.document_of(good))
-        own = set(questions.TYPES[type_name].fields)
+        own = set(question_types.TYPES[type_name].fields)
         assert own <= questions.document_of(good.questions()[0]).keys()
         assert not own & questions.document_of(good.questions()[1]).keys()
 
@@ -156,7 +155,7 @@ class TestLocalized:
 
     def test_rows(self) -> None:
         asked = parse("matrix", translations=self.TRANSLATIONS).questions()[0]
-        shown = definition.localized(asked, "el")
+        shown = questions.localized(asked, "el")
         assert ["Ταχύτητα", "Price"] == [row.label for row in shown.rows]
         assert ["Καλό", "Fair", "Bad"] == [choice.label for choice in shown.choices]
 
@@ -167,49 +166,25 @@ class TestLocalized:
 
     def test_rows_are_shuffled_and_columns_are_not(self) -> None:
         asked = parse("matrix", randomize=True).questions()[0]
-        shown = [definition.localized(asked, "en", seed=f"instance{n}") for n in range(50)]
+        shown = [questions.localized(asked, "en", seed=f"instance{n}") for n in range(50)]
         assert 2 == len({tuple(row.row_id for row in one.rows) for one in shown})
         assert {(1, 2, 3)} == {tuple(choice.value for choice in one.choices) for one in shown}
 
     def test_choices_of_a_ranking_are_shuffled(self) -> None:
         asked = parse("ranking", randomize=True).questions()[0]
         orders = {
-            tuple(choice.value for choice in definition.localized(asked, "en", seed=f"instance{n}").choices)
+            tuple(choice.value for choice in questions.localized(asked, "en", seed=f"instance{n}").choices)
             for n in range(200)
         }
         assert 6 == len(orders)
 
-    def test_content_has_no_keys(self) -> None:
-        asked = parse("matrix").questions()[0]
-        rows: Any = definition.question_content(definition.localized(asked, "en"))["rows"]
-        assert [{"row_id": give_id("row", "asked.speed"), "label": "Speed"}] == rows[:1]
 
-
-class TestWithIds:
-    def test_whatever_has_neither_id_nor_key(self) -> None:
-        whole = document("matrix", key=None, rows=[{"label": "Speed"}, ROWS[1]])
-        del whole["groups"][0]["key"]
-        numbers = count(1)
-        named = definition.with_ids(whole, new_id=lambda: f"{next(numbers):022}")
-        good = definition.parse(named, give_id=give_id)
-        assert "0" * 21 + "1" == good.groups[0].group_id
-        first, second = good.questions()
-        assert ("0" * 21 + "2", give_id("question", "after")) == (first.question_id, second.question_id)
-        assert Row("0" * 21 + "3", "Speed") == first.rows[0]
-        assert give_id("row", "0" * 21 + "2.price") == first.rows[1].row_id
-
-    def test_ids_survive_edits(self) -> None:
-        stored = definition.document_of(parse("matrix"))
-        assert stored == definition.with_ids(stored, new_id=lambda: "9" * 22)
-
-    def test_the_document_itself_stays(self) -> None:
-        whole = {"groups": [{"questions": [{"rows": [{}]}]}]}
-        definition.with_ids(whole, new_id=lambda: "9" * 22)
-        assert {"groups": [{"questions": [{"rows": [{}]}]}]} == whole
-
-    @given(JSON | st.fixed_dictionaries({"groups": JSON | st.lists(st.fixed_dictionaries({"questions": JSON}))}))
-    def test_any_json(self, anything: object) -> None:
-        definition.with_ids(anything, new_id=lambda: "9" * 22)
+def test_content_has_no_keys() -> None:
+    good = parse("matrix")
+    ids = [question.question_id for question in good.questions()]
+    shown = content.content(good, "en", question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
+    groups: Any = shown["groups"]
+    assert [{"row_id": give_id("row", "asked.speed"), "label": "Speed"}] == groups[0]["questions"][0]["rows"][:1]
 
 
 ALL = {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "group", "questions": [

@@ -1,0 +1,262 @@
+"""Conditions as authors write them: the tree of a JSON document, checked against the subjects that its use has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import re2
+
+from afterword import ids
+from afterword.core.questionnaires.conditions import (
+    OPERATORS,
+    WITHOUT_VALUE,
+    All,
+    AnyOf,
+    Leaf,
+    Node,
+    Not,
+    boolean_of,
+    date_of,
+    leaves_of,
+    number_of,
+    pattern_of,
+)
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.reading import (
+    Findings,
+    Members,
+    is_array,
+    is_date,
+    is_integer,
+    is_object,
+    is_printable,
+)
+
+DEPTH_MAX = 5
+LEAVES_MAX = 50
+VALUE_CHARACTERS_MAX = 500
+PATTERN_CHARACTERS_MAX = 200
+IN_VALUES_MAX = 100
+WINDOW_DAYS_MAX = 90
+NAME_CHARACTERS_MAX = 255
+
+# The kind of a subject's value. `presence`: there or not; `any`: not known beforehand.
+Kind = Literal["integer", "integers", "number", "text", "date", "boolean", "presence", "metric", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The subjects that leaves may name in one use of conditions.
+
+    `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
+    same ids by the author's keys; `metadata`: the declared types by subject, such as `responder_metadata:age`;
+    `undeclared`: the kind of other names, `text` where the declarations are known, since they are kept as text.
+    """
+
+    questions: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
+    undeclared: Kind = "any"
+    tags: bool = False
+    metrics: bool = False
+
+
+METADATA_ONLY: Final = Scope()
+
+
+def scope_of(declared: Declared | None) -> Scope:
+    """Conditions over metadata alone, checked by their declared types; a name that is not declared is text."""
+    return METADATA_ONLY if declared is None else Scope(metadata=declared.types, undeclared="text")
+
+
+def read(document: object, path: str, findings: Findings, scope: Scope = METADATA_ONLY) -> Node | None:
+    """The tree of a JSON document (null: None); everything wrong goes to `findings`, the broken node reads as true."""
+    if document is None:
+        return None
+    node = _read(document, path, findings, scope, depth=1)
+    if len(leaves_of(node)) > LEAVES_MAX:
+        findings.error(path, "too_many", f"At most {LEAVES_MAX} comparisons are possible.")
+    return node
+
+
+_GROUPS: Final = ("all", "any", "not")
+_SAME: Final = frozenset({"equal", "not_equal", "in"})
+_IN_ORDER: Final = _SAME | {"greater", "greater_equal", "less", "less_equal"}
+_BY_KIND: Final[Mapping[Kind, frozenset[str]]] = {
+    "integer": _IN_ORDER,
+    "integers": _SAME | {"contains", "not_contains"},
+    "number": _IN_ORDER,
+    "text": _SAME | {"contains", "not_contains", "begins_with", "ends_with", "matches"},
+    "date": _IN_ORDER,
+    "boolean": _SAME,
+    "presence": frozenset(),
+}
+_EVERY: Final = frozenset(OPERATORS)
+_TRUE: Final = All(())
+
+
+def _read(document: object, path: str, findings: Findings, scope: Scope, *, depth: int) -> Node:
+    if depth > DEPTH_MAX:
+        findings.error(path, "too_many", f"Conditions are nested more than {DEPTH_MAX} deep.")
+        return _TRUE
+    if not is_object(document):
+        findings.error(path, "wrong_type", "A condition is an object: all, any, not, or a comparison.")
+        return _TRUE
+    group = next((name for name in _GROUPS if name in document), None)
+    if group is None:
+        return _read_leaf(Members(document, path, findings), scope)
+    if len(document) > 1:
+        findings.error(path, "exclusive", "A condition has one of all, any and not, and nothing beside it.")
+    below = f"{path}/{group}"
+    if group == "not":
+        return Not(_read(document[group], below, findings, scope, depth=depth + 1))
+    nodes = document[group]
+    if not is_array(nodes) or len(nodes) > LEAVES_MAX:
+        findings.error(below, "wrong_type", f"A list of at most {LEAVES_MAX} conditions is expected.")
+        nodes = ()
+    read_nodes = tuple(
+        _read(node, f"{below}/{index}", findings, scope, depth=depth + 1) for index, node in enumerate(nodes)
+    )
+    return All(read_nodes) if group == "all" else AnyOf(read_nodes)
+
+
+def _read_leaf(members: Members, scope: Scope) -> Node:
+    found_before = len(members.findings.found)
+    subject, kind = _read_subject(members, scope)
+    operator = members.required_text("operator", 1, 50)
+    if operator and operator not in OPERATORS:
+        members.error("operator", "unknown_value", f"One of {', '.join(OPERATORS)} is expected.")
+    elif operator and operator not in WITHOUT_VALUE | _BY_KIND.get(kind, _EVERY):
+        members.error("operator", "wrong_type", _operator_message(kind))
+    value = _read_value(members, operator, kind)
+    window_days = members.optional_integer("window_days", 1, WINDOW_DAYS_MAX) if kind == "metric" else None
+    members.finish()
+    # A full list of findings stops growing, but then the document is refused in any case.
+    if len(members.findings.found) > found_before:
+        return _TRUE
+    return Leaf(subject, operator, value, window_days)
+
+
+def _operator_message(kind: Kind) -> str:
+    if kind == "presence":
+        return "This is there or not: is_empty or is_not_empty."
+    allowed = _BY_KIND[kind] | WITHOUT_VALUE
+    undeclared = " A name that is not declared is a text." if kind == "text" else ""
+    return f"What stands here is compared by {', '.join(one for one in OPERATORS if one in allowed)}.{undeclared}"
+
+
+def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
+    """The subject with ids in place of keys, and the kind of what it reads."""
+    subject = members.required_text("subject", 1, 300)
+    family, _, name = subject.partition(":")
+    match family:
+        case "question":
+            question_id = _by_key(scope, name)
+            if question_id not in scope.questions:
+                asked = "No question that is asked here or earlier has this id or key."
+                members.error("subject", "unknown_id", asked if scope.questions else "Only metadata can be read here.")
+            return f"question:{question_id}", scope.questions.get(question_id, "any")
+        case "questionnaire_metadata" | "responder_metadata" if 1 <= len(name) <= NAME_CHARACTERS_MAX:
+            return subject, scope.metadata.get(subject, scope.undeclared)
+        case "tag" if scope.tags and name:
+            return subject, "presence"
+        case "metric" if scope.metrics and name:
+            return _check_metric(members, subject, scope), "metric"
+        case _:
+            if subject:
+                members.error("subject", "unknown_value", _known_subjects(scope))
+            return subject, "any"
+
+
+def _known_subjects(scope: Scope) -> str:
+    others = [*(["question:ID"] if scope.questions else []), *(["tag:TAG"] if scope.tags else [])]
+    others += ["metric:NAME"] if scope.metrics else []
+    known = ", ".join(["questionnaire_metadata:NAME", "responder_metadata:NAME", *others])
+    return f"Conditions cannot speak of this here. They know {known}."
+
+
+def _by_key(scope: Scope, name: str) -> str:
+    """The ids of a question, or of a part of one, whose keys or ids are given."""
+    key, colon, part = name.partition(":")
+    question_id = scope.keys.get(key, key)
+    return scope.keys.get(f"{key}:{part}", f"{question_id}:{part}") if colon else question_id
+
+
+_METRICS_OF_A_QUESTION: Final = ("nps", "csat", "ces", "mean")
+_METRICS: Final = ("response", "completion")
+
+
+def _check_metric(members: Members, subject: str, scope: Scope) -> str:
+    _, metric, *rest = subject.split(":")
+    if metric in _METRICS_OF_A_QUESTION and len(rest) == 1:
+        known = rest[0] in scope.questions or (not scope.questions and ids.is_id(rest[0]))
+        if not known:
+            members.error("subject", "unknown_id", "There is no question with this id.")
+    elif metric not in _METRICS or rest:
+        members.error("subject", "unknown_value", "nps, csat, ces and mean want a question; response, completion none.")
+    return subject
+
+
+def _read_value(members: Members, operator: str, kind: Kind) -> object:
+    if operator in WITHOUT_VALUE:
+        if members.take("value") is not None:
+            members.error("value", "exclusive", "This operator takes no value.")
+        return None
+    value = members.take("value")
+    if value is None:
+        members.error("value", "required", "A value to compare with is required.")
+    elif operator == "in" or (is_array(value) and operator in {"equal", "not_equal"}):
+        if not is_array(value) or not 1 <= len(value) <= IN_VALUES_MAX:
+            members.error("value", "wrong_type", f"A list of 1 to {IN_VALUES_MAX} values is expected.")
+            return None
+        for one in value:
+            _check_value(members, one, operator, kind)
+        return tuple(value)
+    else:
+        _check_value(members, value, operator, kind)
+    return value
+
+
+def _check_value(members: Members, value: object, operator: str, kind: Kind) -> None:
+    if not isinstance(value, str | int | float):
+        members.error("value", "wrong_type", "A text, a number, true or false is expected.")
+    elif isinstance(value, str) and (len(value) > VALUE_CHARACTERS_MAX or not is_printable(value)):
+        members.error("value", "too_long", f"At most {VALUE_CHARACTERS_MAX} printable characters are possible.")
+    elif kind in _EXPECTED and not _is_comparable(kind, value):
+        members.error("value", "wrong_type", f"{_EXPECTED[kind]} is expected here.")
+    elif operator == "matches":
+        _check_pattern(members, value)
+
+
+_EXPECTED: Final[Mapping[Kind, str]] = {
+    "integer": "A whole number",
+    "integers": "A whole number",
+    "number": "A number",
+    "date": "A date such as 2026-11-21",
+    "boolean": "true or false",
+}
+
+
+def _is_comparable(kind: Kind, value: object) -> bool:
+    """Whether a value can equal what its subject gives. Metadata are texts, so numbers may be written as such."""
+    match kind:
+        case "integer" | "integers":
+            return is_integer(value)
+        case "number":
+            return number_of(value) is not None
+        case "date":
+            return is_date(value) or date_of(value) is not None
+        case "boolean":
+            return boolean_of(value) is not None
+        case _:
+            return True
+
+
+def _check_pattern(members: Members, value: object) -> None:
+    if not isinstance(value, str) or len(value) > PATTERN_CHARACTERS_MAX:
+        members.error("value", "too_long", f"A pattern of at most {PATTERN_CHARACTERS_MAX} characters is expected.")
+        return
+    try:
+        pattern_of(value)
+    except re2.error:
+        members.error("value", "invalid_format", "This is no regular expression that RE2 can read.")
