@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "erasure": ("erasures:app", "The ledger of erased people: keep it apart, replay it after a restore."),
     "bounce": ("bounces:bounce", "Act on returned mails."),
     "inbound": ("inbound:app", "Addresses where providers call back."),
+    "sender": ("senders:app", "Domains that organizations may send mails from."),
     "suppression": ("suppressions:app", "Addresses that are not written to."),
 }
 

@@ -22,6 +22,7 @@ import asyncpg
 
 from afterword import db, errors, migrations
 from afterword.embedded import VERSION_MIN
+from afterword.pipelines import service as pipelines
 from afterword.providers.health import store as health_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
@@ -35,6 +36,7 @@ WEB_SECONDS_MAX = 10
 SMTP_STEP_SECONDS_MAX = 10.0
 FREE_BYTES_MIN = 1_000_000_000
 PAUSED_ACCOUNTS_SHOWN_MAX = 20
+SENDERS_SHOWN_MAX = 20
 WRONG_DAYS_SHOWN_MAX = 10
 ZONES = ("Europe/Athens", "America/New_York", "Asia/Kolkata", "Pacific/Auckland")  # four that no list lacks
 HEALTH_PATH = "/healthz"
@@ -101,7 +103,12 @@ async def _look_at_database(url: str | None, clock: Callable[[], datetime], data
 
 
 async def _installation(database: db.Database, clock: Callable[[], datetime], folder: Path) -> Sequence[Finding]:
-    return await _accounts(database), await _guard(database, folder), await _figures(database, clock)
+    return (
+        await _accounts(database),
+        await _senders(database),
+        await _guard(database, folder),
+        await _figures(database, clock),
+    )
 
 
 def _away(cause: BaseException) -> Finding:
@@ -161,6 +168,17 @@ async def _accounts(database: db.Database) -> Finding:
         "or `afterword resume` for all."
     )
     return Finding("sending", False, f"Paused: {names}.", advice)
+
+
+async def _senders(database: db.Database) -> Finding:
+    refused = await pipelines.list_refused_senders(database)
+    if not refused:
+        return Finding("senders", True, "Every pipeline may send from its sender_address.")
+    shown = ", ".join(
+        f"{one.domain} (pipeline {one.pipeline_id}: {one.sender_address})" for one in refused[:SENDERS_SHOWN_MAX]
+    )
+    advice = "Allow the domain with `afterword sender add`, or change sender_address of the pipeline."
+    return Finding("senders", False, f"Organizations may not send from these domains: {shown}.", advice)
 
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:

@@ -23,6 +23,7 @@ from afterword.reports.counts.comparison import Comparison
 from afterword.reports.rollups.store import Span
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from tests.channels.receiver import closed_port
+from tests.conftest import House
 
 PASSWORD = "Pa55word"
 is_root = os.geteuid() == 0
@@ -76,8 +77,8 @@ class TestDatabase:
 
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
-        names = ["database", "database version", "migrations", "sending", "past", "figures", "transactions", "clock",
-                 "time zones"]  # fmt: skip
+        names = ["database", "database version", "migrations", "sending", "senders", "past", "figures", "transactions",
+                 "clock", "time zones"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -108,6 +109,15 @@ class TestPast:
         assert not finding.ok
         assert "The log ends early." in finding.detail
         assert "doctor --confirm-sending" in finding.advice
+
+
+async def test_senders(tmp_path: Path, house: House, pool: db.Pool, database_url: str) -> None:
+    async with db.transaction(pool) as database:
+        await database.execute("update pipeline set sender_address = 'billing@other.example'")
+    finding = (await look(tmp_path, database_url=database_url))["senders"]
+    assert not finding.ok
+    assert f"demo (pipeline {house.pipeline_id}: billing@other.example)" in finding.detail
+    assert "afterword sender add" in finding.advice
 
 
 class TestTransactions:

@@ -49,6 +49,7 @@ class MessageContext:
     sender: str  # the setting; for mail, the pipeline's sender_address takes precedence
     site: Site
     now: datetime
+    sender_domains: Collection[str] = ()  # those that the pipeline's sender_address may have
     reminder_number: int | None = None
     external_reference: str | None = None
     send_time: datetime | None = None

@@ -8,6 +8,7 @@ from typing import Final
 from afterword import ids
 from afterword.channels.base import Message
 from afterword.channels.mime import one_line
+from afterword.core.messaging.addresses import is_among
 from afterword.core.messaging.proofs import ITEM_HEADER, item_proof
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import Question, Shape
@@ -35,9 +36,18 @@ ANSWER_SECONDS: Final[Mapping[Shape, int]] = {
 }
 
 
+class SenderNotAllowed(ValueError):
+    """The organization may not send from the pipeline's `sender_address`; the sentence goes into the item's result."""
+
+
 def compose(context: MessageContext) -> Message:
-    """The mail of one item, in the instance's locale. Compiles the first of its kind (some ms), then only fills."""
+    """The mail of one item, in the instance's locale. Compiles the first of its kind (some ms), then only fills.
+
+    Raises SenderNotAllowed.
+    """
     pipeline, instance, site = context.pipeline, context.instance, context.site
+    if pipeline.sender_address is not None and not is_among(pipeline.sender_address, context.sender_domains):
+        raise SenderNotAllowed("sender_address: the organization may not send from this domain.")
     invitation = _invitation(context)
     values = context.values(
         invitation.names,

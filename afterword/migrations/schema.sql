@@ -742,6 +742,13 @@ CREATE TABLE organization_billing (
     CONSTRAINT organization_billing_tax_number_check CHECK (((length(tax_number) >= 1) AND (length(tax_number) <= 50)))
 );
 
+CREATE TABLE organization_sender_domain (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    domain text NOT NULL COLLATE pg_catalog."C",
+    created_time timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT organization_sender_domain_domain_check CHECK (((length(domain) >= 3) AND (length(domain) <= 320)))
+);
+
 CREATE TABLE organization_user (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     user_id text NOT NULL COLLATE pg_catalog."C",
@@ -1468,6 +1475,9 @@ ALTER TABLE ONLY organization
 ALTER TABLE ONLY organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
 
+ALTER TABLE ONLY organization_sender_domain
+    ADD CONSTRAINT organization_sender_domain_pkey PRIMARY KEY (organization_id, domain);
+
 ALTER TABLE ONLY organization_user
     ADD CONSTRAINT organization_user_pkey PRIMARY KEY (organization_id, user_id);
 
@@ -1902,6 +1912,9 @@ ALTER TABLE ONLY notification_watch
 
 ALTER TABLE ONLY organization_billing
     ADD CONSTRAINT organization_billing_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY organization_sender_domain
+    ADD CONSTRAINT organization_sender_domain_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
 
 ALTER TABLE ONLY organization_user
     ADD CONSTRAINT organization_user_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);

@@ -23,9 +23,10 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
+from afterword.organizations.senders import service as senders
 from afterword.pipelines import store
 from afterword.pipelines.policies import store as policies_store
-from afterword.pipelines.store import Pipeline
+from afterword.pipelines.store import Pipeline, Sender
 from afterword.questionnaires.metadata import service as metadata_service
 
 PIPELINES_MAX: Final = 100  # of a questionnaire
@@ -101,7 +102,8 @@ async def create_pipeline(
     """
     declared = await _declared(db, organization_id, fields["questionnaire_id"])
     scope = condition_reader.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
-    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks)
+    sender = await senders.sender_errors(db, organization_id=organization_id, address=fields.get("sender_address"))
+    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks, sender=sender)
     account_id = await store.insert_account(
         db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
     )
@@ -185,7 +187,11 @@ async def change_pipeline(
     declared = await _declared(db, caller.organization_id, questionnaire_id)
     scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
     quiet = await _quiet(db, caller.organization_id, whole)
-    _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, kept=_texts_of(current))
+    # A sender that stays is not refused here but when it sends: the pipeline can still be paused.
+    address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
+    sender = await senders.sender_errors(db, organization_id=caller.organization_id, address=address)
+    kept = _texts_of(current)
+    _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, sender=sender, kept=kept)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
     await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
     after = await _read(db, **key, questionnaire_id=questionnaire_id)
@@ -227,6 +233,13 @@ async def require_pipeline(db: Database, *, caller: Caller, questionnaire_id: st
     )
     if found is None:
         raise errors.NotFound(NO_PIPELINE)
+
+
+async def list_refused_senders(db: Database) -> list[Sender]:
+    """The senders of pipelines, of all organizations, whose mails are refused."""
+    return [
+        one for one in await store.list_senders(db) if not addresses.is_among(one.sender_address, one.sender_domains)
+    ]
 
 
 class InUse(errors.Conflict):
@@ -340,10 +353,11 @@ def _check(
     quiet: Hours | None,
     *,
     networks: Sequence[Network],
+    sender: Sequence[FieldError],
     kept: Collection[str | None] = frozenset(),
 ) -> None:
     """Raise Invalid with all that is wrong. Texts that are `kept` are not measured by what is declared now."""
-    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *_time_errors(fields)]
+    wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *sender, *_time_errors(fields)]
     target_url = fields.get("target_url")
     if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
         wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))

@@ -182,6 +182,29 @@ async def get_template(
     return None if row is None else Pipeline(**row)
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """The `sender_address` of a pipeline, and the domains that its organization (named by `domain`) may send from."""
+
+    domain: str
+    pipeline_id: str
+    sender_address: str
+    sender_domains: list[str]
+
+
+async def list_senders(db: Database) -> list[Sender]:  # any tenant: the doctor looks at a whole installation
+    rows = await db.fetch(
+        """select o.domain, p.pipeline_id, p.sender_address, array(
+             select s.domain from organization_sender_domain s
+             where s.organization_id = p.organization_id) as sender_domains
+           from pipeline p
+           join organization o on o.organization_id = p.organization_id
+           where p.sender_address is not null and p.deleted_time is null and p.channel_id = 1
+           order by p.organization_id, p.pipeline_id"""
+    )
+    return [Sender(**row) for row in rows]
+
+
 async def claim_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> bool:

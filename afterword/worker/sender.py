@@ -20,13 +20,14 @@ from typing import Final
 import structlog
 
 from afterword import db, errors
-from afterword.channels.base import LINK, Channel, Fenced, Message, Outcome, Retry, Sent, Unknown
+from afterword.channels.base import LINK, Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.messages import composing
 from afterword.messages.context import MessageContext
+from afterword.messages.email import SenderNotAllowed
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import REASON_LOST, Waits
@@ -224,6 +225,9 @@ class Sender:
         item = slot.dispatch.item
         try:
             message = await self._composed(slot.dispatch)
+        except SenderNotAllowed as refusal:
+            await self._conclude(slot, Refused(str(refusal)))
+            return
         except rendering.Failed as failure:
             await self._give_up(slot, f"Rendering failed: {failure}")
             return
@@ -276,6 +280,7 @@ class Sender:
             sender=self._mail_from,
             site=self._site,
             now=dispatch.item.database_now,
+            sender_domains=settings.stamp.sender_domains or (),
             reminder_number=dispatch.item.reminder_number,
             external_reference=dispatch.item.external_reference,
             send_time=dispatch.item.send_time,

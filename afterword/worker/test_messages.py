@@ -13,6 +13,7 @@ from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.intake.test_messages import service
 from afterword.intake.test_messages.store import TestMessage
+from afterword.messages.email import SenderNotAllowed
 from afterword.worker.channels import ChannelRegistry, NoWayError
 from afterword.worker.failures import cause_of
 from afterword.worker.waiting import wait
@@ -86,6 +87,8 @@ class Trials:
                 )
         except errors.Unavailable:
             raise
+        except SenderNotAllowed as refusal:
+            outcome = Refused(str(refusal))
         except Exception as error:
             logger.exception("rendering a test message failed", organization_id=trial.organization_id)
             outcome = Retry("recipient", cause_of("Rendering failed", error, trial.recipient))

@@ -8,7 +8,18 @@ from afterword import __main__
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`]+`", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"(?<![\w/.@:-])(?<!role )afterword ([a-z]+)(?: ([a-z]+))?(?![\w/.@])")
-GROUPS = {"account", "erasure", "inbound", "organization", "plan", "questionnaire", "queue", "suppression", "token"}
+GROUPS = {
+    "account",
+    "erasure",
+    "inbound",
+    "organization",
+    "plan",
+    "questionnaire",
+    "queue",
+    "sender",
+    "suppression",
+    "token",
+}
 
 
 def test_commands() -> None:

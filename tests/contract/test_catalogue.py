@@ -218,6 +218,9 @@ async def _fill(database: db.Database, tenant: str) -> None:
         *(tenant, digest, NOW),
     )
     await database.execute("insert into organization_billing (organization_id, name) values ($1, $1)", tenant)
+    await database.execute(
+        "insert into organization_sender_domain (organization_id, domain) values ($1, 'example.com')", tenant
+    )
     await database.execute("insert into contact_policy (organization_id) values ($1)", tenant)
     await database.execute(
         """insert into plan (organization_id, plan_id, application_id, title, kind, start_time)

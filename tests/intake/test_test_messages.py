@@ -97,6 +97,13 @@ class TestRefused:
         response = await ask(client, responder_channel_identifier="ann@example.com>\r\nRCPT TO:<eve@example.com")
         assert (422, [("/responder_channel_identifier", "invalid_address")]) == (response.status_code, codes(response))
 
+    async def test_sender_that_is_not_allowed(self, client: Client) -> None:
+        await client.queue.execute("update pipeline set sender_address = 'billing@other.example'")
+        async with sending(client, channel := Scripted()):
+            told = await sent(client)
+        assert ("refused", []) == (told["outcome"], channel.messages)
+        assert "sender_address: the organization may not send" in told["reply"]
+
     async def test_never_published(self, client: Client) -> None:
         await client.queue.execute("update questionnaire set published_version_id = null")
         response = await ask(client)

@@ -475,7 +475,9 @@ def test_header_by_which_complaints_are_counted() -> None:
 
 
 def test_message_id_of_the_sending_domain() -> None:
-    content = mime.build(compose(pipeline=Pipeline(sender_address="ask@mail.shop.example")))
+    content = mime.build(
+        compose(pipeline=Pipeline(sender_address="ask@mail.shop.example"), sender_domains=["mail.shop.example"])
+    )
     assert f"Message-ID: <{'i' * 22}@mail.shop.example>".encode() in content.split(b"\r\n")
 
 
@@ -488,7 +490,10 @@ def test_nothing_is_attached() -> None:
 def test_sender() -> None:
     message = compose()
     assert ("survey@localhost.example", "Northwind", None) == (message.sender, message.sender_name, message.reply_to)
-    own = compose(pipeline=Pipeline(sender_address="a@b.example", sender_name="Ann", reply_to="c@d.example"))
+    pipeline = Pipeline(sender_address="a@b.example", sender_name="Ann", reply_to="c@d.example")
+    with pytest.raises(email.SenderNotAllowed):
+        compose(pipeline=pipeline, sender_domains=["other.example"])
+    own = compose(pipeline=pipeline, sender_domains=["b.example"])
     assert ("a@b.example", "Ann", "c@d.example") == (own.sender, own.sender_name, own.reply_to)
 
 

@@ -110,6 +110,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "organization_billing": {"address_lines": ACCOUNT, "city": ACCOUNT, "country": ACCOUNT, "currency": ACCOUNT,
                              "email": ACCOUNT, "name": ACCOUNT, "postal_code": ACCOUNT,
                              "purchase_reference": ACCOUNT, "tax_number": ACCOUNT},
+    "organization_sender_domain": {"domain": ACCOUNT},
     "organization_user": {"display_name": ACCOUNT, "email": ACCOUNT, "first_name": ACCOUNT, "last_name": ACCOUNT,
                           "locale": ACCOUNT, "middle_name": ACCOUNT, "role": FIXED, "time_zone": ACCOUNT},
     "pipeline": {"conditions": AUTHORED, "description": AUTHORED, "if_capped": FIXED, "if_outside": FIXED,

@@ -61,6 +61,27 @@ class TestPoison:
         assert {item.item_id for item in good} == set(bench.channel.accepted)
 
 
+class TestSenderDomains:
+    async def test_one_that_is_no_longer_allowed(self, bench: Bench) -> None:
+        """A mail as somebody else does not leave, also where the list changes while the worker knows the pipeline."""
+        house = bench.queue.house
+        await bench.queue.change_pipeline("sender_address = 'billing@demo.example'")
+        await bench.queue.execute(
+            "insert into organization_sender_domain (organization_id, domain) values ($1, 'demo.example')",
+            house.organization_id,
+        )
+        async with bench.worker():
+            first = await bench.queue.schedule("ann@example.com")
+            await bench.until_done()
+            await bench.queue.execute("delete from organization_sender_domain")
+            second = await bench.queue.schedule("bob@example.com")
+            await bench.until_done()
+        rows = [await bench.queue.row(item) for item in (first, second)]
+        assert [SENT, FAILED] == [row["status"] for row in rows]
+        assert "sender_address: the organization may not send from this domain." in rows[1]["result"]
+        assert {first.item_id} == set(bench.channel.accepted)
+
+
 class TestOutcomes:
     async def test_before_the_beginning(self, bench: Bench) -> None:
         """An answer to RCPT comes before `begin`, and is an attempt all the same."""

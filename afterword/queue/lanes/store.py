@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, LiteralString
 
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
@@ -46,6 +46,7 @@ class Fingerprint:
     policy: int
     published_version_id: str | None
     has_credits: bool
+    sender_domains: list[str] | None  # None where the pipeline has no `sender_address`
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +232,20 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
     return bool(found)
 
 
+_SENDER_DOMAINS: Final[LiteralString] = """case when p.sender_address is not null then array(
+             select s.domain from organization_sender_domain s
+             where s.organization_id = p.organization_id order by s.domain) end as sender_domains"""
+
+
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> dict[LaneKey, Fingerprint]:
     """The versions of what each lane's settings are made of."""
     rows = await db.fetch(
-        """select p.organization_id, p.pipeline_id, p.version, q.version as questionnaire_version,
+        f"""select p.organization_id, p.pipeline_id, p.version, q.version as questionnaire_version,
              o.version as organization_version, a.version as application_version,
              coalesce(cp.version, 0) as policy_version, q.published_version_id,
-             not q.credits_accountable or c.has_credits as has_credits
+             not q.credits_accountable or c.has_credits as has_credits, {_SENDER_DOMAINS}
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
@@ -264,7 +270,8 @@ async def list_settings(  # any tenant: a claimed batch serves many organization
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
              a.active as application_active, a.version as application_version,
              o.time_zone as organization_zone, o.display_name as organization_name, o.postal_address,
-             o.version as organization_version, not q.credits_accountable or c.has_credits as has_credits
+             o.version as organization_version, not q.credits_accountable or c.has_credits as has_credits,
+             {_SENDER_DOMAINS}
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
@@ -340,6 +347,7 @@ def _fingerprint(row: Any, *, policy: int) -> Fingerprint:
         policy,
         row["published_version_id"],
         row["has_credits"],
+        row["sender_domains"],
     )
 
 

@@ -1,0 +1,1 @@
+"""The domains and addresses that an organization's mails may come from."""
