@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -53,7 +52,7 @@ from afterword.web.pages import Pages
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
 from afterword.web.routing import Families
-from afterword.web.runner import Operation, OperationContext
+from afterword.web.runner import Authenticate, Operation, OperationContext
 
 FIGURES_SECONDS = 5.0
 
@@ -86,17 +85,17 @@ def create_app(
         site=site,
         limiter=limiter,
         authenticate=_authenticator(ticks),
-        idempotency=_Idempotency(pool),
+        idempotency=idempotency,
     )
     probes = Probes(
         pool=pool,
-        is_migrated=_is_migrated,
+        is_migrated=migrations.is_usable,
         metrics=metrics,
         collectors=[*collectors, _queue_figures(pool)],
         access=metrics_access,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
-    state = {"pool": pool, "site": site, "limiter": limiter, "static_files": static.read_files()}
+    state = {"pool": pool, "site": site, "limiter": limiter}
     pages = [
         *page_groups(),
         probes.pages,
@@ -150,23 +149,15 @@ def page_groups() -> list[Pages]:
 # What the web below knows no family of -------------------------------------------------------------------------------
 
 
-def _authenticator(ticks: Ticks | None) -> Any:
+def _authenticator(ticks: Ticks | None) -> Authenticate:
     cache = access.TokenCache()
 
-    async def authenticate(
-        database: db.Database,
-        /,
-        *,
-        authorization: str | None,
-        esat_auth: str | None,
-        esat_domain: str | None,
-        query_names: Sequence[str],
-    ) -> Caller:
+    async def authenticate(database: db.Database, sent: Mapping[str, str], query_names: Sequence[str]) -> Caller:
         caller = await access.authenticate(
             database,
-            authorization=authorization,
-            esat_auth=esat_auth,
-            esat_domain=esat_domain,
+            authorization=sent.get("authorization"),
+            esat_auth=sent.get("esat-auth"),
+            esat_domain=sent.get("esat-domain"),
             query_names=query_names,
             cache=cache,
         )
@@ -175,37 +166,6 @@ def _authenticator(ticks: Ticks | None) -> Any:
         return caller
 
     return authenticate
-
-
-class _Idempotency:
-    def __init__(self, pool: db.Pool) -> None:
-        self._clock = pool.clock
-
-    async def claim(
-        self, database: db.Database, /, *, organization_id: str, key: str, digest: bytes
-    ) -> idempotency.Replay | None:
-        return await idempotency.claim_idempotency_key(
-            database, organization_id=organization_id, key=key, digest=digest, now=self._clock.now()
-        )
-
-    async def keep(
-        self,
-        database: db.Database,
-        /,
-        *,
-        organization_id: str,
-        key: str,
-        status: int,
-        headers: Mapping[str, str],
-        body: bytes,
-    ) -> None:
-        await idempotency.keep_idempotent_answer(
-            database, organization_id=organization_id, key=key, status=status, headers=headers, body=body
-        )
-
-
-async def _is_migrated(database: db.Database) -> bool:
-    return await migrations.is_usable(database)
 
 
 def _queue_figures(pool: db.Pool) -> Collect:

@@ -1,11 +1,15 @@
 """The template environment, and the headers of every page."""
 
+import hashlib
 import pathlib
 from collections.abc import Mapping
 from typing import Final
 
 import minijinja
+from starlette.requests import Request
 from starlette.responses import Response
+
+from afterword.web.headers import matches
 
 TEMPLATES: Final = pathlib.Path(__file__).parent.parent / "templates"
 CONTENT_SECURITY_POLICY: Final = (
@@ -39,6 +43,18 @@ def page(
         status_code=status,
         media_type="text/html",
         headers={**PAGE_HEADERS, **(headers or {})},
+    )
+
+
+def unchanged_or(content: bytes, request: Request, *, media_type: str, headers: Mapping[str, str]) -> Response:
+    """Respond with the content and its ETag, or with 304 where the client has it already."""
+    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    is_unchanged = matches(request.headers.get("if-none-match", ""), etag)
+    return Response(
+        b"" if is_unchanged else content,
+        status_code=304 if is_unchanged else 200,
+        media_type=media_type,
+        headers={**headers, "ETag": etag},
     )
 
 

@@ -47,16 +47,15 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
 
 
 def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
-    scopes = [*([route.scope] if route.scope else []), *route.more_scopes]
     described = [route.about] if route.about else []
-    if scopes:
-        described.append("Needs " + " and ".join(f"`{scope}`" for scope in scopes) + ".")
+    if route.scopes:
+        described.append("Needs " + " and ".join(f"`{scope}`" for scope in route.scopes) + ".")
     found: dict[str, Any] = {
         "operationId": route.operation_id,
         "summary": route.summary,
         "description": "\n\n".join(described),
         "tags": [route.tag],
-        "security": components.security(scopes),
+        "security": components.security(route.scopes),
         "parameters": _parameters(route),
     }
     if route.body is not None:
@@ -112,7 +111,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
             "required": True,
             "description": vocabulary.member("", name),
             "schema": {"type": "string", "pattern": "^[0-9A-Za-z]{22}$"}
-            if name.endswith("_id") and name not in route.texts
+            if name in route.ids
             else {"type": "string", "minLength": 1},
         }
         for name in route.parameters

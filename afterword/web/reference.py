@@ -1,7 +1,6 @@
 """Pages that explain the interface: the first page, /docs, /problems/{code} and the OpenAPI document."""
 
 import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,13 +13,13 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import criteria, describe, headers, html, openapi, rows, static, vocabulary
+from afterword.web import criteria, describe, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
 from afterword.web.pages import Pages
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, Explanation
 
 EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
-SECONDS_CACHED = 300
+CACHED: Final = {"Cache-Control": "public, max-age=300"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,10 @@ class Reference:
         return html.page("public/index.html", **_frame("Afterword"), show_outbox=self._show_outbox)
 
     async def _get_document(self, request: Request) -> Response:
-        return self._sent(request, self._document, "application/json", {})
+        return html.unchanged_or(self._document, request, media_type="application/json", headers=CACHED)
 
     async def _get_docs(self, request: Request) -> Response:
-        return self._sent(request, self._docs, "text/html", html.PAGE_HEADERS)
+        return html.unchanged_or(self._docs, request, media_type="text/html", headers={**html.PAGE_HEADERS, **CACHED})
 
     @functools.cached_property
     def _document(self) -> bytes:
@@ -80,7 +79,7 @@ class Reference:
             raise errors.NotFound("There is no such code.", "unknown_route")
         return html.page(
             "public/problem.html",
-            headers={"Cache-Control": f"public, max-age={SECONDS_CACHED}"},
+            headers=CACHED,
             **_frame(explanation.title),
             code=code,
             explanation=explanation,
@@ -107,7 +106,7 @@ class Reference:
             "path": route.path,
             "summary": route.summary,
             "description": _with_code(f"{_about_rows(route)}{route.about}"),
-            "scopes": [*([route.scope] if route.scope else []), *route.more_scopes],
+            "scopes": route.scopes,
             "query": query,
             "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
             "body": describe.rows_of(route.body) if route.body else [],
@@ -121,14 +120,6 @@ class Reference:
             "curl": curl_of(route, self._site),
             "example": _pretty(describe.example_of(route.answer, is_request=False)) if route.answer else "",
         }
-
-    @staticmethod
-    def _sent(request: Request, content: bytes, media_type: str, more: Mapping[str, str]) -> Response:
-        etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        sent = {**more, "Cache-Control": f"public, max-age={SECONDS_CACHED}", "ETag": etag}
-        if headers.matches(request.headers.get("if-none-match", ""), etag):
-            return Response(status_code=304, headers=sent, media_type=media_type)
-        return Response(content, media_type=media_type, headers=sent)
 
 
 def _roles_with(scope: str) -> str:

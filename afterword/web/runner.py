@@ -5,10 +5,12 @@ import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote_plus
 
 import msgspec
+from starlette.responses import StreamingResponse
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import Caller
@@ -21,6 +23,8 @@ from afterword.web.scalars import Context
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Authenticate = Callable[[db.Database, Mapping[str, str], Sequence[str]], Awaitable[Caller]]
+"""Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
 
 JSON: Final = "application/json"
 UPLOAD_BYTES_ON_LOOP: Final = 65_536  # larger ones are read in a thread
@@ -28,53 +32,17 @@ _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
 _NOTHING: dict[str, object] = {}
 
 
-class Authenticate(Protocol):
-    """Identifies the caller by headers and query names; raises Unauthorized, Forbidden."""
-
-    def __call__(
-        self,
-        database: db.Database,
-        /,
-        *,
-        authorization: str | None,
-        esat_auth: str | None,
-        esat_domain: str | None,
-        query_names: Sequence[str],
-    ) -> Awaitable[Caller]: ...
-
-
-class Replay(Protocol):
-    """The stored response to the first request of an Idempotency-Key."""
-
-    @property
-    def status(self) -> int:
-        """A 2xx."""
-        ...
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-
-    @property
-    def body(self) -> bytes: ...
-
-
 class Idempotency(Protocol):
-    """Stores first responses; both methods run in the request's own transaction."""
+    """Stores first responses; both functions run in the request's own transaction."""
 
-    async def claim(self, database: db.Database, /, *, organization_id: str, key: str, digest: bytes) -> Replay | None:
-        """Claim the key, or return its stored response; raises Conflict while the first request runs."""
+    async def claim_idempotency_key(
+        self, db: db.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
+    ) -> tuple[int, Mapping[str, str], bytes] | None:
+        """Claim the key, or return status, headers and body of its response; raises Conflict while that is made."""
         ...
 
-    async def keep(
-        self,
-        database: db.Database,
-        /,
-        *,
-        organization_id: str,
-        key: str,
-        status: int,
-        headers: Mapping[str, str],
-        body: bytes,
+    async def keep_idempotent_answer(
+        self, db: db.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
     ) -> None:
         """Store the response of the request that claimed the key."""
         ...
@@ -123,8 +91,9 @@ class Operation:
         self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
         self._media_types = ((JSON,) if route.answer is not None else ()) + files
-        self._scopes = ((route.scope,) if route.scope else ()) + route.more_scopes
-        self._ids = tuple(name for name in route.parameters if name.endswith("_id") and name not in route.texts)
+        self._scopes = route.scopes
+        self._ids = route.ids
+        self._secrets = route.secret_members
         self._members = frozenset(_names(route.answer))
         self._query = frozenset(_names(route.query))
         self._lists = (
@@ -134,7 +103,7 @@ class Operation:
         )
         self._parameters = self._query | (self._lists.parameters if self._lists else body.RESERVED)
         self._renderer = Renderer(route, context.site, self._lists)
-        assert self._members.issuperset(route.secret_members), route.path  # noqa: S101
+        assert self._members.issuperset(self._secrets), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
                 body.warm(struct)
@@ -153,11 +122,14 @@ class Operation:
             more += headers.rate_limit(request.limit_state)
         if request.strict:
             more.append((b"preference-applied", b"handling=strict"))
+        if chunks is not None:
+            async with aclosing(chunks):
+                response = StreamingResponse(chunks, status)
+                response.raw_headers = more
+                await response(scope, receive, send)
+            return
         await send({"type": "http.response.start", "status": status, "headers": more})
-        if chunks is None:
-            await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
-        else:
-            await _send_chunks(chunks, receive, send)
+        await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
 
     async def _run(self, request: _Request, receive: parsing.Receive) -> Sent:
         caller = await self._admit(request)
@@ -197,13 +169,8 @@ class Operation:
                 pass  # taking a connection updates the clock
         raw_query: bytes = request.scope["query_string"]
         try:
-            caller = await context.authenticate(
-                self._database,
-                authorization=sent.get("authorization"),
-                esat_auth=sent.get("esat-auth"),
-                esat_domain=sent.get("esat-domain"),
-                query_names=_names_of(raw_query) if raw_query else (),
-            )
+            names = _names_of(raw_query) if raw_query else ()
+            caller = await context.authenticate(self._database, sent, names)
         except errors.Unauthorized as refusal:
             if refusal.code != errors.Unauthorized.code_default:  # a request without a token is no attempt
                 context.limiter.count_failure(source)
@@ -333,11 +300,17 @@ class Operation:
         digest = self._digest_of(call, request)
         organization_id = call.caller.organization_id
         idempotency = self._context.idempotency
-        replay = await idempotency.claim(database, organization_id=organization_id, key=key, digest=digest)
+        replay = await idempotency.claim_idempotency_key(
+            database, organization_id=organization_id, key=key, digest=digest, now=call.now
+        )
         if replay is not None:
-            kept = [(name.encode(), value.encode()) for name, value in replay.headers.items()]
-            length = (b"content-length", b"%d" % len(replay.body))
-            return replay.status, [*kept, length, (b"idempotency-replayed", b"true")], replay.body
+            status, named, content = replay
+            kept = [(name.encode(), value.encode()) for name, value in named.items()]
+            return (
+                status,
+                [*kept, (b"content-length", b"%d" % len(content)), (b"idempotency-replayed", b"true")],
+                content,
+            )
         self._check_ids(call.ids)
         if self.route.acts and self.route.shared is not None:
             answer = await self.route.shared(call, self._context.pool)
@@ -345,14 +318,13 @@ class Operation:
             answer = await self.route.handler(call, database)
         status, more, content = self._render(answer, request)
         assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
-        secret = self.route.secret_members
-        await idempotency.keep(
+        await idempotency.keep_idempotent_answer(
             database,
             organization_id=organization_id,
             key=key,
             status=status,
             headers={name.decode(): value.decode() for name, value in more if name != b"content-length"},
-            body=_without(content, secret) if secret else content,
+            body=_without(content, self._secrets) if self._secrets else content,
         )
         return status, more, content
 
@@ -425,25 +397,6 @@ async def _open_chunks(file: Download, scope: Scope) -> AsyncGenerator[bytes, No
                 yield chunk
 
     return chunks()
-
-
-async def _send_chunks(chunks: AsyncGenerator[bytes, None], receive: parsing.Receive, send: Send) -> None:
-    """Send the chunks; stop reading when the client disconnects, which `send` does not report."""
-    leaving = asyncio.ensure_future(_until_left(receive))
-    try:
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                if leaving.done():
-                    return
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
-    finally:
-        leaving.cancel()
-
-
-async def _until_left(receive: parsing.Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _without(content: bytes, secret: Sequence[str]) -> bytes:

@@ -220,7 +220,9 @@ class FileQuery(fields.Request):
     name: str = "notes.csv"
 
 
-@routes.get("/note/file", scope="Tag.Read", answer=None, summary="All notes", media_types=["text/csv"], query=FileQuery)
+@routes.get(
+    "/note/file", scope="Tag.Read", answer=None, summary="All notes", media_types=("text/csv",), query=FileQuery
+)
 async def get_file(call: Call[None], database: db.Database) -> Answer:
     count = await database.fetch_value("select count(*) from note")
 

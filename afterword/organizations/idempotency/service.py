@@ -2,9 +2,8 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from afterword import db as database
 from afterword import errors
@@ -28,8 +27,7 @@ class IdempotencyInProgress(errors.Conflict):
     code_default = "idempotency_in_progress"
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(NamedTuple):
     """The stored answer to a repeated request."""
 
     status: int
