@@ -20,6 +20,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.reading import Findings
 from afterword.core.wire.exports import OVERLAP, ExportTable, Response, progress, read_cursor
 from afterword.db import Database
+from afterword.db.leases import LeaseLost
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -33,12 +34,8 @@ from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire
 
 BATCH_ROWS: Final = 5_000  # a quarter of them after each attempt that led no further: less than a statement's time
-OPEN_MAX: Final = 20
-LEASE_SECONDS: Final = 60
-ATTEMPTS_MAX: Final = 5  # in a row that led no further
 KEEP_DAYS: Final = 7
 FORGET_DAYS: Final = 90
-WAIT_SECONDS: Final = 60
 COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
 VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
@@ -118,9 +115,7 @@ async def create(
         caller.require(ITEM_SCOPE)
         scopes.append(ITEM_SCOPE)
     await _read_filter(db, questionnaire=questionnaire, document=request.filter)
-    if await store.count_open_exports(db, organization_id=caller.organization_id) >= OPEN_MAX:
-        message = f"{OPEN_MAX} exports are waiting or being written; ask again when one has ended."
-        raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
+    await store.EXPORTS.require_room(db, organization_id=caller.organization_id, noun="exports")
     return await store.insert_export(
         db,
         organization_id=caller.organization_id,
@@ -179,22 +174,13 @@ async def read_file(db: Database, *, export: Export) -> AsyncGenerator[bytes, No
 async def delete(db: Database, *, export: Export, now: datetime) -> None:
     """Cancel what is waiting or being written; remove what has ended, with its file."""
     key = {"organization_id": export.organization_id, "export_id": export.export_id}
-    if await store.update_to_cancelled(db, **key, now=now, expires=now + timedelta(days=KEEP_DAYS)):
+    if await _end(db, export=export, owner=None, state="cancelled", now=now):
         await store.delete_pieces(db, **key)
     else:
         await store.delete_export(db, **key)
 
 
 # What workers do ------------------------------------------------------------------------------------------------------
-
-
-async def claim(db: Database, *, owner: UUID, now: datetime) -> Export | None:
-    """Take an export that nobody writes; one that was tried too often fails here. None: there is nothing to do."""
-    export = await store.claim_export(db, owner=owner, now=now, until=now + timedelta(seconds=LEASE_SECONDS))
-    if export is not None and export.attempts > ATTEMPTS_MAX:
-        await fail(db, export=export, owner=owner, error=FAILED, now=now)
-        return None
-    return export
 
 
 async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
@@ -232,7 +218,7 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
         work.row_count = export.row_count or 0
         async for content in read_file(db, export=export):
             work.digest.update(content)
-    elif export.pieces:
+    elif export.pieces or export.row_count:
         await store.update_to_empty(db, organization_id=organization_id, export_id=export.export_id, owner=owner)
     return work
 
@@ -270,43 +256,30 @@ def pack_rest(work: Work) -> Iterator[Piece]:
         yield _piece(work, chunk, row_count=0)
 
 
-async def keep(db: Database, *, work: Work, piece: Piece, now: datetime) -> bool:
-    """Settle a piece and where the scan stands; False: the export is not this worker's any more."""
-    key = {"organization_id": work.export.organization_id, "export_id": work.export.export_id}
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    scanned = work.after if work.writer.is_resumable else None
+async def keep(db: Database, *, work: Work, piece: Piece) -> None:
+    """Settle a piece and where the scan stands. Raises LeaseLost."""
+    number = work.pieces
     work.row_count += piece.row_count
-    if not piece.size:
-        return await store.settle_scan(
-            db, **key, owner=work.owner, until=until, scanned=scanned, progress=work.progress
-        )
-    number, work.pieces = work.pieces, work.pieces + 1
-    return await store.settle_piece(
+    work.pieces += piece.size > 0
+    is_kept = await store.settle_piece(
         db,
-        **key,
+        export=work.export,
         owner=work.owner,
-        until=until,
         number=number,
         size=piece.size,
         content=piece.content,
         row_count=piece.row_count,
-        scanned=scanned,
+        scanned=work.after if work.writer.is_resumable else None,
         progress=work.progress,
     )
-
-
-async def renew(db: Database, *, export: Export, owner: UUID, now: datetime) -> None:
-    """Prolong the lease, if it is still this worker's."""
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    await store.update_lease(
-        db, organization_id=export.organization_id, export_id=export.export_id, owner=owner, until=until
-    )
+    if not is_kept:
+        raise LeaseLost
 
 
 async def finish(db: Database, *, work: Work, now: datetime) -> None:
     """The whole file is there."""
     export = work.export
-    await _settle(
+    ended = await _end(
         db,
         export=export,
         owner=work.owner,
@@ -314,20 +287,17 @@ async def finish(db: Database, *, work: Work, now: datetime) -> None:
         now=now,
         checksum=f"sha256:{work.digest.hexdigest()}",
         file_name=f"responses-{now:%Y-%m-%d}-{export.export_id}.{export.format}",
-        row_count=work.row_count,
     )
+    if ended:
+        await _tell(db, export=ended, now=now)
 
 
-async def fail(db: Database, *, export: Export, owner: UUID, error: str, now: datetime) -> None:
-    """There will be no file, if the export is still this worker's."""
-    if await _settle(db, export=export, owner=owner, state="failed", now=now, error=error):
+async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, now: datetime) -> None:
+    """There will be no file, if the export is still this worker's. No `error`: it was tried too often."""
+    ended = await _end(db, export=export, owner=owner, state="failed", now=now, error=error or FAILED)
+    if ended:
         await store.delete_pieces(db, organization_id=export.organization_id, export_id=export.export_id)
-
-
-async def hand_back(db: Database, *, export: Export, owner: UUID, is_tried: bool) -> None:
-    """Let another worker go on. `is_tried`: something went wrong, which counts; a worker that stops is no attempt."""
-    key = {"organization_id": export.organization_id, "export_id": export.export_id}
-    await store.update_to_queued(db, **key, owner=owner, counted=int(is_tried))
+        await _tell(db, export=ended, now=now)
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
@@ -337,35 +307,37 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
     return count + await store.prune_exports(db, before=now - timedelta(days=FORGET_DAYS), limit=limit)
 
 
-async def _settle(db: Database, *, export: Export, owner: UUID, state: str, now: datetime, **found: Any) -> bool:
-    """End the export and tell; whether it was this worker's."""
-    expires = now + timedelta(days=KEEP_DAYS)
-    ended = await store.settle_export(
-        db,
-        organization_id=export.organization_id,
-        export_id=export.export_id,
-        owner=owner,
-        state=state,
-        now=now,
-        expires=expires,
-        **found,
+async def _end(
+    db: Database,
+    *,
+    export: Export,
+    owner: UUID | None,
+    state: str,
+    now: datetime,
+    error: str | None = None,
+    checksum: str | None = None,
+    file_name: str | None = None,
+) -> Export | None:
+    expires_time = now + timedelta(days=KEEP_DAYS)
+    return await store.EXPORTS.end(
+        db, job=export, owner=owner, state=state, now=now, error=error, values=(expires_time, checksum, file_name)
     )
-    if ended is None:
-        return False
+
+
+async def _tell(db: Database, *, export: Export, now: datetime) -> None:
     event = NewEvent(
-        organization_id=ended.organization_id,
+        organization_id=export.organization_id,
         event_id=ids.ordered(now),
-        type="export.finished" if state == "done" else "export.failed",
-        subject_id=ended.export_id,
-        subject_version=ended.version,
-        questionnaire_id=ended.questionnaire_id,
+        type="export.finished" if export.state == "done" else "export.failed",
+        subject_id=export.export_id,
+        subject_version=export.version,
+        questionnaire_id=export.questionnaire_id,
         actor_kind="worker",
         actor_id=None,
-        data={name: getattr(ended, name) for name in _TOLD},
-        test=ended.test,
+        data={name: getattr(export, name) for name in _TOLD},
+        test=export.test,
     )
     await events.record(db, events=[event])
-    return True
 
 
 def _selection(export: Export) -> Selection:

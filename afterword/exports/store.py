@@ -10,9 +10,23 @@ from afterword.core.wire.exports import Response
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.db.leases import Leases
 from afterword.exports.records import EXPORT_COLUMNS, Export
 
 _EXPORT_COLUMNS_E: Final = qualified(EXPORT_COLUMNS, "e")
+EXPORTS: Final = Leases(
+    record=Export,
+    table="export",
+    id="export_id",
+    columns=EXPORT_COLUMNS,
+    turn="created_time",
+    on_claim=", started_time = coalesce(started_time, $2)",
+    on_release=", state = 'queued', version = version + 1",
+    on_end=""", expires_time = $7, checksum = $8, file_name = $9,
+      progress = case $4 when 'done' then 100 else progress end,
+      row_count = case $4 when 'done' then coalesce(row_count, 0) end,
+      bytes = case $4 when 'done' then coalesce(bytes, 0) end""",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +85,6 @@ async def list_exports(
     return rows.map(_export)
 
 
-async def count_open_exports(db: Database, *, organization_id: str) -> int:
-    """Count the queued and running exports."""
-    count: int = await db.fetch_value(
-        "select count(*) from export where organization_id = $1 and state in ('queued', 'running')", organization_id
-    )
-    return count
-
-
 async def insert_export(db: Database, *, organization_id: str, request: dict[str, Any]) -> Export:
     """Queue an export; `wish` has the columns that were asked for."""
     row = await db.fetch_row(
@@ -96,30 +102,6 @@ async def insert_export(db: Database, *, organization_id: str, request: dict[str
     )  # fmt: skip
     assert row is not None, "an insert returns its row"  # noqa: S101
     return _export(row)
-
-
-async def claim_export(db: Database, *, owner: UUID, now: datetime, until: datetime) -> Export | None:
-    # any tenant: a worker serves all of them
-    """Take the oldest export that nobody writes, at most one of an organization at a time."""
-    row = await db.fetch_row(
-        f"""update export e set state = 'running', owner = $1, lease_until = $3, attempts = attempts + 1,
-             started_time = coalesce(started_time, $2), version = version + 1
-           from (
-             select organization_id, export_id from export o
-             where o.state in ('queued', 'running') and (o.lease_until is null or o.lease_until < $2)
-               and not exists (
-                 select from export other
-                 where other.organization_id = o.organization_id and other.export_id <> o.export_id
-                   and other.state = 'running' and other.lease_until >= $2)
-             order by created_time limit 1 for update skip locked
-           ) next
-           where e.organization_id = next.organization_id and e.export_id = next.export_id
-           returning {_EXPORT_COLUMNS_E}""",
-        owner,
-        now,
-        until,
-    )
-    return None if row is None else _export(row)
 
 
 async def list_responses(
@@ -219,136 +201,44 @@ async def list_version_ids(db: Database, *, organization_id: str, questionnaire_
 async def settle_piece(
     db: Database,
     *,
-    organization_id: str,
-    export_id: str,
+    export: Export,
     owner: UUID,
-    until: datetime,
     number: int,
     size: int,
     content: bytes,
     row_count: int,
     scanned: tuple[datetime, str] | None,
     progress: int,
-) -> bool:
-    """Keep a piece and where the scan stands; False: it is another worker's now, cancelled or gone."""
-    count = await db.execute(
-        """with held as (
-             update export set pieces = $4 + 1, row_count = coalesce(row_count, 0) + $7,
-               bytes = coalesce(bytes, 0) + $5,
-               scan_time = $8, scan_id = $9, progress = $10, lease_until = $11, version = version + 1,
+) -> bool:  # any tenant: the export names its own
+    """Keep a piece, if it has a size, and where the scan stands; False: the lease is lost."""
+    return await db.fetch_value(
+        f"""with held as (
+             update export set pieces = pieces + ($5 > 0)::integer, row_count = coalesce(row_count, 0) + $7,
+               bytes = coalesce(bytes, 0) + $5, scan_time = $8, scan_id = $9, progress = $10, version = version + 1,
                attempts = case when $8::timestamptz is null then attempts else 1 end
-             where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running' and pieces = $4
-             returning organization_id, export_id
-           )
-           insert into export_piece (organization_id, export_id, number, bytes, content)
-           select organization_id, export_id, $4, $5, $6 from held""",
-        organization_id,
-        export_id,
+             where {EXPORTS.is_held} and pieces = $4
+             returning organization_id, export_id),
+           kept as (
+             insert into export_piece (organization_id, export_id, number, bytes, content)
+             select organization_id, export_id, $4, $5, $6 from held where $5 > 0)
+           select exists (select from held)""",
+        export.organization_id,
+        export.export_id,
         owner,
         number,
         size,
         content,
         row_count,
-        scanned[0] if scanned else None,
-        scanned[1] if scanned else None,
+        *(scanned or (None, None)),
         progress,
-        until,
-    )
-    return count == 1
-
-
-async def settle_scan(
-    db: Database,
-    *,
-    organization_id: str,
-    export_id: str,
-    owner: UUID,
-    until: datetime,
-    scanned: tuple[datetime, str] | None,
-    progress: int,
-) -> bool:
-    """Keep where the scan stands, though nothing came of it; False: it is another worker's now, cancelled or gone."""
-    query = """update export set lease_until = $4, scan_time = $5, scan_id = $6, progress = $7, version = version + 1,
-                 attempts = case when $5::timestamptz is null then attempts else 1 end
-               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
-    time, instance_id = scanned or (None, None)
-    return await db.execute(query, organization_id, export_id, owner, until, time, instance_id, progress) == 1
-
-
-async def settle_export(
-    db: Database,
-    *,
-    organization_id: str,
-    export_id: str,
-    owner: UUID,
-    state: str,
-    now: datetime,
-    expires: datetime,
-    checksum: str | None = None,
-    file_name: str | None = None,
-    row_count: int | None = None,
-    error: str | None = None,
-) -> Export | None:
-    """End it as `done` or `failed`; None: it is not this worker's any more."""
-    row = await db.fetch_row(
-        f"""update export set state = $4, progress = case $4 when 'done' then 100 else progress end,
-             checksum = $5, file_name = $6, row_count = $7, error = $8,
-             bytes = case $4 when 'done' then coalesce(bytes, 0) end,
-             finished_time = $9, expires_time = $10, owner = null, lease_until = null, version = version + 1
-           where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'
-           returning {EXPORT_COLUMNS}""",
-        organization_id,
-        export_id,
-        owner,
-        state,
-        checksum,
-        file_name,
-        row_count,
-        error,
-        now,
-        expires,
-    )
-    return None if row is None else _export(row)
-
-
-async def update_lease(db: Database, *, organization_id: str, export_id: str, owner: UUID, until: datetime) -> None:
-    """Prolong the lease, which no client notices."""
-    query = """update export set lease_until = greatest(lease_until, $4)
-               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
-    await db.execute(query, organization_id, export_id, owner, until)
-
-
-async def update_to_queued(db: Database, *, organization_id: str, export_id: str, owner: UUID, counted: int) -> None:
-    """Hand back what this worker was writing; another goes on. `counted` 0 gives the attempt back."""
-    query = """update export set state = 'queued', owner = null, lease_until = null, attempts = attempts - 1 + $4,
-                 version = version + 1
-               where organization_id = $1 and export_id = $2 and owner = $3 and state = 'running'"""
-    await db.execute(query, organization_id, export_id, owner, counted)
-
-
-async def update_to_cancelled(
-    db: Database, *, organization_id: str, export_id: str, now: datetime, expires: datetime
-) -> bool:
-    """Cancel it, if it has not ended."""
-    return (
-        await db.execute(
-            """update export set state = 'cancelled', finished_time = $3, expires_time = $4, owner = null,
-                 lease_until = null, row_count = null, bytes = null, version = version + 1
-               where organization_id = $1 and export_id = $2 and state in ('queued', 'running')""",
-            organization_id,
-            export_id,
-            now,
-            expires,
-        )
-        == 1
     )
 
 
 async def update_to_empty(db: Database, *, organization_id: str, export_id: str, owner: UUID) -> None:
     """Begin the file again."""
     if await db.execute(
-        """update export set pieces = 0, row_count = null, bytes = null, scan_time = null, scan_id = null
-               where organization_id = $1 and export_id = $2 and owner = $3""",
+        f"""update export set pieces = 0, row_count = null, bytes = null, scan_time = null, scan_id = null
+            where {EXPORTS.is_held}""",
         organization_id,
         export_id,
         owner,

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import msgspec
 import xlsxwriter
 
+from afterword import errors
 from afterword.core.wire.exports import (
     CELL_CHARACTERS_MAX,
     FIXED,
@@ -47,7 +48,7 @@ WIDTH_MIN: Final = 10  # characters
 WIDTH_MAX: Final = 40
 
 
-class TooManyRows(Exception):
+class TooManyRows(errors.Conflict):
     """The format has no room for so many rows."""
 
 

@@ -4,9 +4,8 @@ It has slots of its own: a target that hangs holds two of them, and nothing of w
 """
 
 import asyncio
-import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, Final
 
@@ -17,7 +16,6 @@ from afterword import db, errors, sealing
 from afterword.channels.http import Caller, NoAnswer, NotSent
 from afterword.core.messaging import webhooks
 from afterword.core.messaging.webhooks import Reply
-from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.db import Pool
@@ -27,8 +25,8 @@ from afterword.events.sending.store import Delivery, LaneKey
 from afterword.events.store import Event
 from afterword.events.webhooks.service import seal_context
 from afterword.worker.failures import cause_of
-from afterword.worker.pace import AWAY_SECONDS_MAX
-from afterword.worker.waiting import first_of, wait
+from afterword.worker.flights import Flights
+from afterword.worker.waiting import jitter, repeat
 
 SLOTS: Final = 40
 FAN_OUT_SECONDS: Final = 0.25
@@ -47,8 +45,12 @@ assert CALL_SECONDS_MAX * 3 < sending.LEASE_SECONDS  # noqa: S101  connecting an
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-class Deliverer:
+class Deliverer(Flights[Delivery]):
     """Runs until it is told to stop; what it has in flight then is given its time."""
+
+    name = "webhooks"
+    poll_seconds = POLL_SECONDS
+    grace_seconds = GRACE_SECONDS
 
     def __init__(
         self,
@@ -61,25 +63,24 @@ class Deliverer:
         lease_seconds: float = sending.LEASE_SECONDS,
         call_seconds: float = CALL_SECONDS_MAX,
     ) -> None:
+        super().__init__()
         self._pool = pool
         self._site = site
         self._caller = caller
         self._render = render
-        self._slots = slots
+        self.slots = slots
         self._lease_seconds = lease_seconds
         self._call_seconds = call_seconds
         self._cursor: LaneKey = sending.START
         self._fan_out_events = FAN_OUT_EVENTS_MAX
-        self._flights: set[asyncio.Task[None]] = set()
-        self._wake = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Fan out, reap and deliver until `stop`; then close the caller."""
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._repeat(self.fan_out, FAN_OUT_SECONDS, stop))
-                group.create_task(self._repeat(self._reap, REAP_SECONDS, stop))
-                group.create_task(self._deliver(stop))
+                group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
+                group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
+                group.create_task(super().run(stop))
         finally:
             await self._caller.close()
 
@@ -100,82 +101,19 @@ class Deliverer:
             self._wake.set()
         return passed_count == limit
 
-    async def turn(self) -> int:
-        """Claim what fits into the free slots and begin to send it; how many that was."""
-        free = self._slots - len(self._flights)
-        if free <= 0:
-            return 0
+    async def claim(self, limit: int) -> tuple[Sequence[Delivery], bool]:
         async with db.transaction(self._pool) as database:
             deliveries, self._cursor = await sending.claim(
-                database, after=self._cursor, limit=free, lease_seconds=self._lease_seconds
+                database, after=self._cursor, limit=limit, lease_seconds=self._lease_seconds
             )
-        for delivery in deliveries:
-            flight = asyncio.create_task(self._serve(delivery))
-            self._flights.add(flight)
-            flight.add_done_callback(self._land)
-        return len(deliveries)
-
-    async def settle_all(self) -> None:
-        """Wait for everything that is in flight."""
-        await asyncio.gather(*self._flights, return_exceptions=True)
-
-    async def _deliver(self, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            self._wake.clear()
-            try:
-                begun = await self.turn()
-                is_round_over = self._cursor == sending.START
-                if len(self._flights) < self._slots and (begun or not is_round_over):
-                    continue
-                seconds = POLL_SECONDS
-            except errors.Unavailable:
-                seconds = AWAY_SECONDS_MAX
-            except Exception:
-                logger.exception("claiming deliveries failed")
-                seconds = AWAY_SECONDS_MAX
-            try:
-                async with asyncio.timeout(seconds * _jitter()):
-                    await first_of(self._wake, stop)
-            except TimeoutError:
-                continue
-        await self._finish()
-
-    async def _finish(self) -> None:
-        if self._flights:
-            await asyncio.wait(self._flights, timeout=GRACE_SECONDS)
-        for flight in self._flights:
-            flight.cancel()  # its lease ends, and another worker sends it, with the same id
-        await asyncio.gather(*self._flights, return_exceptions=True)
-
-    async def _repeat(self, job: Any, seconds: float, stop: asyncio.Event) -> None:
-        """Run a job again and again, at once while there is more; what it raises is logged and ends nothing."""
-        while not stop.is_set():
-            try:
-                if await job():
-                    continue
-            except errors.Unavailable:
-                await wait(stop, AWAY_SECONDS_MAX * _jitter())
-            except Exception:
-                logger.exception("webhooks: a job failed")
-            await wait(stop, seconds * _jitter())
+        return deliveries, bool(deliveries) or self._cursor != sending.START
 
     async def _reap(self) -> bool:
         async with db.transaction(self._pool) as database:
             now = database.clock.now()
-            return await sending.reap(database, limit=REAP_MAX, now=now, jitter=_jitter()) == REAP_MAX
+            return await sending.reap(database, limit=REAP_MAX, now=now, jitter=jitter()) == REAP_MAX
 
-    # one delivery -------------------------------------------------------------------------------------------------
-
-    def _land(self, flight: "asyncio.Task[None]") -> None:
-        self._flights.discard(flight)
-        self._wake.set()
-        if not flight.cancelled() and (error := flight.exception()) is not None:
-            if isinstance(error, errors.Unavailable):
-                logger.warning("a delivery could not be settled; it is repeated with the same id")
-            else:
-                logger.error("a delivery failed", exc_info=error)
-
-    async def _serve(self, delivery: Delivery) -> None:
+    async def serve(self, delivery: Delivery) -> None:
         if not delivery.is_subscribed:  # it was given other types or another binding since, perhaps another target too
             reply = Reply(duration_ms=0, error="The webhook does not want this any more.", is_ours=True, is_last=True)
             await self._settle(delivery, reply)
@@ -233,11 +171,11 @@ class Deliverer:
             try:
                 async with db.transaction(self._pool) as database:
                     now = database.clock.now()
-                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=_jitter())
+                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=jitter())
             except errors.Unavailable:
                 if tries == SETTLE_TRIES_MAX:
                     raise
-                await asyncio.sleep(tries * _jitter())
+                await asyncio.sleep(tries * jitter())
             else:
                 return
 
@@ -263,7 +201,3 @@ def _refused(status: int) -> str | None:
 
 def _milliseconds(started: float) -> int:
     return int((time.monotonic() - started) * 1000)
-
-
-def _jitter() -> float:
-    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311

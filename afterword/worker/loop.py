@@ -30,7 +30,7 @@ from afterword.worker.jobs import Job, jobs_of
 from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender
-from afterword.worker.test_messages import Trials
+from afterword.worker.test_messages import TestMessages
 from afterword.worker.waiting import first_of, wait
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a
@@ -99,8 +99,8 @@ async def run(
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))
-                trials = Trials(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
-                group.create_task(trials.run(stop))
+                test_messages = TestMessages(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
+                group.create_task(test_messages.run(stop))
                 if EMAIL in ways:
                     notices = Notices(pool=pool, site=site, channel=ways[EMAIL], mail_from=mail_from)
                     group.create_task(notices.run(stop))

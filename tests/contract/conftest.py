@@ -11,7 +11,7 @@ from afterword import db, worker
 from afterword.channels.base import EMAIL
 from afterword.intake.test_messages import service as trials
 from afterword.worker.channels import ChannelRegistry
-from afterword.worker.test_messages import Trials
+from afterword.worker.test_messages import TestMessages
 from tests.conftest import POOL_SIZE, fresh_database
 from tests.contract import world as worlds
 
@@ -44,7 +44,7 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     stop = asyncio.Event()
     channels = worker.captured(world.pool, [EMAIL])
     ways = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
-    sender = Trials(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
+    sender = TestMessages(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "TRIALS_MAX", 100_000)
         patch.setattr(trials, "OPEN_MAX", 100_000)

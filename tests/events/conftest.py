@@ -68,7 +68,7 @@ class Desk:
         while await deliverer.fan_out():
             pass
         while await deliverer.turn():
-            await deliverer.settle_all()
+            await deliverer.land()
 
     async def hasten(self) -> None:
         """Make all that waits for its next attempt due now."""

@@ -273,7 +273,7 @@ class TestDelivered:
             async with db.transaction(desk.pool) as database:
                 await sending.fan_out(database, limit=1)
             while await deliverer.turn():
-                await deliverer.settle_all()
+                await deliverer.land()
             assert ["tag.added", "tag.removed"] == types_of(receiver)
             await desk.deliver(deliverer)
             assert 2 == len(receiver.given)
@@ -370,7 +370,7 @@ class TestClaims:
             for each in deliverers:
                 for flight in list(each._flights):
                     flight.cancel()
-                await each.settle_all()
+                await each.land()
 
     async def test_of_two_deliverers_one_sends(self, desk: Desk, make_deliverer: Callable[..., Deliverer]) -> None:
         async with Receiver() as receiver:
@@ -383,7 +383,7 @@ class TestClaims:
                 while len(receiver.given) < 60:
                     await asyncio.gather(*(each.fan_out() for each in deliverers))
                     await asyncio.gather(*(each.turn() for each in deliverers))
-                    await asyncio.gather(*(each.settle_all() for each in deliverers))
+                    await asyncio.gather(*(each.land() for each in deliverers))
             await asyncio.gather(*(desk.deliver(each) for each in deliverers))
             assert 60 == len({(given.target, given.headers["webhook-id"]) for given in receiver.given})
             assert 60 == len(receiver.given)
@@ -460,7 +460,7 @@ class TestSettling:
                 await database.fetch("select 1 from webhook for no key update")
                 await until(lambda: bool(receiver.given))
                 await asyncio.sleep(1.5)
-            await deliverer.settle_all()
+            await deliverer.land()
             assert 1 == len(receiver.given)
         (one,) = await desk.deliveries(hook["webhook_id"])
         assert ("delivered", 1) == (one["state"], one["attempts"])

@@ -142,7 +142,7 @@ async def _send_on(desk: Desk, deliverer: Deliverer, done: asyncio.Event) -> Non
     while not done.is_set():
         await deliverer.turn()
         await asyncio.sleep(0.01)
-    await deliverer.settle_all()
+    await deliverer.land()
 
 
 async def _open_ones(pool: db.Pool) -> bool:

@@ -63,7 +63,7 @@ class TestTurns:
     ) -> None:
         """Those that wait for their next attempt do not keep the others waiting for another poll each."""
         monkeypatch.setattr(sending, "LANES_MAX", 1)
-        monkeypatch.setattr(deliverers, "POLL_SECONDS", 3600.0)
+        monkeypatch.setattr(deliverers.Deliverer, "poll_seconds", 3600.0)
         async with Receiver(reply=Reply(500)) as failing, Receiver() as good:
             for _ in range(6):
                 await desk.hook(failing.url, event_types=["tag.added"])
@@ -74,7 +74,7 @@ class TestTurns:
             await desk.tell("tag.removed")
             await deliverer.fan_out()
             stop = asyncio.Event()
-            running = asyncio.create_task(deliverer._deliver(stop))
+            running = asyncio.create_task(deliverer.run(stop))
             await until(lambda: bool(good.given))
             stop.set()
             await running

@@ -305,7 +305,7 @@ async def test_accounts_exports_and_webhooks(desk: Desk, journal: Journal) -> No
     await journal.compare()
     path = f"/q/questionnaire/{desk.house.questionnaire_id}/export"
     await desk.ask("POST", path, status=201, json={"format": "csv"})
-    assert await Exporter(desk.pool, uuid.uuid4()).write_next(asyncio.Event())
+    assert await Exporter(desk.pool, uuid.uuid4()).work_next(asyncio.Event())
     await journal.compare()
     await desk.ask("POST", "/suppression", status=201, json={"channel_id": 1, "identifier": "no@example.com"})
     await journal.compare()

@@ -45,7 +45,7 @@ class Shop:
     async def write(self) -> int:
         """Write all that waits, as a worker does; how many there were."""
         count, exporter = 0, Exporter(self.pool, uuid.uuid4())
-        while await exporter.write_next(asyncio.Event()):
+        while await exporter.work_next(asyncio.Event()):
             count += 1
         return count
 

@@ -17,12 +17,13 @@ import pytest
 from afterword import db, errors
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
+from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, OPEN_MAX, LeaseLost, Leases
 from afterword.events import store as events_store
 from afterword.exports import service, writers
 from afterword.exports import store as exports_store
 from afterword.organizations import service as accounts
-from afterword.worker import exports as worker_exports
-from afterword.worker.exports import Exporter, NotOurs
+from afterword.worker import long_work
+from afterword.worker.exports import Exporter
 from tests.conftest import House
 from tests.exports.conftest import Shop
 
@@ -78,7 +79,7 @@ class TestCreate:
         assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]]
 
     async def test_too_many_wait(self, shop: Shop) -> None:
-        for _ in range(service.OPEN_MAX):
+        for _ in range(OPEN_MAX):
             await shop.ask()
         assert "rate_limited" == (await shop.ask(429))["code"]
 
@@ -350,13 +351,14 @@ class TestWorker:
         export = await shop.ask()
         owner = uuid.uuid4()
         async with db.transaction(shop.pool) as database:
-            claimed = await service.claim(database, owner=owner, now=database.clock.now())
+            claimed = await exports_store.EXPORTS.claim(database, owner=owner, now=database.clock.now())
             assert claimed is not None
             work = await service.begin(database, export=claimed, owner=owner)
         assert 204 == (await shop.delete(f"/q/export/{export['export_id']}")).status_code
         async with db.transaction(shop.pool) as database:
             piece = service.pack(work, [], is_first=True)
-            assert not await service.keep(database, work=work, piece=piece, now=database.clock.now())
+            with pytest.raises(LeaseLost):
+                await service.keep(database, work=work, piece=piece)
 
     @pytest.mark.parametrize("format_name", ["csv", "jsonl", "xlsx"])
     async def test_goes_on_where_another_died(
@@ -368,7 +370,7 @@ class TestWorker:
         export = await shop.ask(format=format_name)
         await self._die_after_one_piece(shop)
         assert 0 == await shop.write()  # its lease holds
-        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        await shift(shop.pool, LEASE_SECONDS + 1)
         assert 1 == await shop.write()
         done = (await shop.get(f"/q/export/{export['export_id']}")).json()
         content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
@@ -382,7 +384,7 @@ class TestWorker:
         export = await shop.ask()
         stop = asyncio.Event()
         stop.set()
-        await Exporter(shop.pool, uuid.uuid4()).write_next(stop)
+        await Exporter(shop.pool, uuid.uuid4()).work_next(stop)
         assert "queued" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
         assert 1 == await shop.write()
 
@@ -391,22 +393,22 @@ class TestWorker:
         export = await shop.ask(format="xlsx")
         stop = asyncio.Event()
         stop.set()
-        for _ in range(service.ATTEMPTS_MAX + 1):
-            assert await Exporter(shop.pool, uuid.uuid4()).write_next(stop)
+        for _ in range(ATTEMPTS_MAX + 1):
+            assert await Exporter(shop.pool, uuid.uuid4()).work_next(stop)
         assert 1 == await shop.write()
         assert "done" == (await shop.get(f"/q/export/{export['export_id']}")).json()["state"]
 
     async def test_what_leads_further_is_no_failed_attempt(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(service, "BATCH_ROWS", 1)
-        for n in range(service.ATTEMPTS_MAX + 2):
+        for n in range(ATTEMPTS_MAX + 2):
             await shop.respond({CSAT: Given(1 + n % 5)})
         export = await shop.ask()
-        for _ in range(service.ATTEMPTS_MAX + 1):
+        for _ in range(ATTEMPTS_MAX + 1):
             await self._die_after_one_piece(shop)
-            await shift(shop.pool, service.LEASE_SECONDS + 1)
+            await shift(shop.pool, LEASE_SECONDS + 1)
         assert 1 == await shop.write()
         done = (await shop.get(f"/q/export/{export['export_id']}")).json()
-        assert ("done", service.ATTEMPTS_MAX + 2) == (done["state"], done["row_count"])
+        assert ("done", ATTEMPTS_MAX + 2) == (done["state"], done["row_count"])
 
     async def test_reads_less_at_once_after_failures(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
         limits: list[int] = []
@@ -417,9 +419,9 @@ class TestWorker:
 
         monkeypatch.setattr(exports_store, "list_responses", away)
         await shop.ask()
-        for _ in range(service.ATTEMPTS_MAX):
+        for _ in range(ATTEMPTS_MAX):
             with pytest.raises(errors.Unavailable):
-                await Exporter(shop.pool, uuid.uuid4()).write_next(asyncio.Event())
+                await Exporter(shop.pool, uuid.uuid4()).work_next(asyncio.Event())
         assert [5000, 1250, 312, 78, 19] == limits
 
     async def test_goes_on_behind_rows_that_were_not_wanted(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,9 +430,9 @@ class TestWorker:
         await shop.respond({})
         await shop.ask(format="jsonl")
         await self._die_after_one_piece(shop)
-        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        await shift(shop.pool, LEASE_SECONDS + 1)
         async with db.transaction(shop.pool) as database:
-            claimed = await service.claim(database, owner=uuid.uuid4(), now=database.clock.now())
+            claimed = await exports_store.EXPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now())
             assert claimed is not None
             assert (0, True) == (claimed.pieces, claimed.scan_time is not None)
 
@@ -438,23 +440,23 @@ class TestWorker:
         await shop.respond({CSAT: Given(1)})
         export = await shop.ask()
         async with db.transaction(shop.pool) as database:
-            lost = await service.claim(database, owner=(owner := uuid.uuid4()), now=database.clock.now())
+            lost = await exports_store.EXPORTS.claim(database, owner=(owner := uuid.uuid4()), now=database.clock.now())
         assert lost is not None
-        await shift(shop.pool, service.LEASE_SECONDS + 1)
+        await shift(shop.pool, LEASE_SECONDS + 1)
         assert 1 == await shop.write()
         async with db.transaction(shop.pool) as database:
             now = database.clock.now()
             await service.fail(database, export=lost, owner=owner, error="too many rows", now=now)
-            await service.hand_back(database, export=lost, owner=owner, is_tried=True)
-            await service.renew(database, export=lost, owner=owner, now=now)
+            await exports_store.EXPORTS.release(database, job=lost, owner=owner, is_tried=True)
+            await exports_store.EXPORTS.renew(database, job=lost, owner=owner, now=now)
         done = (await shop.get(f"/q/export/{export['export_id']}")).json()
         content = (await shop.get(f"/q/export/{export['export_id']}/file")).content
         assert ("done", done["bytes"]) == (done["state"], len(content))
 
     async def test_its_lease_is_held_while_it_is_written(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(worker_exports, "HOLD_SECONDS", 0.0)
+        monkeypatch.setattr(long_work, "RENEW_SECONDS", 0.0)
         await shop.ask()
-        renewed, renew, pack = threading.Event(), service.renew, service.pack
+        renewed, renew, pack = threading.Event(), Leases.renew, service.pack
 
         async def noticed(*arguments: Any, **named: Any) -> None:
             await renew(*arguments, **named)
@@ -464,7 +466,7 @@ class TestWorker:
             assert renewed.wait(10)
             return pack(*arguments, **named)
 
-        monkeypatch.setattr(service, "renew", noticed)
+        monkeypatch.setattr(Leases, "renew", noticed)
         monkeypatch.setattr(service, "pack", slow)
         assert 1 == await shop.write()
 
@@ -473,9 +475,9 @@ class TestWorker:
         await shop.ask()
         async with db.transaction(shop.pool) as database:
             now = database.clock.now()
-            assert await service.claim(database, owner=uuid.uuid4(), now=now) is not None
+            assert await exports_store.EXPORTS.claim(database, owner=uuid.uuid4(), now=now) is not None
         async with db.transaction(shop.pool) as database:
-            assert await service.claim(database, owner=uuid.uuid4(), now=now) is None
+            assert await exports_store.EXPORTS.claim(database, owner=uuid.uuid4(), now=now) is None
 
     async def test_fails_in_the_end(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
         export = await shop.ask()
@@ -485,10 +487,10 @@ class TestWorker:
 
         monkeypatch.setattr(service, "pack", fail)
         exporter = Exporter(shop.pool, uuid.uuid4())
-        for _ in range(service.ATTEMPTS_MAX):
+        for _ in range(ATTEMPTS_MAX):
             with pytest.raises(RuntimeError):
-                await exporter.write_next(asyncio.Event())
-        assert not await exporter.write_next(asyncio.Event())
+                await exporter.work_next(asyncio.Event())
+        assert await exporter.work_next(asyncio.Event())
         failed = (await shop.get(f"/q/export/{export['export_id']}")).json()
         assert ("failed", service.FAILED) == (failed["state"], failed["error"])
 
@@ -516,13 +518,13 @@ class TestWorker:
         keep = service.keep
         count = 0
 
-        async def once(*arguments: Any, **named: Any) -> bool:
+        async def once(*arguments: Any, **named: Any) -> None:
             nonlocal count
             count += 1
             if count > 1:
-                raise NotOurs  # leaves everything as a kill would
-            return await keep(*arguments, **named)
+                raise LeaseLost  # leaves everything as a kill would
+            await keep(*arguments, **named)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(service, "keep", once)
-            await exporter.write_next(asyncio.Event())
+            await exporter.work_next(asyncio.Event())

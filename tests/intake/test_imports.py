@@ -13,10 +13,11 @@ import pytest
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import imports as core_imports
+from afterword.db import leases
+from afterword.db.leases import ATTEMPTS_MAX, LeaseLost
 from afterword.events import store as events_store
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import Import
-from afterword.intake.imports.service import NotOurs
 from afterword.worker.imports import PIECES_A_TURN, Importer
 from tests.conftest import House
 from tests.dates import YEAR
@@ -83,7 +84,7 @@ class Importing:
 
     async def claim(self, owner: uuid.UUID) -> store.Import:
         async with db.transaction(self.queue.pool) as database:
-            job = await service.claim(database, owner=owner, now=database.clock.now())
+            job = await store.IMPORTS.claim(database, owner=owner, now=database.clock.now())
         assert job is not None
         return job
 
@@ -167,7 +168,7 @@ class TestRefusals:
         assert (403, ["Queue.Update"]) == (response.status_code, response.json()["required_scopes"])
 
     async def test_too_many_wait(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "OPEN_MAX", 1)
+        monkeypatch.setattr(leases, "OPEN_MAX", 1)
         await importing.send(lines("a,b,c"))
         assert 429 == (await importing.post(lines("a,b,c"))).status_code
 
@@ -362,7 +363,7 @@ class TestCancel:
         held = await importing.step(await importing.claim(owner), owner)
         response = await importing.client.send("DELETE", f"/q/import/{job['import_id']}")
         assert 204 == response.status_code
-        with pytest.raises(NotOurs):
+        with pytest.raises(LeaseLost):
             await importing.step(held, owner)
         assert 0 == await importing.work()
         assert ("cancelled", 100, 10, 0, 0, 0) == counts(await importing.get(job))
@@ -424,7 +425,7 @@ class TestFaults:
         await importing.queue.execute("update queue_import set lease_until = now() - interval '1 second'")
         ours = await importing.claim(second)
         await importing.step(ours, second)
-        with pytest.raises(NotOurs):
+        with pytest.raises(LeaseLost):
             await importing.step(theirs, first)
         await importing.queue.execute("update queue_import set lease_until = now() - interval '1 second'")
         await importing.work()
@@ -446,23 +447,24 @@ class TestFaults:
         await importing.send(many(3, reference="other"))
         await importing.claim(uuid.uuid4())
         async with db.transaction(importing.queue.pool) as database:
-            assert await service.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
+            assert await store.IMPORTS.claim(database, owner=uuid.uuid4(), now=database.clock.now()) is None
 
     async def test_fails_for_good(self, importing: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
         job = await importing.send(many(30))
         owner = uuid.uuid4()
         held = await importing.step(await importing.claim(owner), owner)
         async with db.transaction(importing.queue.pool) as database:
-            await service.hand_back(database, job=held, owner=owner, now=database.clock.now())
+            await store.IMPORTS.release(database, job=held, owner=owner, is_tried=False)
         get_piece = store.get_piece
 
         async def broken(*arguments: Any, **options: Any) -> Any:
             raise RuntimeError("never")
 
         monkeypatch.setattr(store, "get_piece", broken)
-        for _ in range(service.FAILURES_MAX):
+        for _ in range(ATTEMPTS_MAX):
             with pytest.raises(RuntimeError):
                 await importing.importer().work_next(importing.stop)
+        assert 1 == await importing.work()
         failed = await importing.get(job)
         assert ("failed", 30, 10, 0, 0, 0) == counts(failed)
         assert failed["error"].endswith("It stopped after row 10.")
@@ -476,6 +478,18 @@ class TestFaults:
             await service.resume(database, job=stored, now=now)
         await importing.work()
         assert ("done", 30, 30, 0, 0, 0) == counts(await importing.get(job))
+
+    async def test_kills_its_workers(self, importing: Importing) -> None:
+        """Attempts count from their claim: a piece that ends each worker is not tried for ever."""
+        job = await importing.send(many(30))
+        owner = uuid.uuid4()
+        held = await importing.step(await importing.claim(owner), owner)
+        for _ in range(ATTEMPTS_MAX):
+            await importing.queue.execute("update queue_import set lease_until = now() - interval '1 second'")
+            held = await importing.claim(uuid.uuid4())
+        await importing.queue.execute("update queue_import set lease_until = now() - interval '1 second'")
+        assert (ATTEMPTS_MAX + 1, 1) == (held.attempts, await importing.work())
+        assert ("failed", 30, 10, 0, 0, 0) == counts(await importing.get(job))
 
     async def test_its_pipeline_is_gone(self, importing: Importing) -> None:
         job = await importing.send(many(30))

@@ -16,8 +16,8 @@ from afterword.channels.email import EmailChannel
 from afterword.core.organizations.access import SCOPES
 from afterword.intake.test_messages import api, service
 from afterword.messages import email as mail
+from afterword.worker import test_messages
 from afterword.worker.channels import ChannelRegistry
-from afterword.worker.test_messages import Trials
 from tests.channels.sink import Sink, say
 from tests.queue.client import Client, codes
 from tests.queue.conftest import Queue
@@ -57,15 +57,17 @@ class Scripted:
 
 
 @asynccontextmanager
-async def sending(client: Client, channel: Channel | None = None) -> AsyncGenerator[Trials]:
+async def sending(client: Client, channel: Channel | None = None) -> AsyncGenerator[test_messages.TestMessages]:
     """A worker that sends test messages, e-mail by this channel."""
     pool, stop = client.queue.pool, asyncio.Event()
     channels = {**worker.captured(pool, [EMAIL]), **({EMAIL: channel} if channel else {})}
     ways = ChannelRegistry(pool=pool, site=client.queue.house.site, defaults=channels, versions={})
-    trials = Trials(pool=pool, site=client.queue.house.site, ways=ways, mail_from="survey@shop.example")
-    running = asyncio.create_task(trials.run(stop))
+    sender = test_messages.TestMessages(
+        pool=pool, site=client.queue.house.site, ways=ways, mail_from="survey@shop.example"
+    )
+    running = asyncio.create_task(sender.run(stop))
     try:
-        yield trials
+        yield sender
     finally:
         stop.set()
         await running
@@ -114,8 +116,8 @@ class TestRefused:
         response = await ask(client)
         assert (503, "5") == (response.status_code, response.headers["Retry-After"])
         assert "nothing was sent" in response.json()["detail"]
-        async with sending(client, channel := Scripted()) as trials:
-            assert 0 == await trials.send_waiting()  # it was taken back
+        async with sending(client, channel := Scripted()) as sender:
+            assert 0 == await sender.turn()  # it was taken back
         assert [] == channel.messages
 
     async def test_too_many(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

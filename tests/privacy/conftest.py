@@ -158,7 +158,7 @@ async def people(desk: Desk, canaries: Sequence[str]) -> list[Known]:
     for each in found:
         await _written_about(desk, each, webhook["webhook_id"])
     await desk.ask("POST", f"{desk.base}/export", {"format": "csv"})
-    assert await Exporter(desk.pool, uuid4()).write_next(asyncio.Event())
+    assert await Exporter(desk.pool, uuid4()).work_next(asyncio.Event())
     return found
 
 

@@ -12,7 +12,6 @@ from afterword.alerts.mails.store import NOTICES_SHOWN_MAX
 from afterword.channels.base import EMAIL, Channel, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.email import EmailChannel
 from afterword.worker import captured
-from afterword.worker import notices as worker_notices
 from afterword.worker.notices import Notices
 from tests.alerts.conftest import Desk, desk
 from tests.channels.sink import Fault, Sink, say
@@ -40,6 +39,14 @@ def notices(desk: Desk, channel: Channel) -> Notices:
     return Notices(pool=desk.pool, site=desk.house.site, channel=channel, mail_from=SENDER)
 
 
+async def send_due(desk: Desk, channel: Channel) -> int:
+    """Send what is due now; how many mails that was."""
+    sender = notices(desk, channel)
+    count = await sender.turn()
+    await sender.land()
+    return count
+
+
 async def states(desk: Desk) -> str:
     return await desk.value("select string_agg(state, ' ' order by created_time) from notice_mail")
 
@@ -56,20 +63,20 @@ def scripted(*outcomes: Outcome) -> Scripted:
 
 class TestSend:
     async def test_nothing(self, desk: Desk) -> None:
-        assert 0 == await notices(desk, scripted(Sent())).send_due()
+        assert 0 == await send_due(desk, scripted(Sent()))
 
     async def test_not_yet(self, desk: Desk) -> None:
         """Notices of one minute share a mail."""
         await desk.case()
         await desk.notify_all()
-        assert 0 == await notices(desk, scripted(Sent())).send_due()
+        assert 0 == await send_due(desk, scripted(Sent()))
         assert "waiting" == await states(desk)
 
     async def test_real_server(self, due: Desk) -> None:
         async with Sink() as sink:
             channel = EmailChannel(sink.url)
-            assert 1 == await notices(due, channel).send_due()
-            assert 0 == await notices(due, channel).send_due()
+            assert 1 == await send_due(due, channel)
+            assert 0 == await send_due(due, channel)
             await channel.close()
         [mail] = sink.mails
         message = mail.parsed
@@ -91,7 +98,7 @@ class TestSend:
 
     async def test_outbox(self, due: Desk) -> None:
         """Without a mail server it is captured like every other mail."""
-        assert 1 == await notices(due, captured(due.pool, [EMAIL])[EMAIL]).send_due()
+        assert 1 == await send_due(due, captured(due.pool, [EMAIL])[EMAIL])
         row = await due.value("select recipient || ' ' || subject from outbox_message")
         assert "owner@demo.example New alert: Unhappy people" == row
 
@@ -103,7 +110,7 @@ class TestSend:
         await desk.notify_all()
         await make_due(desk)
         channel = scripted(Sent())
-        assert 1 == await notices(desk, channel).send_due()
+        assert 1 == await send_due(desk, channel)
         [message] = channel.messages.values()
         assert "2 notices" == message.subject
         assert "New alert: One <b>" in message.text
@@ -118,7 +125,7 @@ class TestSend:
                from notification, generate_series(1, 60) n"""
         )
         channel = scripted(Sent())
-        await notices(due, channel).send_due()
+        await send_due(due, channel)
         [message] = channel.messages.values()
         assert "61 notices" == message.subject
         assert f"And {61 - NOTICES_SHOWN_MAX} more." in message.text
@@ -143,7 +150,7 @@ class TestSend:
     async def test_user_who_left(self, due: Desk) -> None:
         await due.execute("update organization_user set active = false")
         channel = scripted(Sent())
-        assert 1 == await notices(due, channel).send_due()
+        assert 1 == await send_due(due, channel)
         assert ({}, "failed") == (channel.messages, await states(due))
 
 
@@ -151,18 +158,18 @@ class TestAgain:
     @pytest.mark.parametrize("outcome", [Retry("recipient", "later"), Unknown("no answer"), Retry("account", "login")])
     async def test_later(self, due: Desk, outcome: Outcome) -> None:
         channel = scripted(outcome, Sent())
-        assert 1 == await notices(due, channel).send_due()
+        assert 1 == await send_due(due, channel)
         assert "waiting" == await states(due)
-        assert 0 == await notices(due, channel).send_due()
+        assert 0 == await send_due(due, channel)
         waits = await due.value("select due_time - now() from notice_mail")
         assert timedelta(seconds=40) < waits < timedelta(seconds=80)
         await make_due(due)
-        assert 1 == await notices(due, channel).send_due()
+        assert 1 == await send_due(due, channel)
         assert "sent" == await states(due)
         assert {2} == set(channel.asked.values())
 
     async def test_refused(self, due: Desk) -> None:
-        await notices(due, scripted(Refused("There is no such mailbox."))).send_due()
+        await send_due(due, scripted(Refused("There is no such mailbox.")))
         assert ("failed", "There is no such mailbox.") == (
             await states(due), await due.value("select error from notice_mail"),
         )  # fmt: skip
@@ -171,23 +178,23 @@ class TestAgain:
         channel = scripted(Retry("recipient", "later"))
         for _ in range(mails.ATTEMPTS_MAX):
             await make_due(due)
-            await notices(due, channel).send_due()
+            await send_due(due, channel)
         assert ("failed", mails.ATTEMPTS_MAX) == (await states(due), channel.asked.total())
 
     async def test_server_that_stops_in_the_middle(self, due: Desk) -> None:
         async with Sink({"dot": Fault("drop", times=1)}) as sink:
             channel = EmailChannel(sink.url)
-            await notices(due, channel).send_due()
+            await send_due(due, channel)
             assert "waiting" == await states(due)
             await make_due(due)
-            await notices(due, channel).send_due()
+            await send_due(due, channel)
             await channel.close()
         assert (1, "sent") == (len(sink.mails), await states(due))
 
     async def test_server_that_refuses(self, due: Desk) -> None:
         async with Sink({"rcpt": say("550 5.1.1 No such user")}) as sink:
             channel = EmailChannel(sink.url)
-            await notices(due, channel).send_due()
+            await send_due(due, channel)
             await channel.close()
         assert "failed" == await states(due)
 
@@ -197,7 +204,7 @@ class TestSeveralOfOneUser:
 
     async def test_tried_again(self, desk: Desk) -> None:
         await two_mails(desk)
-        assert 2 == await notices(desk, scripted(Retry("account", "login"))).send_due()
+        assert 2 == await send_due(desk, scripted(Retry("account", "login")))
         assert "waiting waiting" == await states(desk)
 
     async def test_lost_worker(self, desk: Desk) -> None:
@@ -226,16 +233,16 @@ class TestLease:
         async with db.transaction(due.pool) as database:
             now = database.clock.now()
             [mail] = await mails.claim(database, now=now, limit=10)
-        assert 0 == await notices(due, scripted(Sent())).send_due()
+        assert 0 == await send_due(due, scripted(Sent()))
         later = now + timedelta(seconds=mails.LEASE_SECONDS + 1)
         async with db.transaction(due.pool) as database:
             [again] = await mails.claim(database, now=later, limit=10)
         assert (mail.mail_id, mail.epoch + 1, 2) == (again.mail_id, again.epoch, again.attempts)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, outcomes=[(mail, "sent", "")], now=later, jitter=1.0)
+            await mails.settle(database, mail=mail, outcome="sent", reason="", now=later, jitter=1.0)
         assert "claimed" == await states(due)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, outcomes=[(again, "sent", "")], now=later, jitter=1.0)
+            await mails.settle(database, mail=again, outcome="sent", reason="", now=later, jitter=1.0)
         assert "sent" == await states(due)
 
     async def test_mail_that_kills_workers(self, due: Desk) -> None:
@@ -250,14 +257,14 @@ class TestLease:
 
     async def test_two_workers(self, due: Desk) -> None:
         channel = scripted(Sent())
-        counts = await asyncio.gather(*(notices(due, channel).send_due() for _ in range(4)))
+        counts = await asyncio.gather(*(send_due(due, channel) for _ in range(4)))
         assert (1, 1) == (sum(counts), channel.asked.total())
 
 
 class TestRun:
     async def test_stop_in_the_middle(self, due: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         """It does not wait for a server that is silent; the mail comes back with its lease."""
-        monkeypatch.setattr(worker_notices, "GRACE_SECONDS", 0.05)
+        monkeypatch.setattr(Notices, "grace_seconds", 0.05)
         began, stop = asyncio.Event(), asyncio.Event()
 
         async def hang(_message: Message, _begin: object) -> Outcome:
@@ -287,7 +294,7 @@ class TestRun:
         assert "waiting" == await states(due)
 
     async def test_prune(self, due: Desk) -> None:
-        await notices(due, scripted(Sent())).send_due()
+        await send_due(due, scripted(Sent()))
         async with db.transaction(due.pool) as database:
             now = database.clock.now()
             assert 0 == await mails.prune(database, now=now, limit=10)

@@ -1,12 +1,12 @@
 """Mails with notices: schedule, claim, settle, prune."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from afterword import ids
 from afterword.alerts.mails import store
-from afterword.alerts.mails.store import Mail, NewMail, Settlement
+from afterword.alerts.mails.store import Mail, NewMail
 from afterword.core.messaging import notices
 from afterword.core.scheduling import retries
 from afterword.db import Database
@@ -42,29 +42,18 @@ async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
     return await store.claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
 
 
-async def settle(db: Database, *, outcomes: Sequence[tuple[Mail, Outcome, str]], now: datetime, jitter: float) -> None:
-    """Record the outcomes of mails, with the reason of a failure; `retry` waits longer each time."""
-    settlements = [_settlement(mail, outcome, reason, now=now, jitter=jitter) for mail, outcome, reason in outcomes]
-    await store.settle_mails(db, settlements=settlements, now=now)
-
-
-async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove mails that ended more than `KEPT_DAYS` ago."""
-    return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
-
-
-def _settlement(mail: Mail, outcome: Outcome, reason: str, *, now: datetime, jitter: float) -> Settlement:
+async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now: datetime, jitter: float) -> None:
+    """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time."""
     state, due_time = {"sent": "sent", "refused": "failed", "retry": "waiting"}[outcome], None
     if outcome == "retry":
         if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
             state = "failed"
         else:
             due_time = now + retries.backoff(mail.attempts, jitter=jitter)
-    return Settlement(
-        organization_id=mail.organization_id,
-        mail_id=mail.mail_id,
-        epoch=mail.epoch,
-        state=state,
-        due_time=due_time,
-        error=None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX],
-    )
+    error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
+    await store.settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)
+
+
+async def prune(db: Database, *, now: datetime, limit: int) -> int:
+    """Remove mails that ended more than `KEPT_DAYS` ago."""
+    return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)

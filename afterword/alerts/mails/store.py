@@ -42,18 +42,6 @@ class Mail:
     notices_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """The outcome of a claimed mail: `sent`, `failed`, or `waiting` until `due_time`."""
-
-    organization_id: str
-    mail_id: str
-    epoch: int
-    state: str
-    due_time: datetime | None = None
-    error: str | None = None
-
-
 async def insert_mails(  # any tenant: a batch of events serves many organizations
     db: Database, *, mails: Sequence[NewMail], now: datetime
 ) -> dict[tuple[str, str, datetime], str]:
@@ -107,22 +95,21 @@ async def claim_mails(db: Database, *, now: datetime, lease_until: datetime, lim
     return [Mail(**_values(row)) for row in rows]
 
 
-async def settle_mails(db: Database, *, settlements: Sequence[Settlement], now: datetime) -> int:
-    """Record the outcomes of claimed mails, unless the lease was lost."""
-    return await db.execute(
-        """update notice_mail m
-           set state = b.state, due_time = coalesce(b.due_time, m.due_time), error = b.error, lease_until = null,
-             finished_time = case when b.state <> 'waiting' then $7::timestamptz end
-           from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::timestamptz[], $6::text[])
-             as b (organization_id, mail_id, epoch, state, due_time, error)
-           where m.organization_id = b.organization_id and m.mail_id = b.mail_id and m.epoch = b.epoch
-             and m.state = 'claimed'""",
-        [one.organization_id for one in settlements],
-        [one.mail_id for one in settlements],
-        [one.epoch for one in settlements],
-        [one.state for one in settlements],
-        [one.due_time for one in settlements],
-        [one.error for one in settlements],
+async def settle_mail(  # any tenant: the mail names its own
+    db: Database, *, mail: Mail, state: str, due_time: datetime | None, error: str | None, now: datetime
+) -> None:
+    """Record the outcome of a claimed mail, `waiting` until `due_time`, unless the lease was lost."""
+    await db.execute(
+        """update notice_mail
+           set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
+             finished_time = case when $4 <> 'waiting' then $7::timestamptz end
+           where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
+        mail.organization_id,
+        mail.mail_id,
+        mail.epoch,
+        state,
+        due_time,
+        error,
         now,
     )
 

@@ -18,6 +18,7 @@ from afterword.core.wire import imports as core_imports
 from afterword.core.wire import times
 from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
 from afterword.db import Database, savepoint
+from afterword.db.leases import LeaseLost
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -33,10 +34,6 @@ from afterword.queue.service import ReferenceTaken
 from afterword.web import body
 from afterword.web.scalars import Context
 
-OPEN_MAX: Final = 20  # of an organization, waiting or running
-WAIT_SECONDS: Final = 60
-LEASE_SECONDS: Final = 60
-FAILURES_MAX: Final = 5  # in a row that led no further
 REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
 KEEP_DAYS: Final = 30
 ROWS_A_TURN: Final = 200  # then others get the event loop
@@ -45,10 +42,6 @@ ERROR_CHARACTERS_MAX: Final = 500
 BUG: Final = "Something went wrong on our side."
 REFERENCE_CHARACTERS_MAX: Final = 100
 CREATED: Final = 201
-
-
-class NotOurs(Exception):
-    """The import was cancelled, or another worker has it: nothing of this piece may stay."""
 
 
 class CannotResume(errors.Conflict):
@@ -74,9 +67,7 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
     where = {"questionnaire_id": new.questionnaire_id, "pipeline_id": new.pipeline_id}
     await bulk.open_desk(db, caller=caller, **where, secret=secret)
-    if await store.count_open_imports(db, organization_id=caller.organization_id) >= OPEN_MAX:
-        message = f"{OPEN_MAX} imports are waiting or running; send this one when one of them has ended."
-        raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
+    await store.IMPORTS.require_room(db, organization_id=caller.organization_id, noun="imports")
     await _check(db, caller=caller, new=new)
     job = await store.insert_import(
         db,
@@ -121,7 +112,9 @@ async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
 async def delete(db: Database, *, job: Import, now: datetime) -> None:
     """Cancel what waits or runs: what is settled stays, no further row is read. One that has ended is forgotten."""
     key = {"organization_id": job.organization_id, "import_id": job.import_id}
-    if await store.update_to_cancelled(db, **key, now=now) is None:
+    if await store.IMPORTS.end(db, job=job, owner=None, state="cancelled", now=now):
+        await store.delete_pieces(db, **key)
+    else:
         await store.delete_import(db, **key)
 
 
@@ -138,69 +131,35 @@ async def resume(db: Database, *, job: Import, now: datetime) -> Import:
 # What workers do ------------------------------------------------------------------------------------------------------
 
 
-async def claim(db: Database, *, owner: UUID, now: datetime) -> Import | None:
-    """Take the import whose turn it is; None: there is nothing to do."""
-    return await store.claim_import(db, owner=owner, now=now, until=now + timedelta(seconds=LEASE_SECONDS))
-
-
-async def claim_one(db: Database, *, job: Import, owner: UUID, now: datetime) -> Import | None:
-    """Take this one; None: another has it, or it has ended."""
-    until = now + timedelta(seconds=LEASE_SECONDS)
-    return await store.claim_one_import(
-        db, organization_id=job.organization_id, import_id=job.import_id, owner=owner, now=now, until=until
-    )
-
-
 async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: datetime) -> Import:
     """Work off the next piece; the import after it, done with its last one.
 
-    Raises NotOurs, and what concerns the import as a whole: NotFound (its pipeline is gone), NotPublished.
+    Raises LeaseLost, and what concerns the import as a whole: NotFound (its pipeline is gone), NotPublished.
     """
     key = {"organization_id": job.organization_id, "import_id": job.import_id}
     piece = await store.get_piece(db, **key, number=job.next_piece)
     if piece is None:
-        raise NotOurs
+        raise LeaseLost
     first_row, content = piece
     settled = await _rows(
         db, job=job, rows=core_imports.read_piece(content), first_row=first_row, secret=secret, now=now
     )
     await store.insert_rows(db, **key, rows=settled)
-    after = await store.settle_piece(
-        db,
-        **key,
-        owner=owner,
-        number=job.next_piece,
-        until=now + timedelta(seconds=LEASE_SECONDS),
-        counts=_counts(settled),
-    )
+    after = await store.settle_piece(db, job=job, owner=owner, counts=_counts(settled))
     if after is None:
-        raise NotOurs
+        raise LeaseLost
     if after.next_piece < after.pieces:
         return after
     return await _end(db, job=after, owner=owner, state="done", error=None, now=now) or after
 
 
-async def fail(db: Database, *, job: Import, owner: UUID, error: str, now: datetime) -> None:
-    """It cannot go on, if it is still this worker's; the rest of its file stays for some days."""
+async def fail(db: Database, *, job: Import, owner: UUID, error: str | None, now: datetime) -> None:
+    """It cannot go on, if it is still this worker's; the rest of its file stays for some days.
+
+    No `error`: it was tried too often.
+    """
+    error = error or f"{BUG} It stopped after row {job.rows_done:,}."
     await _end(db, job=job, owner=owner, state="failed", error=error[:ERROR_CHARACTERS_MAX], now=now)
-
-
-async def hand_back(db: Database, *, job: Import, owner: UUID, now: datetime, is_failure: bool = False) -> None:
-    """End this turn; the next one is whose turn has waited longest. After too many failures in a row it has failed."""
-    failures = await store.update_to_waiting(
-        db,
-        organization_id=job.organization_id,
-        import_id=job.import_id,
-        owner=owner,
-        now=now,
-        counted=int(is_failure),
-    )
-    if failures is not None and failures >= FAILURES_MAX:
-        claimed = await claim_one(db, job=job, owner=owner, now=now)
-        if claimed is not None:
-            await fail(
-                db, job=claimed, owner=owner, error=f"{BUG} It stopped after row {claimed.rows_done:,}.", now=now
-            )
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
@@ -361,15 +320,7 @@ async def _end(
     db: Database, *, job: Import, owner: UUID, state: str, error: str | None, now: datetime
 ) -> Import | None:
     """End the import and tell; None: it is not this worker's."""
-    ended = await store.settle_import(
-        db,
-        organization_id=job.organization_id,
-        import_id=job.import_id,
-        owner=owner,
-        state=state,
-        now=now,
-        error=error,
-    )
+    ended = await store.IMPORTS.end(db, job=job, owner=owner, state=state, now=now, error=error)
     if ended is None:
         return None
     event = NewEvent(

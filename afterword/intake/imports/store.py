@@ -9,6 +9,7 @@ from uuid import UUID
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.db.leases import Leases
 
 PIECES_A_STATEMENT: Final = 50
 
@@ -39,7 +40,7 @@ class Import:
     next_piece: int
     owner: UUID | None
     lease_until: datetime | None
-    failures: int
+    attempts: int
     turn_time: datetime
     finished_time: datetime | None
     version: int
@@ -59,9 +60,18 @@ class Import:
 
 _COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
   dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
-  rows_failed, error, pieces, next_piece, owner, lease_until, failures, turn_time, finished_time, version,
+  rows_failed, error, pieces, next_piece, owner, lease_until, failures as attempts, turn_time, finished_time, version,
   created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
+IMPORTS: Final = Leases(
+    record=Import,
+    table="queue_import",
+    id="import_id",
+    columns=_COLUMNS,
+    turn="turn_time",
+    attempts="failures",
+    on_release=", turn_time = now()",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +139,6 @@ async def list_rows(db: Database, *, organization_id: str, import_id: str, page:
     return rows.map(lambda row: ImportRow(**dict(row)))
 
 
-async def count_open_imports(db: Database, *, organization_id: str) -> int:
-    """Count waiting and running imports."""
-    return await db.fetch_value(
-        "select count(*) from queue_import where organization_id = $1 and state in ('queued', 'running')",
-        organization_id,
-    )
-
-
 async def insert_import(db: Database, *, organization_id: str, request: Mapping[str, Any]) -> Import:
     """Queue an import; `wish` has the columns that were asked for, its pieces come with `insert_pieces`."""
     row = await db.fetch_row(
@@ -170,52 +172,6 @@ async def insert_pieces(
             [first_row for first_row, _ in part],
             [content for _, content in part],
         )
-
-
-async def claim_import(db: Database, *, owner: UUID, now: datetime, until: datetime) -> Import | None:
-    # any tenant: a worker serves all of them
-    """Take the import that has waited longest for its turn, at most one of an organization at a time."""
-    row = await db.fetch_row(
-        f"""update queue_import i set state = 'running', owner = $1, lease_until = $3, version = version + 1
-           from (
-             select organization_id, import_id from queue_import o
-             where o.state in ('queued', 'running') and (o.lease_until is null or o.lease_until < $2)
-               and not exists (
-                 select from queue_import other
-                 where other.organization_id = o.organization_id and other.import_id <> o.import_id
-                   and other.state = 'running' and other.lease_until >= $2)
-             order by turn_time limit 1 for update skip locked
-           ) next
-           where i.organization_id = next.organization_id and i.import_id = next.import_id
-           returning {_COLUMNS_I}""",
-        owner,
-        now,
-        until,
-    )
-    return None if row is None else _import(row)
-
-
-async def claim_one_import(
-    db: Database, *, organization_id: str, import_id: str, owner: UUID, now: datetime, until: datetime
-) -> Import | None:
-    """Take this one, unless somebody works on it or it has ended."""
-    row = await db.fetch_row(
-        f"""update queue_import i set state = 'running', owner = $3, lease_until = $5, version = version + 1
-           from (
-             select organization_id, import_id from queue_import
-             where organization_id = $1 and import_id = $2 and state in ('queued', 'running')
-               and (lease_until is null or lease_until < $4)
-             for update skip locked
-           ) next
-           where i.organization_id = next.organization_id and i.import_id = next.import_id
-           returning {_COLUMNS_I}""",
-        organization_id,
-        import_id,
-        owner,
-        now,
-        until,
-    )
-    return None if row is None else _import(row)
 
 
 async def get_piece(db: Database, *, organization_id: str, import_id: str, number: int) -> tuple[int, bytes] | None:
@@ -261,80 +217,28 @@ async def insert_rows(db: Database, *, organization_id: str, import_id: str, row
 
 
 async def settle_piece(
-    db: Database, *, organization_id: str, import_id: str, owner: UUID, number: int, until: datetime, counts: Counts
-) -> Import | None:
-    """Count a piece as worked off; None: the import is another worker's now, cancelled or gone."""
+    db: Database, *, job: Import, owner: UUID, counts: Counts
+) -> Import | None:  # any tenant: the import names its own
+    """Count the next piece as worked off and remove it; None: the lease is lost."""
     row = await db.fetch_row(
         f"""with settled as (
-             update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $6,
-               rows_updated = rows_updated + $7, rows_skipped = rows_skipped + $8, rows_failed = rows_failed + $9,
-               failures = 0, lease_until = $5, version = version + 1
-             where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' and next_piece = $4
+             update queue_import set next_piece = next_piece + 1, rows_created = rows_created + $5,
+               rows_updated = rows_updated + $6, rows_skipped = rows_skipped + $7, rows_failed = rows_failed + $8,
+               failures = 1, version = version + 1
+             where {IMPORTS.is_held} and next_piece = $4
              returning {_COLUMNS}),
            removed as (
              delete from queue_import_piece p using settled s
              where p.organization_id = s.organization_id and p.import_id = s.import_id and p.number = $4)
            select * from settled""",
-        organization_id,
-        import_id,
+        job.organization_id,
+        job.import_id,
         owner,
-        number,
-        until,
+        job.next_piece,
         counts.created,
         counts.updated,
         counts.skipped,
         counts.failed,
-    )
-    return None if row is None else _import(row)
-
-
-async def settle_import(
-    db: Database, *, organization_id: str, import_id: str, owner: UUID, state: str, now: datetime, error: str | None
-) -> Import | None:
-    """End it as `done` or `failed`; None: it is not this worker's any more."""
-    row = await db.fetch_row(
-        f"""update queue_import set state = $4, error = $6, finished_time = $5, owner = null, lease_until = null,
-             version = version + 1
-           where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' returning {_COLUMNS}""",
-        organization_id,
-        import_id,
-        owner,
-        state,
-        now,
-        error,
-    )
-    return None if row is None else _import(row)
-
-
-async def update_to_waiting(
-    db: Database, *, organization_id: str, import_id: str, owner: UUID, now: datetime, counted: int
-) -> int | None:
-    """Hand back what this worker had; another, or the same, goes on. How many failures in a row it has now."""
-    return await db.fetch_value(
-        """update queue_import set owner = null, lease_until = null, turn_time = $4, failures = failures + $5
-           where organization_id = $1 and import_id = $2 and owner = $3 and state = 'running' returning failures""",
-        organization_id,
-        import_id,
-        owner,
-        now,
-        counted,
-    )
-
-
-async def update_to_cancelled(db: Database, *, organization_id: str, import_id: str, now: datetime) -> Import | None:
-    """Cancel it, if it has not ended; what is settled stays, the rest of the file goes."""
-    row = await db.fetch_row(
-        f"""with cancelled as (
-             update queue_import set state = 'cancelled', finished_time = $3, owner = null, lease_until = null,
-               version = version + 1
-             where organization_id = $1 and import_id = $2 and state in ('queued', 'running') returning {_COLUMNS}),
-           removed as (
-             delete from queue_import_piece p using cancelled c
-             where p.organization_id = c.organization_id and p.import_id = c.import_id)
-           select * from cancelled""",
-        organization_id,
-        import_id,
-        now,
     )
     return None if row is None else _import(row)
 
@@ -353,6 +257,13 @@ async def update_to_queued(db: Database, *, organization_id: str, import_id: str
         now,
     )
     return None if row is None else _import(row)
+
+
+async def delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
+    """Remove the rest of its file."""
+    await db.execute(
+        "delete from queue_import_piece where organization_id = $1 and import_id = $2", organization_id, import_id
+    )
 
 
 async def delete_import(db: Database, *, organization_id: str, import_id: str) -> None:

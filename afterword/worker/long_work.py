@@ -1,0 +1,89 @@
+"""Long work: jobs that a worker has under a lease, one at a time, until each has ended or its turn is over."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from datetime import datetime
+from typing import ClassVar, Final, Generic
+from uuid import UUID
+
+import structlog
+
+from afterword import db, errors
+from afterword.db import Database, Pool
+from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeaseLost, Leases
+from afterword.worker.waiting import repeat
+
+POLL_SECONDS: Final = 1.0
+RENEW_SECONDS: Final = 15.0
+
+assert RENEW_SECONDS * 3 < LEASE_SECONDS  # noqa: S101
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class LongWorker(ABC, Generic[Job]):
+    """Claims, renews and releases the jobs of one table; a kind of long work adds `work` and `fail`."""
+
+    counts_unavailable: ClassVar[bool] = False  # whether a database that is away, or too slow, is a failed attempt
+
+    def __init__(self, pool: Pool, owner: UUID, leases: Leases[Job]) -> None:
+        self._pool = pool
+        self._owner = owner
+        self._leases = leases
+
+    @abstractmethod
+    async def work(self, job: Job, stop: asyncio.Event, /) -> None:
+        """Bring the job to its end, or as far as its turn goes, or until `stop`.
+
+        Raises LeaseLost; NotFound or Conflict where it can never be done.
+        """
+
+    @abstractmethod
+    async def fail(self, database: Database, job: Job, error: str | None, now: datetime, /) -> None:
+        """End the job as failed, if this worker still has it; `error` is None if it was tried too often."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`; what is begun then is released."""
+        await repeat(lambda: self.work_next(stop), name=self._leases.table, seconds=POLL_SECONDS, stop=stop)
+
+    async def work_next(self, stop: asyncio.Event) -> bool:
+        """Give the job that has waited longest its turn; False: there is none, or it was lost meanwhile."""
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            job = await self._leases.claim(database, owner=self._owner, now=now)
+            if job is None:
+                return False
+            if job.attempts > ATTEMPTS_MAX:
+                await self.fail(database, job, None, now)
+                return True
+        renewing = asyncio.create_task(self._renew(job))
+        try:
+            await self.work(job, stop)
+        except LeaseLost:
+            logger.info("a job was lost", table=self._leases.table)
+            return False  # and not at once back again, or two workers could take it from each other for ever
+        except (errors.NotFound, errors.Conflict) as refusal:
+            async with db.transaction(self._pool) as database:
+                await self.fail(database, job, refusal.detail, database.clock.now())
+        except BaseException as error:
+            is_away = isinstance(error, errors.Unavailable) and not self.counts_unavailable
+            await self._release(job, is_tried=isinstance(error, Exception) and not is_away)
+            raise
+        else:
+            await self._release(job, is_tried=False)
+        finally:
+            renewing.cancel()
+        return True
+
+    async def _renew(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            with suppress(errors.Unavailable):  # then at the next time
+                async with db.transaction(self._pool) as database:
+                    await self._leases.renew(database, job=job, owner=self._owner, now=database.clock.now())
+
+    async def _release(self, job: Job, *, is_tried: bool) -> None:
+        """Let the next worker go on, or this one later; a job that has ended stays as it is."""
+        async with db.transaction(self._pool) as database:
+            await self._leases.release(database, job=job, owner=self._owner, is_tried=is_tried)
