@@ -26,7 +26,7 @@ from afterword.pipelines import service as pipelines
 from afterword.providers.health import store as health_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
-from afterword.reports.counts import comparison
+from afterword.reports import comparison
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
 

@@ -18,8 +18,8 @@ from afterword import db, doctor
 from afterword.doctor import Finding
 from afterword.queue.restores import store as guard_store
 from afterword.queue.restores.service import SendingMark
-from afterword.reports.counts import comparison
-from afterword.reports.counts.comparison import Comparison
+from afterword.reports import comparison
+from afterword.reports.comparison import Comparison
 from afterword.reports.rollups.store import Span
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from tests.channels.receiver import closed_port

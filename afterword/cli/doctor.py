@@ -10,7 +10,7 @@ from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.doctor import Finding
 from afterword.queue.restores import service as guard
-from afterword.reports.counts import comparison
+from afterword.reports import comparison
 from afterword.reports.rollups import service as rollups
 from afterword.settings import Settings
 from afterword.web.loopback import host_of, is_loopback, url_with_key

@@ -365,8 +365,8 @@ def _piece(work: Work, content: bytes, *, row_count: int) -> Piece:
 
 
 async def _definitions(db: Database, questionnaire: Questionnaire) -> list[Definition]:
-    version_ids = await store.list_version_ids(
-        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    version_ids = await questionnaires_store.list_version_ids(
+        db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
     )
     found: list[Definition] = []
     for version_id in version_ids:

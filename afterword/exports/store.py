@@ -185,19 +185,6 @@ async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_i
     return time
 
 
-async def list_version_ids(db: Database, *, organization_id: str, questionnaire_id: str) -> list[str]:
-    """The ids of all versions, the newest first."""
-    return [
-        row["version_id"]
-        for row in await db.fetch(
-            """select version_id from questionnaire_version where organization_id = $1 and questionnaire_id = $2
-               order by number desc""",
-            organization_id,
-            questionnaire_id,
-        )
-    ]
-
-
 async def settle_piece(
     db: Database,
     *,

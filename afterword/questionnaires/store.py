@@ -341,6 +341,39 @@ async def insert_version(
     return _version(row)
 
 
+async def list_owners(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_ids: Sequence[str] | None,
+    application_ids: Sequence[str],
+    limit: int,
+) -> dict[str, str]:
+    """These questionnaires (None: any, the newest) of these applications (none: any), each with its application."""
+    rows = await db.fetch(
+        """select questionnaire_id, owner_application_id from questionnaire
+           where organization_id = $1 and ($2::text[] is null or questionnaire_id = any($2))
+             and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
+           order by created_time desc, questionnaire_id limit $4""",
+        *(organization_id, questionnaire_ids, list(application_ids), limit),
+    )
+    return {row["questionnaire_id"]: row["owner_application_id"] for row in rows}
+
+
+async def list_version_ids(
+    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
+) -> list[str]:
+    """The versions of these questionnaires: the newest of each, then the second newest of each, and so on."""
+    rows = await db.fetch(
+        """select version_id from questionnaire_version
+           where organization_id = $1 and questionnaire_id = any($2::text[])
+           order by row_number() over (partition by questionnaire_id order by number desc),
+             array_position($2::text[], questionnaire_id) limit $3""",
+        *(organization_id, questionnaire_ids, limit),
+    )
+    return [row["version_id"] for row in rows]
+
+
 async def get_question_version_id(
     db: Database, *, organization_id: str, questionnaire_id: str, question_id: str
 ) -> str | None:

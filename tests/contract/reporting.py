@@ -6,9 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
 from afterword.core.wire.times import zone_of
 from afterword.exports.store import Selection
-from afterword.reports.counts.store import Scope, Span
+from afterword.reports.counts.store import CountQuery, Scope, Span
 from afterword.reports.rollups import store as rollups_store
 from tests.contract.wire import Wire
 
@@ -73,14 +74,17 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
             has_responder_metadata=True,
             has_item=True,
         ),
-        "scope": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
-        "whole": Scope(spans=[Span(questionnaire_id, EARLY, LATE)], basis="submitted"),
-        "questions": {question_id: question_id},
+        "asked": CountQuery(
+            organization_id=theirs["organization_id"],
+            questionnaire_ids=(questionnaire_id,),
+            period=Period(EARLY, LATE, "UTC"),
+            buckets=(EARLY.date(),),
+            basis="submitted",
+            zone="UTC",
+            questions={question_id: question_id},
+        ),
+        "scope": Scope([Span(questionnaire_id, EARLY, LATE)]),
         "outcome_question_id": question_id,
-        "edges": [EARLY],
-        "dimensions": (),
-        "channel_id": None,
-        "pipeline_id": None,
         "from_time": EARLY,
         "offset": 0,
         "types": ["csat"],

@@ -61,7 +61,6 @@ OF_US_ALONE: Final = {
     "count_reports": "asks for ours",
     "count_open_exports": "asks for ours",
     "list_sequences": "asks for ours",
-    "get_ground": "asks for ours",
     "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",

@@ -9,12 +9,14 @@ import pytest
 
 from afterword import db, ids
 from afterword.core.figures import periods
+from afterword.core.figures.periods import Period
 from afterword.events import service, store
 from afterword.events.log import service as log
 from afterword.events.log.api import EVENTS, EXPIRED, LOG
 from afterword.events.log.service import RESTORED
 from afterword.events.service import NewEvent
-from afterword.reports.rollups import service as rollups
+from afterword.reports.counts import store as counts_store
+from afterword.reports.counts.store import CountQuery
 from afterword.web import paging
 from afterword.web.paging import SEAL_BYTES
 from tests.conftest import House, settled
@@ -189,15 +191,22 @@ class TestCounterHasPassed:
         async def until() -> dict[str, date]:
             async with db.connection(pool) as database:
                 days = periods.days(date(2026, 1, 1), date(2026, 1, 5), ZoneInfo("Europe/Athens"))
-                kept = await rollups.read(
+                asked = CountQuery(
+                    organization_id=house.organization_id,
+                    questionnaire_ids=(house.questionnaire_id,),
+                    period=Period(days.starts[0], days.end, "Europe/Athens"),
+                    buckets=(days.first,),
+                    basis="submitted",
+                    zone="Europe/Athens",
+                )
+                kept = await counts_store.get_kept(
                     database,
                     organization_id=house.organization_id,
-                    questionnaire_ids=[house.questionnaire_id],
-                    questions={},
-                    dimension="",
+                    asked=asked,
                     days=days,
-                    buckets=[days.first],
+                    events_max=9,
                     cells_max=9,
+                    people_max=0,
                 )
                 assert kept is not None
                 return kept.until

@@ -6,9 +6,9 @@ import pytest
 
 from afterword import db
 from afterword.organizations import service as accounts
+from afterword.questionnaires import store as questionnaires_store
 from afterword.reports import service
 from afterword.reports.counts import service as counts
-from afterword.reports.results import store as results_store
 from tests.reports.conftest import (
     CES,
     CHOICE,
@@ -345,7 +345,7 @@ class TestScores:
                    from questionnaire_version, generate_series(1, 3) n where questionnaire_id = $1""",
                 house.questionnaire_id,
             )
-            found = await results_store.list_version_ids(
+            found = await questionnaires_store.list_version_ids(
                 database,
                 organization_id=house.caller.organization_id,
                 questionnaire_ids=[house.questionnaire_id, second],

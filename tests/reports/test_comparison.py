@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from afterword import db
-from afterword.reports.counts import comparison
-from afterword.reports.counts.comparison import Comparison
+from afterword.reports import comparison
+from afterword.reports.comparison import Comparison
 from afterword.reports.rollups import service as rollups
 from tests.reports.conftest import NPS, House
 from tests.reports.test_rollups import NOW, asked, compare, survey, work

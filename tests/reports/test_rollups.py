@@ -251,7 +251,7 @@ class TestKept:
         await respond_daily(house)
         await survey(house)
         await work(house, NOW)
-        monkeypatch.setattr(rollups, "UNREAD_MAX", 3)
+        monkeypatch.setattr(counts, "UNREAD_MAX", 3)
         assert DAYS - 1 == await kept_days(house, asked(house))
         await respond_daily(house, days=2)
         assert 0 == await kept_days(house, asked(house))

@@ -1,127 +1,72 @@
 """Counting for reports: kept counts where they serve, the answers themselves for the rest; both come to the same.
 
 Bounded: a count that would read more than the limits below is refused with what would make it smaller.
+
+Readers who may not read single answers see the groups that `core/figures/disclosure.py` lets them see. For them months
+are counted apart and hidden answers are in no sum, so that the same group is hidden however it is asked for. A filter
+selects among the groups that are shown.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from afterword import errors
-from afterword.core.figures import periods
-from afterword.core.figures.periods import Days, Period
-from afterword.core.figures.reports import COUNTED, Basis, Cell, People
-from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import Node
+from afterword.core.figures import disclosure, periods
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.disclosure import Key
+from afterword.core.figures.periods import Days
+from afterword.core.figures.reports import COUNTED, Cell, Counted, People, RequestedMetric
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.conditions import Facts, Node
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import facts
 from afterword.reports.counts import store
-from afterword.reports.counts.store import Scope, Span
-from afterword.reports.rollups import service as rollups
-from afterword.reports.rollups.store import Kept
+from afterword.reports.counts.store import CountQuery, Kept, Scope, Span
 
-Counted = TypeVar("Counted")
+Found = TypeVar("Found")
 
 RESPONSES_MAX: Final = 500_000  # whose answers one count reads
 CASES_MAX: Final = 2_000_000  # instances alone
 FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
 FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
+UNREAD_MAX: Final = 20_000  # events; where the keeper of counts is further behind, everything is counted live
 SAMPLED_MAX: Final = 1_000  # responses; of more, how often people answer is estimated from some
 SAMPLED_SPANS: Final = 50  # equal parts of the period, each giving some
 SAMPLED_OF_SPAN: Final = 5
 PERSON_MAX: Final = 500  # responses of one person
 KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
+RANKED_BY: Final = "submitted"  # cases are hidden in the order of their answers, as the answers are
+_Table = tuple[int, str, str, str]  # month, questionnaire, question and part of it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountQuery:
-    """A count query; `zone`: the organization's time zone.
-
-    `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
-    """
-
-    organization_id: str
-    questionnaire_ids: tuple[str, ...]
-    period: Period
-    buckets: tuple[date, ...]  # the first day of each
-    basis: Basis
-    zone: str
-    questions: Mapping[str, str] = field(default_factory=dict[str, str])
-    types: frozenset[str] = frozenset()
-    dimensions: tuple[tuple[str, str], ...] = ()
-    condition: Node | None = None
-    test: bool = False
-    channel_id: int | None = None
-    pipeline_id: str | None = None
-
-    @property
-    def edges(self) -> tuple[datetime, ...]:
-        """The start of each bucket."""
-        return periods.edges(self.period, self.buckets)
-
-    @property
-    def spans(self) -> list[Span]:
-        """The whole period, of each questionnaire."""
-        period = self.period
-        return [Span(each, period.from_time, period.to_time) for each in self.questionnaire_ids]
-
-
-async def answers(db: Database, *, asked: CountQuery, people_max: int = 0) -> tuple[list[Cell], People]:
+async def answers(
+    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False, is_live: bool = False
+) -> tuple[list[Cell], People]:
     """Count each value, with up to `people_max` people of each group; none for 0.
 
-    Raises Invalid where that would read too much.
+    `once`: the people by part of a question; `is_live`: without kept counts. Raises Invalid where that would read too
+    much.
     """
-    if not asked.questions:
+    if asked.is_of_cases:
         return [], People()
-    kept = await _kept(db, asked, people_max)
-    spans = asked.spans if kept is None else _gaps(asked, kept)
-    cells, people = ([*_bounded(kept.cells)], People(_bounded(kept.groups))) if kept else ([], People())
-    scope = Scope(spans=[], basis=asked.basis, test=asked.test)
-    if spans:
-        scope = await _scope(db, asked, spans, is_of_cases=False)
-        cells += await _raw_answers(db, asked, scope)
-    return cells, people + await _people(db, asked, scope, people_max) if people_max else people
-
-
-async def raw_answers(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """The values without kept counts."""
-    if not asked.questions:
-        return []
-    return await _raw_answers(db, asked, await _scope(db, asked, asked.spans, is_of_cases=False))
-
-
-async def people(db: Database, *, asked: CountQuery) -> Sequence[Cell]:
-    """Count the people who answered, by part of a question. Raises Invalid where that would read too much."""
-    if not asked.questions:
-        return []
-    return await _raw_answers(db, asked, await _scope(db, asked, asked.spans, is_of_cases=False), once=True)
+    kept = None if once or is_live else await _kept(db, asked, people_max)
+    return await _count(db, asked, kept, people_max=people_max, once=once)
 
 
 async def cases(
-    db: Database, *, asked: CountQuery, once: bool = False, people_max: int = 0
-) -> tuple[Sequence[Cell], People]:
+    db: Database, *, asked: CountQuery, people_max: int = 0, once: bool = False
+) -> tuple[list[Cell], People]:
     """Count instances by stage, with their people; `once`: one of each person.
 
     Raises Invalid where that would read too much.
     """
-    scope = await _scope(db, asked, asked.spans, is_of_cases=True)
-    people = await _people(db, asked, scope, people_max) if people_max else People()
-    found = await store.list_case_counts(
-        db,
-        organization_id=asked.organization_id,
-        scope=scope,
-        edges=asked.edges,
-        dimensions=asked.dimensions,
-        channel_id=asked.channel_id,
-        pipeline_id=asked.pipeline_id,
-        once=once,
-        limit=CELLS_MAX,
-    )
-    return _bounded(found), people
+    return await _count(db, replace(asked, questions={}), None, people_max=people_max, once=once)
 
 
 async def pairs(
@@ -131,26 +76,33 @@ async def pairs(
 
     Raises Invalid where that would read too much.
     """
-    scope = await _scope(db, asked, asked.spans, is_of_cases=False)
     rows = await store.list_pairs(
         db,
         organization_id=asked.organization_id,
-        scope=scope,
+        asked=asked,
+        scope=await _scope(db, asked, asked.spans),
         outcome_question_id=outcome_question_id,
-        question_ids=list(asked.questions),
         limit=CELLS_MAX,
     )
     found: dict[str, dict[tuple[str, str], int]] = {each: {} for each in asked.questions}
+    people: dict[str, int] = {}
     for question_id, outcome, value, count in _bounded(rows):
-        found[question_id][outcome, value] = count
-    people = await store.count_pair_people(
-        db,
-        organization_id=asked.organization_id,
-        scope=scope,
-        outcome_question_id=outcome_question_id,
-        question_ids=list(asked.questions),
-    )
+        if outcome is None or value is None:
+            people[question_id] = count
+        else:
+            found[question_id][outcome, value] = count
     return found, people
+
+
+async def _count(
+    db: Database, asked: CountQuery, kept: Kept | None, *, people_max: int, once: bool
+) -> tuple[list[Cell], People]:
+    spans = asked.spans if kept is None else _gaps(asked, kept)
+    found = kept or Kept()
+    scope = await _scope(db, asked, spans) if spans else Scope(())
+    cells = [*_bounded(found.cells), *await _live(db, asked, scope, once=once)]
+    people = People(_bounded(found.groups))
+    return cells, people + await _people(db, asked, scope, people_max) if people_max else people
 
 
 # Kept counts ---------------------------------------------------------------------------------------------------------
@@ -174,14 +126,12 @@ async def _kept(db: Database, asked: CountQuery, people_max: int = 0) -> Kept | 
     days = _whole_days(asked)
     if not _is_kept(asked) or not days.starts:
         return None
-    return await rollups.read(
+    return await store.get_kept(
         db,
         organization_id=asked.organization_id,
-        questionnaire_ids=asked.questionnaire_ids,
-        questions=asked.questions,
-        dimension=":".join(filter(None, asked.dimensions[0])) if asked.dimensions else "",
+        asked=asked,
         days=days,
-        buckets=asked.buckets if len(asked.buckets) > 1 else (days.first,),
+        events_max=UNREAD_MAX,
         cells_max=CELLS_MAX,
         people_max=people_max,
     )
@@ -192,7 +142,7 @@ def _whole_days(asked: CountQuery) -> Days:
 
 
 def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
-    """The parts of the period without kept counts: its ends, stale days, and all after the watermark."""
+    """The parts of the period without kept counts: its ends, stale days, and all after the first day not kept."""
     days, period = _whole_days(asked), asked.period
     found: list[Span] = []
     for questionnaire_id in asked.questionnaire_ids:
@@ -224,45 +174,28 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
 # The answers themselves ----------------------------------------------------------------------------------------------
 
 
-async def _raw_answers(db: Database, asked: CountQuery, scope: Scope, *, once: bool = False) -> Sequence[Cell]:
-    if scope.instance_ids == []:
+async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool) -> Sequence[Cell]:
+    if not scope.spans or scope.instance_ids == []:
         return []
-    found = await store.list_answer_counts(
-        db,
-        organization_id=asked.organization_id,
-        scope=scope,
-        questions=asked.questions,
-        edges=asked.edges,
-        dimensions=asked.dimensions,
-        is_ranking="ranking" in asked.types,
-        once=once,
-        limit=CELLS_MAX,
+    read = store.list_case_counts if asked.is_of_cases else store.list_answer_counts
+    return _bounded(
+        await read(db, organization_id=asked.organization_id, asked=asked, scope=scope, once=once, limit=CELLS_MAX)
     )
-    return _bounded(found)
 
 
 async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int) -> People:
     """The people behind these counts, and the repeats of people in the whole period."""
-    given: dict[str, Any] = {
-        "organization_id": asked.organization_id,
-        "questions": asked.questions,
-        "edges": asked.edges,
-        "dimensions": asked.dimensions,
-        "channel_id": asked.channel_id,
-        "pipeline_id": asked.pipeline_id,
-    }
     if scope.instance_ids == []:
         return People()
-    groups = (
-        await store.list_groups(db, **given, scope=scope, people_max=people_max, limit=CELLS_MAX) if scope.spans else []
-    )
+    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked}
+    groups = await store.list_groups(db, **given, scope=scope, people_max=people_max, limit=CELLS_MAX)
     whole = replace(scope, spans=asked.spans)
     sample = await _sample(db, asked, whole)
     repeats = await store.list_repeats(
         db,
         **given,
         scope=sample or whole,
-        whole=whole,
+        instance_ids=whole.instance_ids,
         span_max=SAMPLED_OF_SPAN if sample and whole.instance_ids is None else None,
         person_max=PERSON_MAX,
     )
@@ -275,11 +208,7 @@ async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None
         step = len(whole.instance_ids) // SAMPLED_MAX + 1
         return replace(whole, instance_ids=sorted(whole.instance_ids)[::step]) if step > 1 else None
     number = await store.count_responses(
-        db,
-        organization_id=asked.organization_id,
-        scope=whole,
-        is_of_cases=not asked.questions,
-        limit=SAMPLED_MAX + 1,
+        db, organization_id=asked.organization_id, asked=asked, scope=whole, limit=SAMPLED_MAX + 1
     )
     if number <= SAMPLED_MAX:
         return None
@@ -292,41 +221,143 @@ async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None
     return replace(whole, spans=spans)
 
 
-async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span], *, is_of_cases: bool) -> Scope:
+async def _scope(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Scope:
     """The responses in these spans, checked to be few enough; with a condition, those that meet it."""
-    scope = Scope(spans=spans, basis=asked.basis, test=asked.test)
+    scope = Scope(spans)
+    given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked, "scope": scope}
     if asked.condition is None:
-        most = CASES_MAX if is_of_cases else RESPONSES_MAX
-        count = await store.count_responses(
-            db, organization_id=asked.organization_id, scope=scope, is_of_cases=is_of_cases, limit=most + 1
-        )
-        if count > most:
-            raise too_much(f"It would read more than {most:,} responses: choose a shorter time or fewer groups.")
+        most = CASES_MAX if asked.is_of_cases else RESPONSES_MAX
+        if await store.count_responses(db, **given, limit=most + 1) > most:
+            raise _too_much(f"It would read more than {most:,} responses: choose a shorter time or fewer groups.")
         return scope
-    return replace(scope, instance_ids=await _matching(db, asked, scope, is_of_cases=is_of_cases))
-
-
-async def _matching(db: Database, asked: CountQuery, scope: Scope, *, is_of_cases: bool) -> list[str]:
-    found = await store.list_instance_ids(
-        db, organization_id=asked.organization_id, scope=scope, is_of_cases=is_of_cases, limit=FILTERED_MAX + 1
-    )
+    found = await store.list_instance_ids(db, **given, limit=FILTERED_MAX + 1)
     if len(found) > FILTERED_MAX:
-        raise too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
+        raise _too_much(f"A filter looks at {FILTERED_MAX:,} responses at most: choose a shorter time or no filter.")
     matching: list[str] = []
     for begin in range(0, len(found), FILTERED_BATCH):
         known = await facts.list_facts(
             db, organization_id=asked.organization_id, instance_ids=found[begin : begin + FILTERED_BATCH]
         )
         matching += [each for each, facts_of in known.items() if conditions.matches(asked.condition, facts_of)]
-    return matching
+    return Scope(spans, matching)
 
 
-def _bounded(cells: Sequence[Counted]) -> Sequence[Counted]:
-    if len(cells) >= CELLS_MAX:
-        raise too_much(f"It has more than {CELLS_MAX:,} groups: group by less, or choose a shorter time.")
-    return cells
+def _bounded(found: Sequence[Found]) -> Sequence[Found]:
+    if len(found) >= CELLS_MAX:
+        raise _too_much(f"It has more than {CELLS_MAX:,} groups: group by less, or choose a shorter time.")
+    return found
 
 
-def too_much(message: str) -> errors.Invalid:
+def _too_much(message: str) -> errors.Invalid:
     """The refusal of a report that is too large; it says what would make it smaller."""
     return errors.Invalid.of(errors.FieldError("out_of_range", message, parameter="from_time"))
+
+
+# Readers of figures alone --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """Cells of shown groups, those that make the total, and the hidden ones; `named`: hidden groups may be listed."""
+
+    shown: list[Cell]
+    total: list[Cell]
+    hidden: list[Cell]
+    named: bool
+
+    def __add__(self, other: "Visible") -> "Visible":
+        return Visible(
+            self.shown + other.shown, self.total + other.total, self.hidden + other.hidden, self.named and other.named
+        )
+
+
+async def visible(
+    db: Database, *, asked: CountQuery, is_of_cases: bool, types: Mapping[str, Any], minimum: int
+) -> Visible:
+    """The answers or cases that such a reader may see; `types`: of metadata by subject.
+
+    Raises Invalid where that would read too much.
+    """
+    filtered = {group for each in subjects_of(asked.condition) if (group := core_reports.read_group(each))}
+    attributes = sorted({*asked.dimensions, *filtered})
+    months = periods.buckets(asked.period, "month")
+    monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None)
+    read = cases if is_of_cases else answers
+    cells, _ = await read(db, asked=monthly)
+    people, _ = await read(db, asked=monthly, once=True)
+    shown = _shown(cells, people, minimum=minimum)
+    found = Visible([], [], [], named=len(attributes) < disclosure.ATTRIBUTES_MAX)
+    for cell in cells:
+        values = dict(zip(attributes, cell.dimensions, strict=True))
+        if not conditions.matches(asked.condition, _facts(values, types)):
+            continue
+        bucket = periods.place(months[cell.bucket], asked.buckets)
+        moved = replace(cell, bucket=bucket, dimensions=tuple(values[each] for each in asked.dimensions))
+        keys = shown[_table(cell, part_of(cell))]
+        is_shown = keys is not None and cell.dimensions in keys
+        (found.shown if is_shown else found.hidden).append(moved)
+        if is_shown or (keys is not None and asked.condition is None):
+            found.total.append(moved)
+    return found
+
+
+def counted(
+    wanted: Sequence[RequestedMetric], cells: Visible, group_by: Sequence[str], standing: Collection[Key]
+) -> Counted:
+    """The rows and the total, and which of their figures are hidden: not those of which some months are shown."""
+    secret = core_reports.gather(wanted, cells.hidden, group_by, ())
+    listed = [*standing, *(key for key in secret.rows if cells.named and key not in standing)]
+    rows = core_reports.gather(wanted, cells.shown, group_by, listed).rows
+    total = core_reports.gather(wanted, cells.total, (), ()).total
+    hidden: list[set[Key]] = []
+    for index in range(len(wanted)):
+        keys = {key for key in rows if not cells.named or (key in secret.rows and secret.rows[key][index])}
+        hidden.append({key for key in keys if not rows[key][index]})
+        if not total[index] and (secret.total[index] or not cells.named):
+            hidden[-1].add(core_reports.TOTAL)
+    return Counted(rows, total, hidden)
+
+
+def subjects_of(condition: Node | None) -> list[str]:
+    """The subjects that a filter compares, each once."""
+    return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
+
+
+def part_of(cell: Cell) -> str:
+    """The row of a matrix or the rank of a ranking that a cell of answers counts; else empty."""
+    return cell.value.rpartition(":")[0]
+
+
+def _table(cell: Cell, part: str) -> _Table:
+    return cell.bucket, cell.questionnaire_id, cell.question_id, part
+
+
+def _shown(cells: Sequence[Cell], people: Sequence[Cell], *, minimum: int) -> Mapping[_Table, set[Key] | None]:
+    """The shown groups of each table; None where even the total is hidden."""
+    tables: defaultdict[_Table, dict[Key, dict[str, int]]] = defaultdict(dict)
+    for cell in cells:
+        size = tables[_table(cell, part_of(cell))].setdefault(cell.dimensions, {})
+        size["" if cell.question_id else cell.value] = 0
+    for cell in people:
+        part, name = (cell.value, "") if cell.question_id else ("", cell.value)
+        size = tables[_table(cell, part)].get(cell.dimensions, {})
+        if name in size:
+            size[name] = cell.count
+    return {
+        name: disclosure.shown(table, minimum=minimum, by="" if name[2] else RANKED_BY)
+        for name, table in tables.items()
+        if table
+    }
+
+
+def _facts(values: Mapping[tuple[str, str], str | None], types: Mapping[str, Any]) -> Facts:
+    """The values of a group as a filter reads them."""
+    found: dict[str, object] = {}
+    for (kind, name), text in values.items():
+        subject = f"{kind}:{name}"
+        found[subject] = text
+        if kind == "question" and text is not None:
+            found[subject] = {"true": True, "false": False}.get(text) if text in {"true", "false"} else int(text)
+        elif (type_ := types.get(subject, "any")) != "any":
+            found[subject] = metadata.typed(type_, text)
+    return found

@@ -1,12 +1,76 @@
-"""SQL that counts responses and their answers themselves, in given spans of time; nothing is written here."""
+"""SQL that counts responses and their answers, or reads the counts that `rollups` keeps; nothing is written here."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final, LiteralString
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Final, LiteralString
 
+from afterword.core.figures import periods
+from afterword.core.figures.periods import Days, Period
 from afterword.core.figures.reports import Basis, Cell, Group, Repeat
-from afterword.db import Database
+from afterword.core.questionnaires.conditions import Node
+from afterword.db import Database, Row
+from afterword.events.store import IS_NATIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Responses of a questionnaire from one moment up to another."""
+
+    questionnaire_id: str
+    from_time: datetime
+    to_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The responses that count: those in `spans`, which do not overlap; of these, where given, `instance_ids`."""
+
+    spans: Sequence[Span]
+    instance_ids: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountQuery:
+    """A count query; `zone`: the organization's time zone; `test`: test data alone, else none.
+
+    `questions`: ids, each with the one under which it is counted where several count as one; `types`: of all of them.
+    """
+
+    organization_id: str
+    questionnaire_ids: tuple[str, ...]
+    period: Period
+    buckets: tuple[date, ...]  # the first day of each
+    basis: Basis
+    zone: str
+    questions: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: frozenset[str] = frozenset()
+    dimensions: tuple[tuple[str, str], ...] = ()
+    condition: Node | None = None
+    test: bool = False
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+
+    @property
+    def is_of_cases(self) -> bool:
+        """Whether it counts instances, also those without an answer."""
+        return not self.questions
+
+    @property
+    def spans(self) -> list[Span]:
+        """The whole period, of each questionnaire."""
+        return [Span(each, self.period.from_time, self.period.to_time) for each in self.questionnaire_ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Kept counts and people by bucket; of each questionnaire the first day that is not kept, and the stale days."""
+
+    cells: list[Cell] = field(default_factory=list[Cell])
+    groups: list[Group] = field(default_factory=list[Group])
+    until: dict[str, date] = field(default_factory=dict[str, date])
+    live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
+
 
 # The responses of the spans $2 to $4 whose time (`at`) by the basis $5 lies in them; $6: test data alone, else none;
 # $7: also those without an answer. Without a message an instance went out when it was issued. One of the branches runs,
@@ -14,6 +78,8 @@ from afterword.db import Database
 _USED: Final[LiteralString] = """i.organization_id, i.instance_id, i.questionnaire_id, i.version_id, i.responder_id,
         i.channel_id, i.pipeline_id, i.locale, i.metadata, i.created_time, i.sent_time, i.delivered_time, i.viewed_time,
         i.submitted_time, i.completed_time"""
+_TIME: Final[LiteralString] = """case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
+  else coalesce(i.sent_time, i.created_time) end"""
 _READ: Final[LiteralString] = f"""
     unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (questionnaire_id, from_time, to_time)
     cross join lateral (
@@ -33,8 +99,7 @@ _READ: Final[LiteralString] = f"""
         and i.deleted_time is null and not i.test and ($7 or i.submitted_time is not null)
       union all
       select t.* from (
-        select {_USED}, case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
-          else coalesce(i.sent_time, i.created_time) end as at
+        select {_USED}, {_TIME} as at
         from questionnaire_instance i
         where $6 and i.organization_id = $1 and i.questionnaire_id = s.questionnaire_id and i.deleted_time is null
           and i.test and ($7 or i.submitted_time is not null)) t
@@ -42,39 +107,11 @@ _READ: Final[LiteralString] = f"""
 """
 _RESPONSES: Final[LiteralString] = f"{_READ} offset 0) i"
 _SOME: Final[LiteralString] = f"{_READ} limit $18) i"
+# The chosen ones among them ($8), of a channel and a pipeline.
+_OF_WAY: Final[LiteralString] = """($9::smallint is null or i.channel_id = $9)
+    and ($10::text is null or i.pipeline_id = $10)"""
+_CHOSEN: Final[LiteralString] = f"($8::text[] is null or i.instance_id = any($8)) and {_OF_WAY}"
 
-# The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
-_GIVEN: Final[LiteralString] = """
-    select q.counted_as as question_id, '' as stage from answer a
-    join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
-    where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($12)
-      and not a.provisional and a.value not in ('null', '[]', '{}')
-    union all
-    select '', w.stage from (values ('created', true), ('sent', i.sent_time is not null),
-      ('delivered', i.delivered_time is not null),
-      ('started', coalesce(i.submitted_time, i.completed_time) is not null)) w (stage, is_there)
-    where $7 and w.is_there"""
-_THEIR: Final[LiteralString] = """($14::smallint is null or i.channel_id = $14)
-    and ($15::text is null or i.pipeline_id = $15)"""
-
-# The values that one answer gives: itself, each choice of several and the answer as such (*), each row of a matrix, or
-# each rank of a ranking ($15).
-VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
-    when 'array' then case when $15::boolean then
-      array(select e.rank || ':' || e.value from jsonb_array_elements_text(a.value) with ordinality e (value, rank))
-      when jsonb_array_length(a.value) > 0 then
-      array(select distinct e.value from jsonb_array_elements_text(a.value) e (value)) || '*'::text end
-    when 'object' then array(select m.key || ':' || m.value from jsonb_each_text(a.value) m)
-    when 'null' then null
-    else array[a.value #>> '{}'] end)"""
-# The parts of an answer: the rows of a matrix, the ranks of a ranking ($15), of other answers one without a name.
-_PARTS: Final[LiteralString] = """unnest(case
-    when jsonb_typeof(a.value) = 'object' then array(select m.key from jsonb_object_keys(a.value) m (key))
-    when jsonb_typeof(a.value) = 'array' and $15::boolean then
-      array(select e.rank::text from jsonb_array_elements(a.value) with ordinality e (value, rank))
-    else array[''] end)"""
-_PERSON: Final[LiteralString] = """width_bucket(i.at, $10::timestamptz[]), i.questionnaire_id, q.counted_as, v.value,
-  coalesce(i.responder_id, i.instance_id)"""
 # The value that a response `i` has of a dimension `d` of kind and name.
 DIMENSION: Final[LiteralString] = """case d.kind
     when 'version' then i.version_id
@@ -89,44 +126,75 @@ DIMENSION: Final[LiteralString] = """case d.kind
         and not x.provisional)
     when 'channel' then i.channel_id::text
     end"""
-# The case of a person that came farthest in its bucket and questionnaire is the first.
-_RANK: Final[LiteralString] = """row_number() over (
-    partition by width_bucket(i.at, $10::timestamptz[]), i.questionnaire_id, coalesce(i.responder_id, i.instance_id)
-    order by i.completed_time is null, i.submitted_time is null, i.viewed_time is null, i.delivered_time is null,
-      i.sent_time is null, i.instance_id)"""
-_DIMENSIONS: Final[LiteralString] = f"""array(
-    select {DIMENSION} from unnest($8::text[], $9::text[]) with ordinality as d (kind, name, place) order by d.place)"""
+# The group of a response `i`, by buckets that begin at $13 and dimensions of kinds $11 and names $12.
+_KEY: Final[LiteralString] = f"""width_bucket(i.at, $13::timestamptz[]) - 1 as bucket, i.questionnaire_id, array(
+    select {DIMENSION} from unnest($11::text[], $12::text[]) with ordinality as d (kind, name, place) order by d.place
+  ) as dimensions"""
+_PERSON: Final[LiteralString] = """width_bucket(i.at, $13::timestamptz[]), i.questionnaire_id,
+  coalesce(i.responder_id, i.instance_id)"""
+
+# The questions that a response `i` answers, as they are counted, and the stages that a case has come to.
+_GIVEN: Final[LiteralString] = """
+    select q.counted_as as question_id, '' as stage from answer a
+    join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id
+    where a.organization_id = i.organization_id and a.instance_id = i.instance_id and a.question_id = any($14)
+      and not a.provisional and a.value not in ('null', '[]', '{}')
+    union all
+    select '', w.stage from (values ('created', true), ('sent', i.sent_time is not null),
+      ('delivered', i.delivered_time is not null),
+      ('started', coalesce(i.submitted_time, i.completed_time) is not null)) w (stage, is_there)
+    where $7 and w.is_there"""
 
 
-_ASKED: Final[LiteralString] = f"""width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
-      {_DIMENSIONS} as dimensions, q.counted_as as question_id, v.value"""
-_ANSWER: Final[LiteralString] = f"""{_RESPONSES}
+def _values_of(is_ranking: LiteralString) -> LiteralString:
+    """The values that an answer `a` gives: itself, each choice of several and the answer as such (*), or each part."""
+    return f"""unnest(case jsonb_typeof(a.value)
+      when 'array' then case when {is_ranking} then
+        array(select e.rank || ':' || e.value from jsonb_array_elements_text(a.value) with ordinality e (value, rank))
+        when jsonb_array_length(a.value) > 0 then
+        array(select distinct e.value from jsonb_array_elements_text(a.value) e (value)) || '*'::text end
+      when 'object' then array(select m.key || ':' || m.value from jsonb_each_text(a.value) m)
+      when 'null' then null
+      else array[a.value #>> '{{}}'] end)"""
+
+
+VALUES: Final = _values_of("false")  # where no question is a ranking
+# The parts of an answer: the rows of a matrix, the ranks of a ranking ($16), of other answers one without a name.
+_PARTS: Final[LiteralString] = """unnest(case
+    when jsonb_typeof(a.value) = 'object' then array(select m.key from jsonb_object_keys(a.value) m (key))
+    when jsonb_typeof(a.value) = 'array' and $16::boolean then
+      array(select e.rank::text from jsonb_array_elements(a.value) with ordinality e (value, rank))
+    else array[''] end)"""
+_ANSWER: Final[LiteralString] = f"{_KEY}, q.counted_as as question_id, v.value"
+_READ_ANSWERS: Final[LiteralString] = f"""{_RESPONSES}
     join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-    join unnest($12::text[], $13::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
-_COUNTS: Final[LiteralString] = """($11::text[] is null or i.instance_id = any($11)) and a.question_id = any($12)
-      and not a.provisional"""
-_ANSWERS: Final[LiteralString] = f"""select {_ASKED}, count(*) as count
-    from {_ANSWER} cross join lateral {VALUES} as v (value) where {_COUNTS} group by 1, 2, 3, 4, 5 limit $14"""
+    join unnest($14::text[], $15::text[]) as q (question_id, counted_as) on q.question_id = a.question_id"""
+_COUNTED: Final[LiteralString] = f"{_CHOSEN} and a.question_id = any($14) and not a.provisional"
+_ANSWERS: Final[LiteralString] = f"""select {_ANSWER}, count(*) as count
+    from {_READ_ANSWERS} cross join lateral {_values_of("$16::boolean")} as v (value) where {_COUNTED}
+    group by 1, 2, 3, 4, 5 limit $17"""
 _PEOPLE: Final[LiteralString] = f"""
     select c.bucket, c.questionnaire_id, c.dimensions, c.question_id, c.value, count(*) as count from (
-      select distinct on ({_PERSON}) {_ASKED} from {_ANSWER} cross join lateral {_PARTS} as v (value)
-      where {_COUNTS} order by {_PERSON}, i.instance_id) c group by 1, 2, 3, 4, 5 limit $14"""
-# Cases with how far they came; behind it stands their rank, 1 for those that count.
-_CASES: Final[LiteralString] = f"""with c as (
-      select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
-        {_DIMENSIONS} as dimensions, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
-        i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
-        i.completed_time is not null as completed,
-        case when i.completed_time is not null then true when i.submitted_time is null then false else (
-          select 2 * (select count(*) from answer a
-              where a.organization_id = x.organization_id and a.instance_id = x.instance_id
-                and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
-          from questionnaire_instance x
-          where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered,
-        coalesce(i.submitted_time, i.completed_time) is not null as started"""
-_STAGES: Final[LiteralString] = f"""      from {_RESPONSES}
-      where ($11::text[] is null or i.instance_id = any($11))
-        and ($12::smallint is null or i.channel_id = $12) and ($13::text is null or i.pipeline_id = $13))
+      select distinct on ({_PERSON}, q.counted_as, v.value) {_ANSWER}
+      from {_READ_ANSWERS} cross join lateral {_PARTS} as v (value) where {_COUNTED}
+      order by {_PERSON}, q.counted_as, v.value, i.instance_id) c
+    group by 1, 2, 3, 4, 5 limit $17"""
+
+# Cases with how far they came, and those of each person, questionnaire and bucket that came farthest.
+_CASE: Final[LiteralString] = f"""{_KEY}, i.sent_time is not null as sent, i.delivered_time is not null as delivered,
+    i.viewed_time is not null as viewed, i.submitted_time is not null as submitted,
+    i.completed_time is not null as completed, coalesce(i.submitted_time, i.completed_time) is not null as started,
+    case when i.completed_time is not null then true when i.submitted_time is null then false else (
+      select 2 * (select count(*) from answer a
+          where a.organization_id = x.organization_id and a.instance_id = x.instance_id
+            and not a.provisional and a.value not in ('null', '[]', '{{}}')) >= cardinality(x.question_ids)
+      from questionnaire_instance x
+      where x.organization_id = i.organization_id and x.instance_id = i.instance_id) end as answered
+  from {_RESPONSES} where {_CHOSEN}"""
+_FARTHEST: Final[LiteralString] = f"""select distinct on ({_PERSON}) {_CASE}
+  order by {_PERSON}, i.completed_time is null, i.submitted_time is null, i.viewed_time is null,
+    i.delivered_time is null, i.sent_time is null, i.instance_id"""
+_STAGES: Final[LiteralString] = """
     select bucket, questionnaire_id, dimensions, count(*) as created, count(*) filter (where sent) as sent,
       count(*) filter (where delivered) as delivered, count(*) filter (where viewed) as viewed,
       count(*) filter (where started) as started, count(*) filter (where submitted) as submitted,
@@ -137,202 +205,147 @@ _STAGES: Final[LiteralString] = f"""      from {_RESPONSES}
       count(*) filter (where sent and completed) as sent_completed,
       count(*) filter (where delivered and viewed) as delivered_viewed,
       count(*) filter (where delivered and submitted) as delivered_submitted
-    from c where rank = 1 group by 1, 2, 3 limit $14"""
+    from c group by 1, 2, 3 limit $14"""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Responses of a questionnaire from one moment up to another."""
-
-    questionnaire_id: str
-    from_time: datetime
-    to_time: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Which responses count: `spans` do not overlap; `instance_ids` None: all; `test`: test data alone, else none."""
-
-    spans: Sequence[Span]
-    basis: Basis
-    instance_ids: Sequence[str] | None = None
-    test: bool = False
+_KEPT: Final[LiteralString] = f"""with span as (
+             select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
+             join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
+               and o.minimum_base <= s.people_max
+             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
+           unread as materialized (
+             select unread.* from event_cursor c
+             cross join lateral (
+               select e.organization_id, e.questionnaire_id, e.type, e.data from event e
+               where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $9) unread
+             where c.reader = 'rollups'),
+           live as materialized (
+             select d.questionnaire_id, d.day from rollup_dirty d
+             where d.organization_id = $1 and d.questionnaire_id = any($2) and d.dimension = $3
+             union
+             select w.questionnaire_id, w.day from rollup_wide w join span s using (questionnaire_id, generation)
+             where w.organization_id = $1 and w.dimension = $3
+             union
+             select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
+               select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
+               where organization_id = $1 and questionnaire_id = any($2)) u
+             where u.at >= ($6::timestamptz[])[1] and u.at < $7),
+           c as materialized (
+             select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
+               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
+             from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
+             join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
+               and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
+               and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
+             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
+           enough as (
+             select questionnaire_id, bucket, dimension_value, question_id,
+               max(people) filter (where cardinality(people) >= $12) as people
+             from c where $12 > 0 group by 1, 2, 3, 4)
+           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
+             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
+           from c cross join lateral unnest(c.given, c.counts) as v (value, count)
+           group by 2, 3, 4, 5, 6 limit $11)
+           union all
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
+           from enough where people is not null limit $11)
+           union all
+           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
+             (array_agg(distinct p.person))[1:$12]
+           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
+           cross join lateral unnest(c.people) as p (person)
+           where e.people is null group by 2, 3, 4, 5 limit $11)
+           union all
+           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
+           union all
+           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
+           union all
+           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
 
 
 async def list_answer_counts(
-    db: Database,
-    *,
-    organization_id: str,
-    scope: Scope,
-    questions: Mapping[str, str],
-    edges: Sequence[datetime],
-    dimensions: Sequence[tuple[str, str]],
-    is_ranking: bool,
-    once: bool,
-    limit: int,
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, once: bool, limit: int
 ) -> list[Cell]:
-    """Count each value without provisional answers; `edges`: the starts of buckets.
+    """Count each value without provisional answers.
 
-    `questions`: ids, and the name under which each is counted: that of another where they count as one. With `once` the
-    values are the parts of a question, in each of which a person counts once a bucket and questionnaire.
+    With `once` the values are the parts of a question; in each a person counts once a bucket and questionnaire.
     """
-    values = (
-        *_responses(organization_id, scope),
-        *_named(dimensions),
-        list(edges),
-        _instances(scope),
-        list(questions),
-        list(questions.values()),
+    rows = await db.fetch(
+        _PEOPLE if once else _ANSWERS,
+        *_chosen(organization_id, asked, scope),
+        *_questions(asked),
+        "ranking" in asked.types,
         limit,
-        is_ranking,
     )
-    rows = await (db.fetch(_PEOPLE, *values) if once else db.fetch(_ANSWERS, *values))
-    return [
-        Cell(
-            row["bucket"],
-            row["questionnaire_id"],
-            tuple(row["dimensions"]),
-            row["question_id"],
-            row["value"],
-            row["count"],
-        )
-        for row in rows
-    ]
+    return [Cell(*cell) for cell in _grouped(rows)]
 
 
 async def list_groups(
-    db: Database,
-    *,
-    organization_id: str,
-    scope: Scope,
-    questions: Mapping[str, str],
-    edges: Sequence[datetime],
-    dimensions: Sequence[tuple[str, str]],
-    channel_id: int | None,
-    pipeline_id: str | None,
-    people_max: int,
-    limit: int,
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, people_max: int, limit: int
 ) -> list[Group]:
     """List up to `people_max` people of each group; without questions, people by stage."""
     rows = await db.fetch(
         f"""select bucket, questionnaire_id, dimensions, question_id, stage, (array_agg(person))[1:$16] as people from (
-             select distinct width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id,
-               {_DIMENSIONS} as dimensions, g.question_id, g.stage, hashtextextended(i.responder_id, 0) as person
-             from {_RESPONSES} cross join lateral ({_GIVEN}) g
-             where ($11::text[] is null or i.instance_id = any($11)) and {_THEIR}) p
+             select distinct {_KEY}, g.question_id, g.stage, hashtextextended(i.responder_id, 0) as person
+             from {_RESPONSES} cross join lateral ({_GIVEN}) g where {_CHOSEN}) p
            group by 1, 2, 3, 4, 5 limit $17""",
-        *_responses(organization_id, scope, is_of_cases=not questions),
-        *_named(dimensions),
-        list(edges),
-        _instances(scope),
-        list(questions),
-        list(questions.values()),
-        *(channel_id, pipeline_id, people_max, limit),
+        *_chosen(organization_id, asked, scope),
+        *_questions(asked),
+        *(people_max, limit),
     )
-    return [
-        Group(
-            row["bucket"],
-            row["questionnaire_id"],
-            tuple(row["dimensions"]),
-            row["question_id"],
-            row["stage"],
-            frozenset(row["people"]),
-        )
-        for row in rows
-    ]
+    return [Group(*group, people=frozenset(people)) for *group, people in _grouped(rows)]
 
 
 async def list_repeats(
     db: Database,
     *,
     organization_id: str,
+    asked: CountQuery,
     scope: Scope,
-    whole: Scope,
-    questions: Mapping[str, str],
-    edges: Sequence[datetime],
-    dimensions: Sequence[tuple[str, str]],
-    channel_id: int | None,
-    pipeline_id: str | None,
+    instance_ids: Sequence[str] | None,
     span_max: int | None,
     person_max: int,
 ) -> list[Repeat]:
     """Count the answers, or cases, of these people in all responses.
 
-    Of each span of `scope` as many responses as `span_max` are read, and `person_max` of each person in `whole`.
+    Of each span of `scope` as many responses as `span_max` are read, and `person_max` of each person in the whole
+    period, where given of `instance_ids`.
     """
     rows = await db.fetch(
         f"""with taken as (
-             select i.responder_id, count(*) as taken from {_SOME}
-             where ($11::text[] is null or i.instance_id = any($11)) and {_THEIR} group by 1),
+             select i.responder_id, count(*) as taken from {_SOME} where {_CHOSEN} group by 1),
            i as (
              select {_USED}, i.at, t.taken::double precision / count(*) over (partition by i.responder_id) as weight
              from taken t cross join lateral (
                select {_USED}, i.at from (
-                 select {_USED}, case $5 when 'submitted' then i.submitted_time when 'completed' then i.completed_time
-                   else coalesce(i.sent_time, i.created_time) end as at
-                 from questionnaire_instance i
+                 select {_USED}, {_TIME} as at from questionnaire_instance i
                  where i.organization_id = $1 and i.responder_id = t.responder_id and i.questionnaire_id = any($19)
                    and i.deleted_time is null and i.test = $6 and ($7 or i.submitted_time is not null)) i
-               where i.at >= $20 and i.at < $21 and ($16::text[] is null or i.instance_id = any($16)) and {_THEIR}
+               where i.at >= $20 and i.at < $21 and ($16::text[] is null or i.instance_id = any($16)) and {_OF_WAY}
                limit $17) i)
-           select width_bucket(i.at, $10::timestamptz[]) - 1 as bucket, i.questionnaire_id, {_DIMENSIONS} as dimensions,
-             g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
+           select {_KEY}, g.question_id, hashtextextended(i.responder_id, 0) as person, count(*) as answers,
              max(least(i.weight, 1)) as weight
            from i cross join lateral ({_GIVEN}) g where g.stage in ('', 'created') group by 1, 2, 3, 4, 5""",
-        *_responses(organization_id, scope, is_of_cases=not questions),
-        *_named(dimensions),
-        list(edges),
-        _instances(scope),
-        list(questions),
-        list(questions.values()),
-        *(channel_id, pipeline_id, _instances(whole), person_max, span_max),
-        [span.questionnaire_id for span in whole.spans],
-        min(span.from_time for span in whole.spans),
-        max(span.to_time for span in whole.spans),
+        *_chosen(organization_id, asked, scope),
+        *_questions(asked),
+        *(instance_ids, person_max, span_max, list(asked.questionnaire_ids)),
+        *(asked.period.from_time, asked.period.to_time),
     )
-    return [
-        Repeat(
-            row["bucket"],
-            row["questionnaire_id"],
-            tuple(row["dimensions"]),
-            row["question_id"],
-            row["person"],
-            row["answers"],
-            row["weight"],
-        )
-        for row in rows
-    ]
+    return [Repeat(*repeat) for repeat in _grouped(rows)]
 
 
 async def list_case_counts(
-    db: Database,
-    *,
-    organization_id: str,
-    scope: Scope,
-    edges: Sequence[datetime],
-    dimensions: Sequence[tuple[str, str]],
-    channel_id: int | None,
-    pipeline_id: str | None,
-    once: bool,
-    limit: int,
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, once: bool, limit: int
 ) -> list[Cell]:
     """Count instances by stage, and the pairs of stages for rates.
 
     With `once` the one of each person, questionnaire and bucket that came farthest.
     """
-    values = (
-        *_responses(organization_id, scope, is_of_cases=True),
-        *_named(dimensions),
-        list(edges),
-        _instances(scope),
-        channel_id,
-        pipeline_id,
-        limit,
-    )
+    values = (*_chosen(organization_id, asked, scope), limit)
     rows = await (
-        db.fetch(f"{_CASES}, {_RANK} as rank {_STAGES}", *values)
+        db.fetch(f"with c as ({_FARTHEST}) {_STAGES}", *values)
         if once
-        else db.fetch(f"{_CASES}, 1 as rank {_STAGES}", *values)
+        else db.fetch(f"with c as (select {_CASE}) {_STAGES}", *values)
     )
     return [
         Cell(row["bucket"], row["questionnaire_id"], tuple(row["dimensions"]), "", stage, row[stage])
@@ -343,93 +356,119 @@ async def list_case_counts(
 
 
 async def list_pairs(
-    db: Database,
-    *,
-    organization_id: str,
-    scope: Scope,
-    outcome_question_id: str,
-    question_ids: Sequence[str],
-    limit: int,
-) -> list[tuple[str, str, str, int]]:
-    """Count pairs of outcome and another answer: question, outcome, value, count."""
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, outcome_question_id: str, limit: int
+) -> list[tuple[str, str | None, str | None, int]]:
+    """Count pairs of outcome and another answer: question, outcome, value, count.
+
+    Without outcome and value it is the count of people who answered both.
+    """
     rows = await db.fetch(
-        f"""select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, count(*) as count
-           from {_RESPONSES}
-           join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
-             and x.question_id = $9 and not x.provisional
-           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-             and a.question_id = any($10) and not a.provisional
-           where ($8::text[] is null or i.instance_id = any($8))
-             and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number'
-           group by 1, 2, 3 limit $11""",
-        *_responses(organization_id, scope),
-        _instances(scope),
+        f"""with pair as materialized (
+             select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
+             from {_RESPONSES}
+             join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
+               and x.question_id = $11 and not x.provisional
+             join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
+               and a.question_id = any($12) and not a.provisional
+             where {_CHOSEN} and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number')
+           (select question_id, outcome, value, count(*) from pair group by 1, 2, 3 limit $13)
+           union all
+           select question_id, null, null, count(distinct responder_id) from pair group by 1""",
+        *_chosen(organization_id, asked, scope)[:10],
         outcome_question_id,
-        list(question_ids),
+        list(asked.questions),
         limit,
     )
-    return [(row["question_id"], row["outcome"], row["value"], row["count"]) for row in rows]
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
 
 
-async def count_pair_people(
-    db: Database, *, organization_id: str, scope: Scope, outcome_question_id: str, question_ids: Sequence[str]
-) -> dict[str, int]:
-    """Count the people who answered both the outcome and each of these questions."""
-    rows = await db.fetch(
-        f"""select a.question_id, count(distinct i.responder_id) as people
-           from {_RESPONSES}
-           join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id
-             and x.question_id = $9 and not x.provisional
-           join answer a on a.organization_id = i.organization_id and a.instance_id = i.instance_id
-             and a.question_id = any($10) and not a.provisional
-           where ($8::text[] is null or i.instance_id = any($8))
-             and jsonb_typeof(x.value) = 'number' and jsonb_typeof(a.value) = 'number'
-           group by 1""",
-        *_responses(organization_id, scope),
-        _instances(scope),
-        outcome_question_id,
-        list(question_ids),
-    )
-    return {row["question_id"]: row["people"] for row in rows}
-
-
-async def count_responses(db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int) -> int:
+async def count_responses(db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int) -> int:
     """Count the responses (or cases) that a query would read; counting stops at `limit`."""
     return await db.fetch_value(
         f"select count(*) from (select 1 from {_RESPONSES} limit $8) found",
-        *_responses(organization_id, scope, is_of_cases=is_of_cases),
+        *_chosen(organization_id, asked, scope)[:7],
         limit,
     )
 
 
 async def list_instance_ids(
-    db: Database, *, organization_id: str, scope: Scope, is_of_cases: bool, limit: int
+    db: Database, *, organization_id: str, asked: CountQuery, scope: Scope, limit: int
 ) -> list[str]:
     """The instances that a count would read, in no order."""
     rows = await db.fetch(
-        f"select i.instance_id from {_RESPONSES} limit $8",
-        *_responses(organization_id, scope, is_of_cases=is_of_cases),
-        limit,
+        f"select i.instance_id from {_RESPONSES} limit $8", *_chosen(organization_id, asked, scope)[:7], limit
     )
     return [row["instance_id"] for row in rows]
 
 
-def _responses(organization_id: str, scope: Scope, *, is_of_cases: bool = False) -> tuple[object, ...]:
-    """The values $1 to $7 of `_RESPONSES`."""
+async def get_kept(
+    db: Database,
+    *,
+    organization_id: str,
+    asked: CountQuery,
+    days: Days,
+    events_max: int,
+    cells_max: int,
+    people_max: int,
+) -> Kept | None:
+    """The kept counts of these whole days of the organization's zone, all as of one moment.
+
+    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit. None
+    where it is `events_max` events behind.
+    """
+    rows = await db.fetch(
+        _KEPT,
+        organization_id,
+        list(asked.questionnaire_ids),
+        ":".join(filter(None, asked.dimensions[0])) if asked.dimensions else "",
+        list(asked.questions),
+        days.days,
+        list(days.starts),
+        days.end,
+        list(asked.buckets if len(asked.buckets) > 1 else (days.first,)),
+        events_max,
+        list(asked.questions.values()),
+        cells_max,
+        people_max,
+    )
+    found = Kept()
+    for row in rows:
+        key = (row["bucket"], row["questionnaire_id"], (row["dimension_value"] or None,) if asked.dimensions else ())
+        match row["kind"]:
+            case "until":
+                found.until[row["questionnaire_id"]] = row["day"]
+            case "live":
+                found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
+            case "people":
+                found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
+            case "count":
+                found.cells.append(Cell(*key, row["question_id"], row["value"], row["count"]))
+            case _:  # of events that the keeper has not read
+                if row["count"] >= events_max:
+                    return None
+    return found
+
+
+def _chosen(organization_id: str, asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
+    """The values $1 to $7 of `_RESPONSES`, up to $10 of `_CHOSEN`, up to $13 of `_KEY`."""
     return (
         organization_id,
         [span.questionnaire_id for span in scope.spans],
         [span.from_time for span in scope.spans],
         [span.to_time for span in scope.spans],
-        scope.basis,
-        scope.test,
-        is_of_cases,
+        *(asked.basis, asked.test, asked.is_of_cases),
+        *(scope.instance_ids, asked.channel_id, asked.pipeline_id),
+        [kind for kind, _ in asked.dimensions],
+        [name for _, name in asked.dimensions],
+        periods.edges(asked.period, asked.buckets),
     )
 
 
-def _named(dimensions: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    return [kind for kind, _ in dimensions], [name for _, name in dimensions]
+def _questions(asked: CountQuery) -> tuple[list[str], list[str]]:
+    """The values $14 and $15."""
+    return list(asked.questions), list(asked.questions.values())
 
 
-def _instances(scope: Scope) -> list[str] | None:
-    return None if scope.instance_ids is None else list(scope.instance_ids)
+def _grouped(rows: Iterable[Row]) -> Iterator[tuple[Any, ...]]:
+    """The rows of `_KEY` and more, with the dimensions as a tuple."""
+    return ((row[0], row[1], tuple(row[2]), *row[3:]) for row in rows)

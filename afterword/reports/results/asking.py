@@ -15,7 +15,7 @@ from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, Compare, Period
 from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, RequestedMetric
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import condition_reader, conditions
+from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
@@ -23,10 +23,11 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import store as organizations_store
+from afterword.organizations.store import Organization
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
-from afterword.reports.results import store
-from afterword.reports.results.store import ResponseBase
+from afterword.reports.counts.service import subjects_of
 
 VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
 Place = Callable[[str, str, str], FieldError]  # code, message and path -> the error at its place
@@ -65,7 +66,7 @@ class ReportQuery:
 class ReportContext:
     """The questions of a report's questionnaires by id, the newest version first."""
 
-    ground: ResponseBase
+    organization: Organization
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
     test: bool = False
@@ -74,7 +75,7 @@ class ReportContext:
     @property
     def minimum_base(self) -> int:
         """The smallest group that a table shows; 0 where small groups are left out before."""
-        return 0 if self.protected else self.ground.minimum_base
+        return 0 if self.protected else self.organization.minimum_base
 
     @property
     def types(self) -> dict[str, Any]:
@@ -109,26 +110,28 @@ class Wrong:
 async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> ReportContext:
     """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
     organization_id = caller.organization_id
-    owners = await store.list_open_questionnaires(
+    owners = await questionnaires_store.list_owners(
         db,
         organization_id=organization_id,
         questionnaire_ids=questionnaire_ids,
         application_ids=caller.application_ids,
+        limit=len(questionnaire_ids),
     )
     for index, questionnaire_id in enumerate(questionnaire_ids):
         if questionnaire_id not in owners:
             wrong.add(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
     wrong.check()
+    owners = {each: owners[each] for each in questionnaire_ids}
     found = await known(db, organization_id=organization_id, owners=owners)
     return replace(found, test=caller.test, protected=not caller.reads_answers)
 
 
 async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
     """The same for questionnaires and their applications that are known to be there."""
-    ground = await store.get_ground(db, organization_id=organization_id)
-    if ground is None:
+    organization = await organizations_store.get_organization(db, organization_id=organization_id)
+    if organization is None:
         raise errors.NotFound("There is no such organization.")
-    version_ids = await store.list_version_ids(
+    version_ids = await questionnaires_store.list_version_ids(
         db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
     )
     questions: dict[str, Question] = {}
@@ -140,12 +143,12 @@ async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]
         await metadata.declared(db, organization_id=organization_id, application_id=each)
         for each in sorted(set(owners.values()))
     ]
-    return ReportContext(ground=ground, questions=questions, declared=declared)
+    return ReportContext(organization=organization, questions=questions, declared=declared)
 
 
 def period_of(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> Period:
     """The time that it is about: up to now and the last 30 days, where nothing else is given."""
-    zone = ask.time_zone or known.ground.time_zone
+    zone = ask.time_zone or known.organization.time_zone
     to_time = ask.to_time or now
     days = ask.last_days or periods.DAYS_DEFAULT
     from_time = ask.from_time or to_time - timedelta(days=days)
@@ -250,7 +253,7 @@ def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | N
     }
     if ask.date_basis and (defaults or {"submitted"}) != {ask.date_basis}:
         wrong.add("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
-    if (ask.time_zone or known.ground.time_zone) != known.ground.time_zone:
+    if (ask.time_zone or known.organization.time_zone) != known.organization.time_zone:
         wrong.add("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
     if "bucket" in ask.group_by and ask.bucket in {"day", "week"}:
         wrong.add("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
@@ -265,11 +268,6 @@ def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | N
     if len(attributes) > disclosure.ATTRIBUTES_MAX:
         message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
         wrong.add("filter" if subjects else "group_by", "too_many", message)
-
-
-def subjects_of(condition: Node | None) -> list[str]:
-    """The subjects that a filter compares, each once."""
-    return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
 
 
 _GROUPS: Final = (

@@ -24,11 +24,11 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
 from afterword.reports.counts import service as counts
-from afterword.reports.counts.service import CountQuery
-from afterword.reports.results import asking, protected, shapes, store
+from afterword.reports.counts.service import CountQuery, Visible
+from afterword.reports.results import asking, shapes
 from afterword.reports.results.asking import ReportContext, ReportQuery, Wrong
-from afterword.reports.results.protected import Visible
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
@@ -93,12 +93,17 @@ class _Run:
             "period": period,
             "buckets": periods.buckets(period, bucket),
             "basis": self.ask.basis(is_of_cases=False),
-            "zone": self.known.ground.time_zone,
+            "zone": self.known.organization.time_zone,
             "dimensions": core_reports.dimensions(self.ask.group_by),
             "condition": self.condition,
             "test": self.known.test,
         }
         return CountQuery(**{**given, **more})
+
+    async def visible(self, db: Database, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:
+        """The answers or cases that a reader of figures alone may see."""
+        minimum = self.known.organization.minimum_base
+        return await counts.visible(db, asked=asked, is_of_cases=is_of_cases, types=self.known.types, minimum=minimum)
 
     def of_questions(self, period: Period, question_ids: Sequence[str]) -> CountQuery:
         """The answers to each of these questions."""
@@ -170,12 +175,12 @@ async def figure_values(
 
     Without questionnaires those of the application; a question that none of them asks has no value.
     """
-    if not questionnaire_ids:
-        questionnaire_ids = await store.list_questionnaires_of_application(
-            db, organization_id=organization_id, application_id=application_id, limit=APPLICATION_QUESTIONNAIRES_MAX
-        )
-    owners = await store.list_open_questionnaires(
-        db, organization_id=organization_id, questionnaire_ids=questionnaire_ids, application_ids=[application_id]
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=questionnaire_ids or None,
+        application_ids=[application_id],
+        limit=APPLICATION_QUESTIONNAIRES_MAX,
     )
     known = await asking.known(db, organization_id=organization_id, owners=owners)
     return [
@@ -199,11 +204,11 @@ async def _value(
     wanted = asking.wanted_of(ask, known, wrong=wrong)
     if wrong.found or not questionnaire_ids:
         return None
-    period = Period(now - timedelta(days=days), now, known.ground.time_zone)
+    period = Period(now - timedelta(days=days), now, known.organization.time_zone)
     run = _Run(organization_id=organization_id, ask=ask, known=known, period=period, condition=None)
     cells, people = await _cells(db, run, wanted, period)
     counted = core_reports.gather(wanted, cells, (), (), people)
-    table = core_reports.tabulate(wanted, counted, None, level=ask.level, minimum_base=known.ground.minimum_base)
+    table = core_reports.tabulate(wanted, counted, None, level=ask.level, minimum_base=known.organization.minimum_base)
     figure = table.total[0]
     return None if figure.suppressed else figure.measure.value
 
@@ -222,24 +227,24 @@ async def _run_table(db: Database, run: _Run, wanted: Sequence[RequestedMetric])
 async def _counted(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Counted:
     group_by, standing = run.ask.group_by, _standing(run, wanted, period)
     if run.known.protected:
-        return protected.counted(wanted, await _visible(db, run, wanted, period), group_by, standing)
+        return counts.counted(wanted, await _visible(db, run, wanted, period), group_by, standing)
     cells, people = await _cells(db, run, wanted, period)
     return core_reports.gather(wanted, cells, group_by, standing, people)
 
 
 async def _visible(db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period) -> Visible:
-    found = await protected.read(db, asked=run.pooled(period, core_reports.pools(wanted, apart=True)), known=run.known)
+    found = await run.visible(db, run.pooled(period, core_reports.pools(wanted, apart=True)))
     if not any(want.is_of_cases for want in wanted):
         return found
     asked = run.asked(period, basis=run.ask.basis(is_of_cases=True))
-    return found + await protected.read(db, asked=asked, known=run.known, is_of_cases=True)
+    return found + await run.visible(db, asked, is_of_cases=True)
 
 
 async def _cells(
     db: Database, run: _Run, wanted: Sequence[RequestedMetric], period: Period
 ) -> tuple[list[Cell], People]:
     questions = core_reports.pools(wanted, apart=core_reports.EACH_QUESTION in run.ask.group_by)
-    most = run.known.ground.minimum_base
+    most = run.known.organization.minimum_base
     found, people = await counts.answers(db, asked=run.pooled(period, questions), people_max=most)
     if any(want.is_of_cases for want in wanted):
         asked = run.asked(
@@ -288,7 +293,7 @@ def _suppressed(table: Table) -> int:
 async def _run_distribution(db: Database, run: _Run) -> Result:
     question_id = run.parameters.question_id or ""
     question = run.known.questions[question_id]
-    minimum, level = run.known.ground.minimum_base, run.ask.level
+    minimum, level = run.known.organization.minimum_base, run.ask.level
     cells, people = await _answers(db, run, run.period, question_id)
     before = None if run.earlier is None else await _answers(db, run, run.earlier, question_id)
     rows: list[Row] = []
@@ -309,12 +314,12 @@ async def _answers(db: Database, run: _Run, period: Period, question_id: str) ->
     """The answers to a question and who gave them; of each hidden part a single cell, which is below every minimum."""
     asked = run.of_questions(period, [question_id])
     if not run.known.protected:
-        cells, people = await counts.answers(db, asked=asked, people_max=run.known.ground.minimum_base)
+        cells, people = await counts.answers(db, asked=asked, people_max=run.known.organization.minimum_base)
         wanted = (RequestedMetric("mean", frozenset({question_id})),)
         return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
-    found = await protected.read(db, asked=asked, known=run.known)
-    parts = map(protected.part_of, found.hidden) if found.named else shapes.parts_of(run.known.questions[question_id])
-    hidden = set(parts) - set(map(protected.part_of, found.total))
+    found = await run.visible(db, asked)
+    parts = map(counts.part_of, found.hidden) if found.named else shapes.parts_of(run.known.questions[question_id])
+    hidden = set(parts) - set(map(counts.part_of, found.total))
     secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
     return [*found.total, *secret], Tally()
 
@@ -323,7 +328,7 @@ async def _run_drivers(db: Database, run: _Run) -> Result:
     outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
     asked = run.of_questions(run.period, question_ids)
     found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
-    minimum, level = run.known.ground.minimum_base, run.ask.level
+    minimum, level = run.known.organization.minimum_base, run.ask.level
     each = run.of_questions(run.period, [*question_ids, outcome_id])
     cells, people = await counts.answers(db, asked=each, people_max=minimum)
     scales = {each: core_reports.scale_of(run.known.questions[each]) for each in (*question_ids, outcome_id)}

@@ -19,11 +19,10 @@ from afterword.events import service as events
 from afterword.events.store import Event
 from afterword.questionnaires.metadata import service as metadata
 from afterword.reports.rollups import store
-from afterword.reports.rollups.store import Kept, Questionnaire, Span
+from afterword.reports.rollups.store import Questionnaire, Span
 
 READER: Final = "rollups"
 EVENTS_MAX: Final = 1_000  # of the log, in one transaction
-UNREAD_MAX: Final = 20_000  # further behind, and reports count everything themselves
 CHUNK_RESPONSES_MAX: Final = 20_000  # about so many are counted in one transaction, once for each dimension
 CHUNK_DAYS_MAX: Final = 366
 DAY_RESPONSES_MAX: Final = 100_000  # more on one day are not kept: the statement would take too long
@@ -39,37 +38,6 @@ TYPES: Final = (
     "questionnaire_instance.submitted", "questionnaire_instance.completed", "questionnaire_instance.updated",
     "questionnaire_instance.reopened", "questionnaire_instance.deleted", "answer.confirmed", "answer.changed",
 )  # fmt: skip
-
-
-async def read(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_ids: Sequence[str],
-    questions: Mapping[str, str],
-    dimension: str,
-    days: Days,
-    buckets: Sequence[date],
-    cells_max: int,
-    people_max: int = 0,
-) -> Kept | None:
-    """The kept counts of these whole days of the organization's zone; None while the reader is too far behind.
-
-    As many cells as `cells_max` are not all of them.
-    """
-    kept = await store.get_kept(
-        db,
-        organization_id=organization_id,
-        questionnaire_ids=questionnaire_ids,
-        questions=questions,
-        dimension=dimension,
-        days=days,
-        buckets=buckets,
-        events_max=UNREAD_MAX,
-        cells_max=cells_max,
-        people_max=people_max,
-    )
-    return None if kept.unread >= UNREAD_MAX else kept
 
 
 async def follow(db: Database, *, now: datetime) -> int:

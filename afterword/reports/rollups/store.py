@@ -1,28 +1,14 @@
-"""SQL of kept counts: spans, the counts themselves, and the days that are counted anew."""
+"""SQL that keeps counts: spans, the counts themselves, and the days that are counted anew."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, LiteralString
 
 from afterword.core.figures.periods import Days
-from afterword.core.figures.reports import Cell, Group
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-from afterword.events.store import IS_NATIVE
-
-# As in counts/store.py, for one dimension of kind $6 and name $7.
-_DIMENSION: Final[LiteralString] = """coalesce(case $6::text
-    when 'version' then i.version_id
-    when 'locale' then i.locale
-    when 'questionnaire_metadata' then i.metadata ->> $7::text
-    when 'channel' then i.channel_id::text
-    end, '')"""
-_VALUES: Final[LiteralString] = """unnest(case jsonb_typeof(a.value)
-    when 'array' then case when jsonb_array_length(a.value) > 0 then
-      array(select distinct e.value from jsonb_array_elements_text(a.value) e (value)) || '*'::text end
-    when 'number' then array[a.value #>> '{}']
-    when 'boolean' then array[a.value #>> '{}'] end)"""
+from afterword.reports.counts.store import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
 _ASKED: Final[LiteralString] = """asked as materialized (
@@ -55,20 +41,6 @@ _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Kept counts and people by bucket, the watermark, and the stale days.
-
-    `unread`: how many events the reader of the log is behind; at the limit of the query nothing of it may be used.
-    """
-
-    cells: Sequence[Cell]
-    until: dict[str, date]
-    live: dict[str, list[date]]
-    unread: int
-    groups: Sequence[Group] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Questionnaire:
     """One whose answers may be kept, with what its organization has now."""
 
@@ -76,96 +48,6 @@ class Questionnaire:
     questionnaire_id: str
     time_zone: str
     minimum_base: int
-
-
-_KEPT: Final[LiteralString] = f"""with span as (
-             select s.questionnaire_id, s.generation, s.kept_until from rollup_span s
-             join organization o on o.organization_id = s.organization_id and o.time_zone = s.time_zone
-               and o.minimum_base <= s.people_max
-             where s.organization_id = $1 and s.questionnaire_id = any($2) and s.dimension = $3 and {IS_NATIVE}),
-           unread as materialized (
-             select unread.* from event_cursor c
-             cross join lateral (
-               select e.organization_id, e.questionnaire_id, e.type, e.data from event e
-               where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $9) unread
-             where c.reader = 'rollups'),
-           live as materialized (
-             select d.questionnaire_id, d.day from rollup_dirty d
-             where d.organization_id = $1 and d.questionnaire_id = any($2) and d.dimension = $3
-             union
-             select w.questionnaire_id, w.day from rollup_wide w join span s using (questionnaire_id, generation)
-             where w.organization_id = $1 and w.dimension = $3
-             union
-             select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
-               select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
-               where organization_id = $1 and questionnaire_id = any($2)) u
-             where u.at >= ($6::timestamptz[])[1] and u.at < $7),
-           c as materialized (
-             select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
-               q.counted_as as question_id, c.given, c.counts, case when $12 > 0 then c.people end as people
-             from span s cross join unnest($4::text[], $10::text[]) as q (question_id, counted_as)
-             join rollup_count c on c.organization_id = $1 and c.questionnaire_id = s.questionnaire_id
-               and c.dimension = $3 and c.generation = s.generation and c.question_id = q.question_id
-               and c.day >= ($5::date[])[1] and c.day < least(($5::date[])[cardinality($5::date[])] + 1, s.kept_until)
-             where not exists (select 1 from live l where l.questionnaire_id = c.questionnaire_id and l.day = c.day)),
-           enough as (
-             select questionnaire_id, bucket, dimension_value, question_id,
-               max(people) filter (where cardinality(people) >= $12) as people
-             from c where $12 > 0 group by 1, 2, 3, 4)
-           (select 'count' as kind, c.questionnaire_id, c.bucket, c.dimension_value, c.question_id, v.value,
-             sum(v.count)::bigint as count, null::date as day, null::bigint[] as people
-           from c cross join lateral unnest(c.given, c.counts) as v (value, count)
-           group by 2, 3, 4, 5, 6 limit $11)
-           union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null, people[1:$12]
-           from enough where people is not null limit $11)
-           union all
-           (select 'people', questionnaire_id, bucket, dimension_value, question_id, null, null, null,
-             (array_agg(distinct p.person))[1:$12]
-           from enough e join c using (questionnaire_id, bucket, dimension_value, question_id)
-           cross join lateral unnest(c.people) as p (person)
-           where e.people is null group by 2, 3, 4, 5 limit $11)
-           union all
-           select 'until', questionnaire_id, null, null, null, null, null, kept_until, null from span
-           union all
-           select 'live', questionnaire_id, null, null, null, null, null, day, null from live
-           union all
-           select 'unread', null, null, null, null, null, count(*), null, null from unread"""
-
-
-async def get_kept(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_ids: Sequence[str],
-    questions: Mapping[str, str],
-    dimension: str,
-    days: Days,
-    buckets: Sequence[date],
-    events_max: int,
-    cells_max: int,
-    people_max: int,
-) -> Kept:
-    """The kept counts of these whole days of the organization's zone, all as of one moment.
-
-    What the reader of the log has not seen yet makes its day live, so that a change shows with its own commit.
-    """
-    rows = await db.fetch(
-        _KEPT,
-        organization_id,
-        list(questionnaire_ids),
-        dimension,
-        list(questions),
-        days.days,
-        list(days.starts),
-        days.end,
-        list(buckets),
-        events_max,
-        list(questions.values()),
-        cells_max,
-        people_max,
-    )
-    return _kept(rows, has_dimension=bool(dimension))
 
 
 async def list_spans(  # any tenant: the reader of the log serves all of them
@@ -348,8 +230,8 @@ async def insert_counts(
              from (
                select i.organization_id, i.instance_id, hashtextextended(i.responder_id, 0) as person,
                  ($9::date[])[width_bucket(i.submitted_time, $10::timestamptz[])] as day,
-                 {_DIMENSION} as dimension_value
-               from questionnaire_instance i
+                 coalesce({DIMENSION}, '') as dimension_value
+               from questionnaire_instance i cross join (values ($6::text, $7::text)) d (kind, name)
                where i.organization_id = $1 and i.questionnaire_id = $2
                  and i.submitted_time >= ($10::timestamptz[])[1] and i.submitted_time < $11
                  and i.submitted_time is not null and i.deleted_time is null and not i.test offset 0) i
@@ -358,7 +240,7 @@ async def insert_counts(
                and a.value not in ('null', '[]', '{{}}')),
            counted as materialized (
              select a.day, a.dimension_value, a.question_id, v.value, count(*) as count
-             from answered a cross join lateral {_VALUES} as v (value) group by 1, 2, 3, 4),
+             from answered a cross join lateral {VALUES} as v (value) group by 1, 2, 3, 4),
            people as (
              select day, dimension_value, question_id, (array_agg(person))[1:$12] as people
              from (select distinct day, dimension_value, question_id, person from answered) a group by 1, 2, 3),
@@ -429,29 +311,6 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
         before,
         limit,
     )
-
-
-def _kept(rows: Sequence[Row], *, has_dimension: bool) -> Kept:
-    found = Kept([], {}, {}, 0)
-    cells: list[Cell] = []
-    groups: list[Group] = []
-    unread = 0
-    for row in rows:
-        match row["kind"]:
-            case "until":
-                found.until[row["questionnaire_id"]] = row["day"]
-            case "live":
-                found.live.setdefault(row["questionnaire_id"], []).append(row["day"])
-            case "unread":
-                unread = row["count"]
-            case kind:
-                value = (row["dimension_value"] or None,) if has_dimension else ()
-                place = row["bucket"], row["questionnaire_id"], value, row["question_id"]
-                if kind == "people":
-                    groups.append(Group(*place, "", frozenset(row["people"])))
-                else:
-                    cells.append(Cell(*place, row["value"], row["count"]))
-    return Kept(cells, found.until, found.live, unread, groups)
 
 
 def _span(row: Row) -> Span:

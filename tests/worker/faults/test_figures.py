@@ -19,7 +19,7 @@ from afterword.instances import service as instances
 from afterword.instances.issuing import IssueInput
 from afterword.instances.service import Given
 from afterword.questionnaires import store as questionnaires
-from afterword.reports.counts import comparison
+from afterword.reports import comparison
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import CountQuery
 from afterword.reports.rollups import service as rollups

@@ -79,7 +79,8 @@ async def _differing_days(db: Database, *, span: Span, now: datetime) -> set[dat
     )
     found: Counter[tuple[object, ...]] = Counter()
     kept, _ = await service.answers(db, asked=asked)
-    for sign, cells in ((1, kept), (-1, await service.raw_answers(db, asked=asked))):
+    live, _ = await service.answers(db, asked=asked, is_live=True)
+    for sign, cells in ((1, kept), (-1, live)):
         for cell in cells:
             found[cell.bucket, cell.dimensions, cell.question_id, cell.value] += sign * cell.count
     return {asked.buckets[int(str(bucket))] for (bucket, *_), count in found.items() if count}
