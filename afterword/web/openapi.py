@@ -21,7 +21,7 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
     ordered = sorted(structs, key=lambda struct: (struct.__name__, struct.__module__))
     references, schemas = _schemas_of(ordered, "#/components/schemas/{name}")
     names = {struct: str(reference["$ref"]) for struct, reference in zip(ordered, references, strict=True)}
-    bodies = {names[route.body] for route in routes if route.body is not None}
+    _, requests = _schemas_of([route.body for route in routes if route.body is not None], "")
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, names)
@@ -36,7 +36,7 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
         ],
         "paths": paths,
         "components": components.all_of(
-            _tidied(schemas, requests=_reachable(schemas, bodies)),
+            _tidied(schemas, requests=requests),
             [code for route in routes for code in route.refusals if code not in FIELD_CODES],
             site,
         ),
@@ -58,48 +58,37 @@ def _operation(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[
         "security": components.security(route.scopes),
         "parameters": _parameters(route),
     }
-    if route.body is not None:
-        read = _body_of_one if route.rows_max is None else _body_of_many
-        found["requestBody"] = read(route, route.body, names)
-    if route.uploads:
-        found["requestBody"] = _body_of_file(route)
+    if route.body is not None or route.uploads:
+        found["requestBody"] = _request_body(route, names)
     found["responses"] = _responses(route, names)
     return found
 
 
-def _body_of_one(
-    route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
-) -> dict[str, Any]:
-    limit = "" if route.depth_max == parsing.DEPTH_MAX else f", nested at most {route.depth_max} deep"
-    example = describe.example_of(struct, is_request=True)
-    return {
-        "description": f"At most {parsing.BODY_BYTES_MAX:,} bytes{limit}.",
-        "required": any(member.is_required for member in members_of(struct)),
-        "content": {JSON: {"schema": {"$ref": names[struct]}, "example": example}},
-    }
-
-
-def _body_of_many(
-    route: Route, struct: type[msgspec.Struct], names: Mapping[type[msgspec.Struct], str]
-) -> dict[str, Any]:
-    example = describe.example_of(struct, is_request=True)
-    many = {"type": "array", "minItems": 1, "maxItems": route.rows_max, "items": {"$ref": names[struct]}}
+def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
+    if route.body is None:
+        file = {"type": "string", "format": "binary"}
+        form = {"type": "object", "required": ["file"], "properties": {"file": file}}
+        return {
+            "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. "
+            "A form has one file; its other fields are parameters.",
+            "required": True,
+            "content": {name: {"schema": form if name == uploads.FORM else file} for name in route.uploads},
+        }
+    schema, example = {"$ref": names[route.body]}, describe.example_of(route.body, is_request=True)
+    if route.rows_max is None:
+        limit = "" if route.depth_max == parsing.DEPTH_MAX else f", nested at most {route.depth_max} deep"
+        return {
+            "description": f"At most {parsing.BODY_BYTES_MAX:,} bytes{limit}.",
+            "required": any(member.is_required for member in members_of(route.body)),
+            "content": {JSON: {"schema": schema, "example": example}},
+        }
+    many = {"type": "array", "minItems": 1, "maxItems": route.rows_max, "items": schema}
     return {
         "description": f"1 to {route.rows_max:,} records, as a JSON array, or as lines of JSON with the content type "
         f"`{rows.LINES}`; at most {rows.BODY_BYTES_MAX:,} bytes, and {rows.RECORD_BYTES_MAX:,} a record. A wrong "
         "record is told in its place.",
         "required": True,
         "content": {JSON: {"schema": many, "example": [example]}},
-    }
-
-
-def _body_of_file(route: Route) -> dict[str, Any]:
-    file = {"type": "string", "format": "binary"}
-    form = {"type": "object", "required": ["file"], "properties": {"file": file}}
-    return {
-        "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. A form has one file; its other fields are parameters.",
-        "required": True,
-        "content": {name: {"schema": form if name == uploads.FORM else file} for name in route.uploads},
     }
 
 
@@ -286,20 +275,6 @@ def _list_of(route: Route, reference: dict[str, Any], example: Any) -> tuple[dic
 # Schemas -------------------------------------------------------------------------------------------------------------
 
 
-_REFERENCE: Final = re.compile(r'"#/components/schemas/([^"]+)"')
-
-
-def _reachable(schemas: Mapping[str, Any], references: Iterable[str]) -> frozenset[str]:
-    """Names of these schemas and, transitively, of all that they refer to."""
-    found: set[str] = set()
-    waiting = {reference.rpartition("/")[2] for reference in references}
-    while waiting:
-        name = waiting.pop()
-        found.add(name)
-        waiting |= set(_REFERENCE.findall(msgspec.json.encode(schemas[name]).decode())) - found
-    return frozenset(found)
-
-
 def _schemas_of(structs: Sequence[type[msgspec.Struct]], template: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """References to the schemas of these Structs, and all schemas by name."""
     references, schemas = msgspec.json.schema_components(structs, ref_template=template)
@@ -320,7 +295,7 @@ def _resolved(schema: dict[str, Any], schemas: Mapping[str, Any]) -> dict[str, A
     return found
 
 
-def _tidied(schemas: Mapping[str, Any], *, requests: frozenset[str]) -> dict[str, Any]:
+def _tidied(schemas: Mapping[str, Any], *, requests: Iterable[str]) -> dict[str, Any]:
     """Add to msgspec's schema the date formats, and the default limits of fields without one."""
     found: dict[str, Any] = {}
     for name, schema in schemas.items():

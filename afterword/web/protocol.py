@@ -20,9 +20,7 @@ DRAIN_SECONDS: Final = 1.0  # after the stop began, idle connections may still s
 class Protocol(HttpToolsProtocol):
     waiting_since: float | None = None  # for a head, in seconds of the loop's clock; None: a request is being answered
     _head_timer: asyncio.TimerHandle | None = None
-    _unread_bytes = 0  # of a head that may be incomplete
-    _is_in_head = True
-    _has_passed_head = False  # in the last bytes: a head, or a message with its body, was completed
+    _head_bytes = 0.0  # received of a head that may be incomplete; -inf in a body
     _is_too_large = False
     _is_draining = False
 
@@ -44,22 +42,19 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Refuse a head that is too large or too slow before it is complete."""
-        self._unread_bytes += len(data)
-        self._has_passed_head = False
+        self._head_bytes += len(data)
         super().data_received(data)
-        if self._has_passed_head or not self._is_in_head:
-            self._unread_bytes = 0
-        elif self._unread_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+        if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
             self._refuse_large()
-        elif self._head_timer is None:
+        elif self._head_bytes > 0 and self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
 
     def on_headers_complete(self) -> None:
         """Answer the request unless its head breaks a limit; an exception here becomes 400 or 431."""
         self._unset_head_timer()
-        self._is_in_head, self._has_passed_head, self.waiting_since = False, True, None
+        received, self._head_bytes, self.waiting_since = self._head_bytes, -math.inf, None
         if len(self.headers) > HEADERS_MAX or (
-            self._unread_bytes > HEAD_BYTES_MAX
+            received > HEAD_BYTES_MAX
             and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX
         ):
             self._is_too_large = True
@@ -75,7 +70,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The next bytes belong to another head."""
         super().on_message_complete()
-        self._is_in_head = self._has_passed_head = True
+        self._head_bytes = 0.0
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -91,17 +86,9 @@ class Protocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Answer requests in progress and those that still arrive, each with `Connection: close`; then close."""
         self._is_draining = True
-        if (cycle := self._latest()) is not None:
-            cycle.keep_alive = False
-        self.loop.call_later(DRAIN_SECONDS, self._close_if_idle)
-
-    def _close_if_idle(self) -> None:
-        cycle = self._latest()
-        if cycle is None or cycle.response_complete:
-            self.transport.close()
-
-    def _latest(self) -> Any:
-        return self.cycle  # which is None before the first request, whatever its type says
+        if self.cycle:
+            self.cycle.keep_alive = False
+        self.loop.call_later(DRAIN_SECONDS, super().shutdown)
 
     def _refuse_large(self) -> None:
         self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")

@@ -12,7 +12,7 @@ from afterword.web import protocol
 from afterword.web.protocol import HEAD_BYTES_MAX, HEADERS_MAX, Protocol
 
 CONTENT = b"x" * 300_000
-SECONDS_MAX = 10
+SECONDS_MAX = 60  # a machine under load; none of the tests waits for it
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -177,11 +177,12 @@ class TestSlow:
     async def test_a_drip(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(protocol, "HEAD_SECONDS_MAX", 0.2)
         async with serving() as (reader, writer):
+            ended = asyncio.create_task(is_cut_off(reader))  # also by a reset, where bytes came after the end
             writer.write(FIRST)
-            while not reader.at_eof():
+            while not ended.done():
                 writer.write(b"A: x\r\n")
                 await asyncio.sleep(0.01)
-            assert b"" == await reader.read()
+            assert await ended
 
     async def test_an_answer_may_take_longer(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(protocol, "HEAD_SECONDS_MAX", 0.05)
