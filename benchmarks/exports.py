@@ -12,7 +12,7 @@ import asyncpg
 from afterword import db
 from afterword.exports import service
 from afterword.exports import store as exports_store
-from afterword.exports.service import ExportInput
+from afterword.exports.api import ExportRequest
 from afterword.questionnaires import store as questionnaires_store
 from benchmarks.findings import Figure, Finding, Ratio
 from benchmarks.stage import SECRET, Stage, running
@@ -140,9 +140,9 @@ async def _export(stage: Stage, format_name: str, *, share: float = 1.0) -> tupl
             questionnaire_id=stage.seeded.questionnaire_id,
         )
         from_time = None if share == 1.0 else now - (365 * share) * _DAY
-        request = ExportInput(format=format_name, from_time=from_time)
+        columns = {**ExportRequest(format="csv").columns(), "format": format_name, "from_time": from_time}
         export = await service.create(
-            database, caller=stage.caller, questionnaire=questionnaire, request=request, now=now
+            database, caller=stage.caller, questionnaire=questionnaire, columns=columns, now=now
         )
     deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:

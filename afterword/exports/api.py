@@ -1,4 +1,4 @@
-"""The HTTP door of exports: ask for one, watch it, fetch its file."""
+"""The HTTP routes of exports: create, read and delete one, download its file."""
 
 from datetime import tzinfo
 from typing import Annotated, Any, Literal
@@ -34,6 +34,14 @@ class ExportRequest(fields.Request):
     include_recipient: bool = False
     byte_order_mark: bool = False
     since_cursor: Annotated[str, Meta(min_length=1, max_length=512)] | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the export with this content."""
+        columns = self.named()
+        columns["values_as"] = columns.pop("values")
+        for name in ("from_time", "to_time"):
+            columns[name] = columns[name] and columns[name].instant
+        return columns
 
 
 class Export(fields.Resource):
@@ -106,7 +114,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
 async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
     questionnaire = await _questionnaire(call, db)
     export = await service.create(
-        db, caller=call.caller, questionnaire=questionnaire, request=_wish(call.body), now=call.now
+        db, caller=call.caller, questionnaire=questionnaire, columns=call.body.columns(), now=call.now
     )
     return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 
@@ -161,21 +169,4 @@ async def _questionnaire(call: Call[Any], db: Database) -> Questionnaire:
         organization_id=call.caller.organization_id,
         questionnaire_id=call.ids["questionnaire_id"],
         application_ids=call.caller.application_ids,
-    )
-
-
-def _wish(body: ExportRequest) -> service.ExportInput:
-    return service.ExportInput(
-        format=body.format,
-        from_time=body.from_time and body.from_time.instant,
-        to_time=body.to_time and body.to_time.instant,
-        date_basis=body.date_basis,
-        filter=body.filter,
-        locale=body.locale,
-        values=body.values,
-        include_metadata=body.include_metadata,
-        include_incomplete=body.include_incomplete,
-        include_recipient=body.include_recipient,
-        byte_order_mark=body.byte_order_mark,
-        since_cursor=body.since_cursor,
     )

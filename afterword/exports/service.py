@@ -6,10 +6,10 @@ A worker holds an export by a lease. What it has settled is kept: after a crash 
 
 import hashlib
 import zlib
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 from uuid import UUID
 
 from afterword import errors, ids
@@ -18,14 +18,14 @@ from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.reading import Findings
-from afterword.core.wire.exports import OVERLAP, ExportTable, Response, progress, read_cursor
+from afterword.core.wire.exports import ExportTable, Response, progress, read_cursor
 from afterword.db import Database
 from afterword.db.leases import LeaseLost
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.exports import store
-from afterword.exports.store import Export, Scanned, Selection
+from afterword.exports.store import VALUE_SCOPES, Export, Scanned
 from afterword.exports.writers import Writer, writer_of
 from afterword.instances import facts
 from afterword.organizations import store as accounts_store
@@ -38,7 +38,6 @@ KEEP_DAYS: Final = 7
 FORGET_DAYS: Final = 90
 COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
-VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
 ITEM_SCOPE: Final = "Queue.Read"
 _UNTOLD: Final = frozenset({"owner", "lease_until", "scopes"})
 _TOLD: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNTOLD)  # what an event keeps
@@ -48,24 +47,6 @@ class NotReady(errors.Conflict):
     """The file is not there yet, or never will be."""
 
     code_default = "not_ready"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportInput:
-    """A request for an export; `filter` is the condition as JSON."""
-
-    format: str
-    from_time: datetime | None = None
-    to_time: datetime | None = None
-    date_basis: str = "submitted"
-    filter: dict[str, Any] | None = None
-    locale: str | None = None
-    values: str = "both"
-    include_metadata: bool = True
-    include_incomplete: bool = True
-    include_recipient: bool = False
-    byte_order_mark: bool = False
-    since_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +64,6 @@ class Work:
 
     export: Export
     owner: UUID
-    selection: Selection
     sheet: ExportTable
     writer: Writer
     time_zone: str
@@ -99,47 +79,31 @@ class Work:
         """In percent, below 100."""
         if self.after is None:
             return 0
-        return progress(started=self.selection.until, oldest=self.oldest, reached=self.after[0])
+        return progress(started=self.export.until, oldest=self.oldest, reached=self.after[0])
 
 
 async def create(
-    db: Database, *, caller: Caller, questionnaire: Questionnaire, request: ExportInput, now: datetime
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, columns: Mapping[str, Any], now: datetime
 ) -> Export:
     """Ask for an export. Raises Invalid (the filter, the cursor, the times), TooMany while many are waiting.
 
     It holds metadata values only as far as the caller may read them. Recipients without ITEM_SCOPE: InsufficientScope.
     """
-    _check(request)
-    scopes = [scope for scope in VALUE_SCOPES if request.include_metadata and scope in caller.scopes]
-    if request.include_recipient:
+    since_time = _check(columns)
+    scopes = [scope for scope in VALUE_SCOPES if columns["include_metadata"] and scope in caller.scopes]
+    if columns["include_recipient"]:
         caller.require(ITEM_SCOPE)
         scopes.append(ITEM_SCOPE)
-    await _read_filter(db, questionnaire=questionnaire, document=request.filter)
+    _read_filter(await _definitions(db, questionnaire), columns["filter"])
     await store.EXPORTS.require_room(db, organization_id=caller.organization_id, noun="exports")
+    more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test}
     return await store.insert_export(
         db,
         organization_id=caller.organization_id,
-        request={
-            "export_id": ids.ordered(now),
-            "questionnaire_id": questionnaire.questionnaire_id,
-            "test": caller.test,
-            "format": request.format,
-            "from_time": request.from_time,
-            "to_time": request.to_time,
-            "date_basis": request.date_basis,
-            "filter": request.filter,
-            "locale": request.locale,
-            "values_as": request.values,
-            "include_metadata": request.include_metadata,
-            "include_incomplete": request.include_incomplete,
-            "include_recipient": request.include_recipient,
-            "byte_order_mark": request.byte_order_mark,
-            "scopes": scopes,
-            "since_cursor": request.since_cursor,
-            "since_time": read_cursor(request.since_cursor) if request.since_cursor else None,
-            "created_time": now,
-            "created_by": caller.actor_id,
-        },
+        export_id=ids.ordered(now),
+        request={**columns, **more, "scopes": scopes, "since_time": since_time},
+        now=now,
+        by=caller.actor_id,
     )
 
 
@@ -149,7 +113,7 @@ async def get(db: Database, *, caller: Caller, export_id: str) -> Export:
         db, organization_id=caller.organization_id, export_id=export_id, application_ids=caller.application_ids
     )
     if export is None or (caller.test and not export.test):
-        _refuse_unknown()
+        raise errors.NotFound("There is no such export.")
     return export
 
 
@@ -193,24 +157,25 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
     declared = await metadata.declared(
         db, organization_id=organization_id, application_id=questionnaire.owner_application_id
     )
+    definitions = await _definitions(db, questionnaire)
+    has_questionnaire_metadata, has_responder_metadata = export.metadata
     sheet = ExportTable(
-        definitions=await _definitions(db, questionnaire),
+        definitions=definitions,
         locale=export.locale or questionnaire.default_locale,
         values=export.values_as,
         questionnaire_names=sorted(declared.questionnaire),
         responder_names=sorted(declared.responder),
-        has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
-        has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
+        has_questionnaire_metadata=has_questionnaire_metadata,
+        has_responder_metadata=has_responder_metadata,
         has_item=export.include_recipient,
     )
     work = Work(
         export=export,
         owner=owner,
-        selection=_selection(export),
         sheet=sheet,
         writer=writer_of(export.format, sheet, byte_order_mark=export.byte_order_mark),
         time_zone=organization.time_zone if organization else "UTC",
-        node=await _read_filter(db, questionnaire=questionnaire, document=export.filter),
+        node=_read_filter(definitions, export.filter),
         oldest=await store.get_oldest_time(db, organization_id=organization_id, questionnaire_id=questionnaire_id),
     )
     if work.writer.is_resumable and export.scan_time is not None and export.scan_id is not None:
@@ -228,7 +193,7 @@ async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) 
     scanned = await store.list_responses(
         db,
         organization_id=work.export.organization_id,
-        selection=work.selection,
+        export=work.export,
         time_zone=work.time_zone,
         after=after,
         limit=max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1)),
@@ -340,52 +305,26 @@ async def _tell(db: Database, *, export: Export, now: datetime) -> None:
     await events.record(db, events=[event])
 
 
-def _selection(export: Export) -> Selection:
-    until = export.started_time or export.created_time
-    if export.to_time is not None and export.date_basis != "sent":  # nothing is answered before it is made
-        until = min(until, export.to_time + OVERLAP)
-    return Selection(
-        questionnaire_id=export.questionnaire_id,
-        until=until,
-        test=export.test,
-        date_basis=export.date_basis,
-        from_time=export.from_time,
-        to_time=export.to_time,
-        since_time=export.since_time,
-        include_incomplete=export.include_incomplete,
-        has_questionnaire_metadata=VALUE_SCOPES[0] in export.scopes,
-        has_responder_metadata=VALUE_SCOPES[1] in export.scopes,
-        has_item=export.include_recipient,
-    )
-
-
 def _piece(work: Work, content: bytes, *, row_count: int) -> Piece:
     work.digest.update(content)
     return Piece(len(content), zlib.compress(content, COMPRESSION), row_count)
 
 
 async def _definitions(db: Database, questionnaire: Questionnaire) -> list[Definition]:
-    version_ids = await questionnaires_store.list_version_ids(
+    return await questionnaires_store.list_version_definitions(
         db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
     )
-    found: list[Definition] = []
-    for version_id in version_ids:
-        version = await questionnaires_store.get_version(
-            db, organization_id=questionnaire.organization_id, version_id=version_id
-        )
-        found.append(version.definition)
-    return found
 
 
-async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: object) -> Node | None:
-    """The condition, over the questions of all versions. Raises Invalid."""
+def _read_filter(definitions: Sequence[Definition], document: object) -> Node | None:
+    """The condition, over the questions of all versions, the newest first. Raises Invalid."""
     if document is None:
         return None
     findings = Findings()
     scope = condition_reader.Scope(
         questions={
             subject: kind
-            for definition in reversed(await _definitions(db, questionnaire))
+            for definition in reversed(definitions)
             for question in definition.questions()
             for subject, kind in question.kinds.items()
         },
@@ -397,18 +336,17 @@ async def _read_filter(db: Database, *, questionnaire: Questionnaire, document: 
     return node
 
 
-def _check(request: ExportInput) -> None:
+def _check(columns: Mapping[str, Any]) -> datetime | None:
+    """The time of the cursor. Raises Invalid."""
     wrong: list[FieldError] = []
-    if request.from_time is not None and request.to_time is not None and request.from_time >= request.to_time:
+    since_time: datetime | None = None
+    if columns["from_time"] and columns["to_time"] and columns["from_time"] >= columns["to_time"]:
         wrong.append(FieldError("out_of_range", "The end must lie after the beginning.", pointer="/to_time"))
-    if request.since_cursor is not None:
+    if columns["since_cursor"] is not None:
         try:
-            read_cursor(request.since_cursor)
+            since_time = read_cursor(columns["since_cursor"])
         except ValueError as error:
             wrong.append(FieldError("invalid_cursor", str(error), pointer="/since_cursor"))
     if wrong:
         raise errors.Invalid.of(*wrong)
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such export.")
+    return since_time

@@ -1,24 +1,87 @@
 """SQL of exports: the jobs, the responses that they read, the pieces of their files."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
-from afterword.core.wire.exports import Response
+from afterword.core.wire.exports import OVERLAP, Response
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.db.leases import Leases
-from afterword.exports.records import EXPORT_COLUMNS, Export
 
-_EXPORT_COLUMNS_E: Final = qualified(EXPORT_COLUMNS, "e")
+VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """An export: its request, and how far it has come. `scopes`: of the values that it holds beside answers."""
+
+    organization_id: str
+    export_id: str
+    questionnaire_id: str
+    test: bool
+    format: Any
+    from_time: datetime | None
+    to_time: datetime | None
+    date_basis: str
+    filter: Any
+    locale: str | None
+    values_as: Any
+    include_metadata: bool
+    include_incomplete: bool
+    include_recipient: bool
+    byte_order_mark: bool
+    scopes: Sequence[str]
+    since_cursor: str | None
+    since_time: datetime | None
+    state: str
+    progress: int
+    row_count: int | None
+    bytes: int | None
+    checksum: str | None
+    file_name: str | None
+    error: str | None
+    pieces: int
+    scan_time: datetime | None
+    scan_id: str | None
+    owner: UUID | None
+    lease_until: datetime | None
+    attempts: int
+    started_time: datetime | None
+    finished_time: datetime | None
+    expires_time: datetime | None
+    version: int
+    created_time: datetime
+    created_by: str | None
+
+    @property
+    def metadata(self) -> tuple[bool, bool]:
+        """Whether it holds metadata of the questionnaire, and of responders."""
+        return VALUE_SCOPES[0] in self.scopes, VALUE_SCOPES[1] in self.scopes
+
+    @property
+    def until(self) -> datetime:
+        """The latest creation of a response in it."""
+        until = self.started_time or self.created_time
+        if self.to_time is None or self.date_basis == "sent":
+            return until
+        return min(until, self.to_time + OVERLAP)  # nothing is answered before it is made
+
+
+_COLUMNS: Final[LiteralString] = """organization_id, export_id, questionnaire_id, test, format, from_time,
+  to_time, date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
+  byte_order_mark, scopes, since_cursor, since_time, state, progress, row_count, bytes, checksum, file_name, error,
+  pieces, scan_time, scan_id, owner, lease_until, attempts, started_time, finished_time, expires_time, version,
+  created_time, created_by"""
+_COLUMNS_E: Final = qualified(_COLUMNS, "e")
 EXPORTS: Final = Leases(
     record=Export,
     table="export",
     id="export_id",
-    columns=EXPORT_COLUMNS,
+    columns=_COLUMNS,
     turn="created_time",
     on_claim=", started_time = coalesce(started_time, $2)",
     on_release=", state = 'queued', version = version + 1",
@@ -27,23 +90,6 @@ EXPORTS: Final = Leases(
       row_count = case $4 when 'done' then coalesce(row_count, 0) end,
       bytes = case $4 when 'done' then coalesce(bytes, 0) end""",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which responses an export holds, and what of them; `until`: when its writing began."""
-
-    questionnaire_id: str
-    until: datetime
-    test: bool
-    date_basis: str
-    from_time: datetime | None
-    to_time: datetime | None
-    since_time: datetime | None
-    include_incomplete: bool
-    has_questionnaire_metadata: bool
-    has_responder_metadata: bool
-    has_item: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +105,7 @@ async def get_export(
 ) -> Export | None:
     """The export, unless its questionnaire belongs to another application than these (none: any)."""
     row = await db.fetch_row(
-        f"""select {_EXPORT_COLUMNS_E} from export e
+        f"""select {_COLUMNS_E} from export e
            join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
            where e.organization_id = $1 and e.export_id = $2
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
@@ -75,7 +121,7 @@ async def list_exports(
 ) -> Rows[Export]:
     """Those of a questionnaire, for test tokens the ones of test responses."""
     rows = await db.fetch_list(
-        f"""select {EXPORT_COLUMNS} from export
+        f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
         organization_id,
         questionnaire_id,
@@ -85,21 +131,20 @@ async def list_exports(
     return rows.map(_export)
 
 
-async def insert_export(db: Database, *, organization_id: str, request: dict[str, Any]) -> Export:
-    """Queue an export; `wish` has the columns that were asked for."""
+async def insert_export(
+    db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
+) -> Export:
+    """Queue an export; `request` has the columns of its content."""
     row = await db.fetch_row(
         f"""insert into export (organization_id, export_id, questionnaire_id, test, format, from_time, to_time,
              date_basis, filter, locale, values_as, include_metadata, include_incomplete, include_recipient,
              byte_order_mark, scopes, since_cursor, since_time, created_time, created_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-           returning {EXPORT_COLUMNS}""",
-        organization_id,
-        *(request[name] for name in (
-            "export_id", "questionnaire_id", "test", "format", "from_time", "to_time", "date_basis", "filter",
-            "locale", "values_as", "include_metadata", "include_incomplete", "include_recipient", "byte_order_mark",
-            "scopes", "since_cursor", "since_time", "created_time", "created_by",
-        )),
-    )  # fmt: skip
+           select $1, $2, s.questionnaire_id, s.test, s.format, s.from_time, s.to_time, s.date_basis, s.filter,
+             s.locale, s.values_as, s.include_metadata, s.include_incomplete, s.include_recipient, s.byte_order_mark,
+             s.scopes, s.since_cursor, s.since_time, $4, $5
+           from jsonb_populate_record(null::export, $3::jsonb) s returning {_COLUMNS}""",
+        *(organization_id, export_id, request, now, by),
+    )
     assert row is not None, "an insert returns its row"  # noqa: S101
     return _export(row)
 
@@ -108,7 +153,7 @@ async def list_responses(
     db: Database,
     *,
     organization_id: str,
-    selection: Selection,
+    export: Export,
     time_zone: str,
     after: tuple[datetime, str] | None,
     limit: int,
@@ -119,7 +164,7 @@ async def list_responses(
     were made while the export ran are left out, so that its rows do not move under it.
     """
     await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
-    time, instance_id = after or (selection.until, "")
+    time, instance_id = after or (export.until, "")
     rows = await db.fetch(
         """select s.created_time, s.is_wanted, s.instance_id, s.version_id, s.responder_id, s.locale, s.finalized,
              to_char(s.created_time, 'YYYY-MM-DD"T"HH24:MI:SSTZH:TZM') as created_text,
@@ -154,19 +199,9 @@ async def list_responses(
              order by i.created_time desc, i.instance_id limit $5) s
            order by s.created_time desc, s.instance_id""",
         organization_id,
-        selection.questionnaire_id,
-        time,
-        instance_id,
-        limit,
-        selection.date_basis,
-        selection.test,
-        selection.has_questionnaire_metadata,
-        selection.has_responder_metadata,
-        selection.from_time,
-        selection.to_time,
-        selection.include_incomplete,
-        selection.since_time,
-        selection.has_item,
+        *(export.questionnaire_id, time, instance_id, limit, export.date_basis, export.test),
+        *export.metadata,
+        *(export.from_time, export.to_time, export.include_incomplete, export.since_time, export.include_recipient),
     )
     if not rows:
         return None

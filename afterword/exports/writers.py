@@ -4,9 +4,10 @@ import codecs
 import csv
 import io
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 import xlsxwriter
@@ -52,55 +53,43 @@ class TooManyRows(errors.Conflict):
     """The format has no room for so many rows."""
 
 
-class Writer(Protocol):
+class Writer(ABC):
     """Writes one file. A resumable one may be a new one for every piece, as long as only the first begins the file."""
 
-    is_resumable: bool
+    is_resumable = True
 
     def begin(self) -> bytes:
         """The first bytes of the file."""
-        ...
+        return b""
 
+    @abstractmethod
     def write(self, responses: Sequence[Response]) -> bytes:
-        """The bytes that these rows make; nothing from formats that come out at the end."""
-        ...
+        """The bytes of these rows; empty for formats that are written as a whole at the end."""
 
     def end(self) -> Iterator[bytes]:
         """The rest of the file, in chunks."""
-        ...
+        return iter(())
 
-    def close(self) -> None:
-        """Let go of what was begun; may be called at any time, and again."""
-        ...
+    def close(self) -> None:  # noqa: B027  most hold nothing
+        """Release temporary files; may be called at any time, and again."""
 
 
-class Csv:
+class Csv(Writer):
     """RFC 4180 in UTF-8: a comma, CRLF, quotes where needed; booleans as `true` and `false`, nothing for null."""
-
-    is_resumable = True
 
     def __init__(self, sheet: ExportTable, *, byte_order_mark: bool = False) -> None:
         self._sheet = sheet
         self._mark = codecs.BOM_UTF8 if byte_order_mark else b""
 
     def begin(self) -> bytes:
-        """The header, behind the byte-order mark where one is asked for."""
         return self._mark + self._lines([[guarded(header) for header in self._sheet.headers]]).encode()
 
     def write(self, responses: Sequence[Response]) -> bytes:
-        """A line for each row."""
         rows = [self._sheet.cells(response) for response in responses]
         lines = self._lines([_safe(cells) for cells in rows])
         if has_formula_behind_separator(lines):  # rare, and looked for in all lines at once
             lines = self._lines([[_written(cell) for cell in cells] for cells in rows])
         return lines.encode()
-
-    def end(self) -> Iterator[bytes]:
-        """Nothing is left."""
-        return iter(())
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     @staticmethod
     def _lines(rows: Sequence[Sequence[Cell]]) -> str:
@@ -109,33 +98,19 @@ class Csv:
         return text.getvalue()
 
 
-class JsonLines:
+class JsonLines(Writer):
     """One JSON object a line."""
-
-    is_resumable = True
 
     def __init__(self, sheet: ExportTable) -> None:
         self._sheet = sheet
         self._encode = msgspec.json.Encoder().encode_lines
 
-    def begin(self) -> bytes:
-        """Nothing: every line says its names."""
-        return b""
-
     def write(self, responses: Sequence[Response]) -> bytes:
-        """A line for each row."""
         document = self._sheet.document
         return self._encode([document(response) for response in responses])
 
-    def end(self) -> Iterator[bytes]:
-        """Nothing is left."""
-        return iter(())
 
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class Xlsx:
+class Xlsx(Writer):
     """One worksheet with a frozen header. Rows go to a temporary file; the workbook is there when all are written."""
 
     is_resumable = False
@@ -157,12 +132,10 @@ class Xlsx:
             self._page.set_column(column, column, min(max(least, len(header)), WIDTH_MAX) + 1)
 
     def begin(self) -> bytes:
-        """Put the header down."""
         self._append(self._sheet.headers)
         return b""
 
     def write(self, responses: Sequence[Response]) -> bytes:
-        """Put the rows down; the bytes come at the end."""
         if self._row + len(responses) > XLSX_ROWS_MAX + 1:
             raise TooManyRows(f"A worksheet has room for {XLSX_ROWS_MAX:,} responses; export CSV or JSON Lines.")
         for response in responses:
@@ -170,7 +143,6 @@ class Xlsx:
         return b""
 
     def end(self) -> Iterator[bytes]:
-        """The workbook, in chunks."""
         self._book.close()
         self._is_whole = True
         with open(self._path, "rb") as file:  # noqa: PTH123  read in chunks
@@ -178,7 +150,6 @@ class Xlsx:
                 yield chunk
 
     def close(self) -> None:
-        """Remove what was put down."""
         if not self._is_whole:  # the library would write the whole workbook first
             self._page.row_data_fh.close()
         self._folder.cleanup()

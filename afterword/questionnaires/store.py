@@ -374,6 +374,15 @@ async def list_version_ids(
     return [row["version_id"] for row in rows]
 
 
+async def list_version_definitions(
+    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], limit: int | None = None
+) -> list[Definition]:
+    """The definitions of these versions, in the order of `list_version_ids`."""
+    key: dict[str, Any] = {"organization_id": organization_id}
+    version_ids = await list_version_ids(db, **key, questionnaire_ids=questionnaire_ids, limit=limit)
+    return [(await get_version(db, **key, version_id=each)).definition for each in version_ids]
+
+
 async def get_question_version_id(
     db: Database, *, organization_id: str, questionnaire_id: str, question_id: str
 ) -> str | None:

@@ -8,7 +8,7 @@ from uuid import uuid4
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.wire.times import zone_of
-from afterword.exports.store import Selection
+from afterword.exports.store import VALUE_SCOPES, Export
 from afterword.reports.counts.store import CountQuery, Scope, Span
 from afterword.reports.rollups import store as rollups_store
 from tests.contract.wire import Wire
@@ -61,18 +61,18 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "owner": uuid4(),
         "after": None,
-        "selection": Selection(
-            questionnaire_id=questionnaire_id,
-            until=LATE,
-            test=False,
-            date_basis="submitted",
-            from_time=None,
-            to_time=None,
-            since_time=None,
-            include_incomplete=True,
-            has_questionnaire_metadata=True,
-            has_responder_metadata=True,
-            has_item=True,
+        "export": Export(
+            **{
+                **dict.fromkeys(Export.__dataclass_fields__),
+                "organization_id": theirs["organization_id"],
+                "questionnaire_id": questionnaire_id,
+                "test": False,
+                "date_basis": "submitted",
+                "include_incomplete": True,
+                "include_recipient": True,
+                "scopes": VALUE_SCOPES,
+                "started_time": LATE,
+            }  # pyright: ignore[reportArgumentType]
         ),
         "asked": CountQuery(
             organization_id=theirs["organization_id"],

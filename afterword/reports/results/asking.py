@@ -131,13 +131,12 @@ async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]
     organization = await organizations_store.get_organization(db, organization_id=organization_id)
     if organization is None:
         raise errors.NotFound("There is no such organization.")
-    version_ids = await questionnaires_store.list_version_ids(
+    definitions = await questionnaires_store.list_version_definitions(
         db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
     )
     questions: dict[str, Question] = {}
-    for version_id in version_ids:
-        version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
-        for question in version.definition.questions():
+    for definition in definitions:
+        for question in definition.questions():
             questions.setdefault(question.question_id, question)
     declared = [
         await metadata.declared(db, organization_id=organization_id, application_id=each)
