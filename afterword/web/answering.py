@@ -102,11 +102,8 @@ def _narrowed(items: Sequence[msgspec.Struct], members: frozenset[str] | None) -
 
 
 def _some_of(value: msgspec.Struct, members: frozenset[str]) -> dict[str, object]:
-    return {
-        each.encode_name: getattr(value, each.name)
-        for each in msgspec.structs.fields(value)
-        if each.encode_name in members
-    }
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    return {encoded: getattr(value, name) for name, encoded in names if encoded in members}
 
 
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")

@@ -405,8 +405,8 @@ def _without(content: bytes, secret: Sequence[str]) -> bytes:
     return msgspec.json.encode(document | {name: None for name in secret if name in document})
 
 
-def _names(struct: type[msgspec.Struct] | None) -> list[str]:
-    return [each.encode_name for each in msgspec.structs.fields(struct)] if struct else []
+def _names(struct: type[msgspec.Struct] | None) -> tuple[str, ...]:
+    return struct.__struct_encode_fields__ if struct else ()
 
 
 def _names_of(raw_query: bytes) -> list[str]:
