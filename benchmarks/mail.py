@@ -13,7 +13,7 @@ from afterword.channels.base import Message, Sent
 from afterword.channels.email import EmailChannel
 from afterword.messages import email as mail
 from afterword.messages.context import MessageContext
-from afterword.queue.sending.service import Dispatch
+from afterword.queue.sending.dispatches import Dispatch
 from benchmarks import queue
 from benchmarks.findings import Ratio
 from benchmarks.requests import connects, fill

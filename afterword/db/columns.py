@@ -1,10 +1,16 @@
-"""The names of a record's columns in a query.
+"""Columns of a query: their names, which every query lists, and their values as arrays.
 
-Every query names its columns. One that asked for all of them would break when a newer release's migration adds one
-while this code still runs: the record would not know it, and a prepared statement may not change its result.
+A query for all columns would break when a newer release's migration adds one while this code still runs: the record
+would not know it, and a prepared statement may not change its result.
 """
 
-from typing import LiteralString
+from collections.abc import Iterable
+from typing import Any, LiteralString
+
+
+def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[tuple[Any, ...], ...]:
+    """The columns of rows that are `width` wide, each as an array for `unnest`."""
+    return tuple(zip(*rows, strict=True)) or ((),) * width
 
 
 def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:

@@ -1,7 +1,8 @@
-"""The HTTP door of queue items: fields in, fields out."""
+"""Routes of queue items."""
 
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from afterword import db, errors
@@ -22,9 +23,11 @@ from afterword.web.operations import Answer, Call, Routes
 
 FLUSH_ITEMS_MAX: Final = 200
 FLUSHES_MAX: Final = 2
-WAITING_ITEMS_MAX: Final = 1_000  # a fifth of a second of them; those beyond are told to come back
+WAITING_ITEMS_MAX: Final = 1_000  # what a database takes in a fifth of a second; more are refused with Retry-After
 WAITING_SECONDS_MAX: Final = 0.5  # where the database is slower than that
 ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
+ITEM: Final = f"{ITEMS}/{{item_id}}"
+SIMPLIFIED_ITEM: Final = "/q/queue/item/{item_id}"
 CHANGE: Final = (
     "Only what the body names, while the item is Pending; a value equal to the stored one is no change. "
     "`status_id` 5 cancels, then nothing else of the body acts."
@@ -35,7 +38,6 @@ Entry = tuple[Pool, NewItem, bytes]
 Scheduled = store.QueueItem | errors.Refusal
 
 routes = Routes(tag="Queue")
-simplified = Routes(tag="Queue - Simplified")
 
 
 @routes.get(
@@ -55,7 +57,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
-    """Schedule together with whoever else waits at this moment: the answer follows the commit that they share."""
+    """Schedule together with other requests that wait at this moment; the answer follows their shared commit."""
     new = _new(call, await _declared(call, db.on_demand(pool)))
     outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
@@ -66,7 +68,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 async def _address_errors(
     db: Database, caller: Caller, path: Mapping[str, str], document: Mapping[str, object]
 ) -> list[FieldError]:
-    """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
+    """The error of the address, whose form depends on the pipeline's channel, in a request with other errors."""
     identifier, locale = document.get("responder_channel_identifier"), document.get("locale")
     if not isinstance(identifier, str) or not 0 < len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
         return []  # named with the other members
@@ -97,13 +99,13 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     return _answer(call, await service.schedule(db, new=new, secret=call.site.secret), is_new=True)
 
 
-@routes.get(f"{ITEMS}/{{item_id}}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
+@routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
     return _answer(call, await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now))
 
 
 @routes.patch(
-    f"{ITEMS}/{{item_id}}",
+    ITEM,
     scope="Queue.Update",
     body=QueueItemUpdate,
     answer=QueueItem,
@@ -112,54 +114,46 @@ async def get_item(call: Call[None], db: Database) -> Answer:
     refusals=("item_in_dispatch", "item_closed", "invalid_address"),
 )
 async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
-    return await _change(call, db)
+    item = await service.change(
+        db,
+        caller=call.caller,
+        place=_place(call),
+        change=_change_of(call, await _declared(call, db)),
+        check_version=call.check_version,
+        secret=call.site.secret,
+    )
+    return _answer(call, item)
 
 
 @routes.delete(
-    f"{ITEMS}/{{item_id}}",
+    ITEM,
     scope="Queue.Delete",
     summary="Delete Queue Item",
     description=DELETE,
     refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
 )
 async def delete_item(call: Call[None], db: Database) -> Answer:
-    return await _delete(call, db)
+    await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
+    return Answer()
 
 
-@simplified.get("/q/queue/item/{item_id}", scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
-async def get_simplified_item(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now))
-
-
-@simplified.patch(
-    "/q/queue/item/{item_id}",
-    scope="Queue.Update",
-    body=QueueItemUpdate,
-    answer=QueueItem,
-    summary="Update Queue Item",
-    description=CHANGE,
-    refusals=("item_in_dispatch", "item_closed", "invalid_address"),
-)
-async def change_simplified_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
-    return await _change(call, db)
-
-
-@simplified.delete(
-    "/q/queue/item/{item_id}",
-    scope="Queue.Delete",
-    summary="Delete Queue Item",
-    description=DELETE,
-    refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
-)
-async def delete_simplified_item(call: Call[None], db: Database) -> Answer:
-    return await _delete(call, db)
+routes.all += [
+    replace(
+        route,
+        path=SIMPLIFIED_ITEM,
+        tag="Queue - Simplified",
+        name=route.operation_id.replace("_item", "_simplified_item"),
+    )
+    for route in routes.all
+    if route.path == ITEM
+]
 
 
 _flushes: "weakref.WeakKeyDictionary[Clock, WriteBatcher[Entry, Scheduled]]" = weakref.WeakKeyDictionary()
 
 
 def _flush_of(pool: Pool) -> WriteBatcher[Entry, Scheduled]:
-    """The one combiner of a pool; the clock stands for the pool because it may be referred to weakly."""
+    """The write batcher of a pool; the clock is the key, because a pool cannot be referred to weakly."""
     flush = _flushes.get(pool.clock)
     if flush is None:
         flush = _flushes[pool.clock] = WriteBatcher(
@@ -187,18 +181,6 @@ def _new(call: Call[QueueItemRequest], declared: Declared) -> NewItem:
     )
 
 
-async def _change(call: Call[QueueItemUpdate], db: Database) -> Answer:
-    item = await service.change(
-        db,
-        caller=call.caller,
-        place=_place(call),
-        change=_change_of(call, await _declared(call, db)),
-        check_version=call.check_version,
-        secret=call.site.secret,
-    )
-    return _answer(call, item)
-
-
 def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpdate:
     body = call.body
     if body.status_id != STATUS_ABORTED:
@@ -207,11 +189,6 @@ def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpda
         message = f"At most {RESULT_CHARACTERS_MAX} characters are possible."
         raise errors.Invalid.of(FieldError("too_long", message, pointer="/result"))
     return body
-
-
-async def _delete(call: Call[None], db: Database) -> Answer:
-    await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
-    return Answer()
 
 
 def _place(call: Call[Any]) -> ItemScope:
@@ -235,6 +212,3 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
 def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:
     location = f"/q/queue/item/{item.item_id}" if is_new else None
     return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
-
-
-routes.all += simplified.all

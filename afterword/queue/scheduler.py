@@ -91,7 +91,7 @@ class Scheduler:
             "pipeline_id": intake.pipeline_id,
             "test": test or caller.test,
             "responder_channel_identifier": request.responder_channel_identifier,
-            "address_key": schedule.address_key.hex(),
+            "address_key": f"\\x{schedule.address_key.hex()}",
             "metadata": changes_of(request.metadata).as_stored,
             "send_time": schedule.send_time,
             "send_offset_minutes": schedule.send_offset_minutes,

@@ -8,14 +8,15 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from afterword import errors, ids
+from afterword.channels import mime
+from afterword.channels.base import Message
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
-from afterword.instances import service as instances
-from afterword.pipelines.service import NO_PIPELINE, create_pipeline
+from afterword.pipelines.service import NO_PIPELINE
 from afterword.queue import store
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import store as lanes_store
@@ -23,32 +24,6 @@ from afterword.queue.reminders import service as reminders
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.queue.scheduler import Scheduler, changed, editable, edited, replaced
 from afterword.queue.store import Intake, QueueItem
-
-__all__ = [
-    "ApplicationInactive",
-    "InDispatch",
-    "ItemClosed",
-    "ItemScope",
-    "NewItem",
-    "NotPublished",
-    "NotUncertain",
-    "OutcomeUnknown",
-    "ReferenceTaken",
-    "cancel",
-    "capture",
-    "change",
-    "create_pipeline",
-    "delete",
-    "get",
-    "get_shown",
-    "prune_outbox",
-    "replace",
-    "require_open",
-    "require_pending",
-    "resolve",
-    "schedule",
-    "schedule_all",
-]  # fmt: skip
 
 ABORTED_DEFAULT: Final = "aborted"
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
@@ -65,7 +40,7 @@ class NotPublished(errors.Conflict):
 
 
 class ApplicationInactive(errors.Conflict):
-    """The application is switched off: what is queued waits, and nothing is added."""
+    """The application is switched off: queued items wait, and none are added."""
 
     code_default = "application_inactive"
 
@@ -80,7 +55,7 @@ class ReferenceTaken(errors.Conflict):
 
 
 class InDispatch(errors.Conflict):
-    """A worker holds the item; in a moment it will be decided."""
+    """A worker holds the item and will soon settle it."""
 
     code_default = "item_in_dispatch"
 
@@ -95,7 +70,7 @@ class ItemClosed(errors.Conflict):
 
 
 class NotUncertain(errors.Conflict):
-    """Only an item of unknown outcome wants a person's word."""
+    """Only an item of unknown outcome can be resolved by a person."""
 
     code_default = "item_closed"
 
@@ -117,8 +92,8 @@ class NewItem:
     previous_item_id: str | None = None
     previous_questionnaire_instance_id: str | None = None
     sequence_id: str | None = None
-    source: str = "api"  # `reminder` is written by a settlement alone
-    test: bool = False  # that of a test token is one anyway
+    source: str = "api"
+    test: bool = False  # an item of a test token is one anyway
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +106,7 @@ class ItemScope:
 
 
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
-    """Put an item into the queue; raises what `require_open` does, Invalid `invalid_address`, ReferenceTaken."""
+    """Schedule an item; raises ReferenceTaken, Invalid `invalid_address` and the refusals of `require_open`."""
     [outcome] = await schedule_all(db, wanted=[new], secret=secret)
     if isinstance(outcome, errors.Refusal):
         raise outcome
@@ -139,7 +114,7 @@ async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
 
 
 async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes) -> list[QueueItem | errors.Refusal]:
-    """Put items of any callers into the queue, with two statements for all: each its item, or its own refusal."""
+    """Schedule items of any callers by two statements for all; for each its item or its own refusal."""
     keys = {(new.caller.organization_id, new.questionnaire_id, new.pipeline_id) for new in wanted}
     found = await store.list_intakes(db, wanted=sorted(keys))
     intakes = {(i.organization_id, i.questionnaire_id, i.pipeline_id): i for i in found}
@@ -161,30 +136,25 @@ async def schedule_all(db: Database, *, wanted: Sequence[NewItem], secret: bytes
     return [inserted.get(one, taken) if isinstance(one, str) else one for one in outcomes]
 
 
-async def capture(
-    db: Database,
-    *,
-    organization_id: str,
-    item_id: str,
-    channel_id: int,
-    recipient: str,
-    subject: str | None,
-    content: bytes,
-) -> None:
-    """Keep a message in the outbox in place of sending it."""
+async def capture(db: Database, *, message: Message) -> None:
+    """Keep a message in the outbox in place of sending it: the whole mail, or the text of what is no mail."""
+    try:
+        content = mime.build(message)
+    except ValueError:  # the address of another channel, which is no mailbox
+        content = f"{message.subject}\n\n{message.text}".encode()
     await store.insert_outbox_message(
         db,
-        organization_id=organization_id,
-        item_id=item_id,
-        channel_id=channel_id,
-        recipient=recipient,
-        subject=subject,
+        organization_id=message.organization_id,
+        item_id=message.item_id,
+        channel_id=message.channel_id,
+        recipient=message.recipient,
+        subject=message.subject,
         content=content,
     )
 
 
 async def prune_outbox(db: Database, *, now: datetime, limit: int) -> int:
-    """Forget captured messages after their days; how many."""
+    """Remove captured messages after `OUTBOX_DAYS`; their number."""
     return await store.prune_outbox_messages(db, before=now - timedelta(days=OUTBOX_DAYS), limit=limit)
 
 
@@ -203,7 +173,7 @@ async def get(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
 
 
 async def get_shown(db: Database, *, caller: Caller, place: ItemScope, now: datetime) -> QueueItem:
-    """As `get`; one that is due while credits are used up says so, though its row was not rewritten for it."""
+    """As `get`; an item that is due while credits are used up says so, although its row does not."""
     item = await get(db, caller=caller, place=place)
     if item.status != Item.SCHEDULED or item.due_time > now:
         return item
@@ -221,34 +191,43 @@ async def change(
     check_version: Callable[[int], None],
     secret: bytes,
 ) -> QueueItem:
-    """Cancel the item, or change what a PATCH names; what equals the stored value is no change.
+    """Cancel the item, or change the members that a PATCH names; a value equal to the stored one is no change.
 
     Raises NotFound, Stale (by `check_version`), Invalid `invalid_address`, InDispatch, ItemClosed.
     """
     item = await _locked(db, caller=caller, place=place)
     check_version(item.version)
     if change.status_id == STATUS_ABORTED:
-        return await _cancel(db, caller=caller, item=item, result=change.result or None)
-    wanted = edited(item, change)
-    if wanted == editable(item):
-        return item
-    return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
+        return await cancel(db, caller=caller, item=item, result=change.result or None)
+    return await _edit(db, caller=caller, item=item, wanted=edited(item, change), secret=secret)
 
 
 async def replace(
     db: Database, *, caller: Caller, item: QueueItem, request: QueueItemRequest, secret: bytes
 ) -> QueueItem:
-    """Make a locked item what a request says anew; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
+    """Replace the editable members of a locked item; raises InDispatch, ItemClosed, Invalid `invalid_address`."""
     require_pending(item)
-    wanted = replaced(item, request)
-    if wanted == editable(item):
-        return item
-    return await _edit(db, caller=caller, item=item, wanted=wanted, secret=secret)
+    return await _edit(db, caller=caller, item=item, wanted=replaced(item, request), secret=secret)
 
 
-async def cancel(db: Database, *, caller: Caller, item: QueueItem) -> QueueItem:
+async def cancel(db: Database, *, caller: Caller, item: QueueItem, result: str | None = None) -> QueueItem:
     """Cancel a locked item; raises InDispatch, ItemClosed."""
-    return await _cancel(db, caller=caller, item=item, result=None)
+    if item.status == Item.ABORTED:
+        return item
+    if item.status == Item.SENDING:
+        raise InDispatch
+    if item.status not in {Item.SCHEDULED, Item.CLAIMED}:
+        raise ItemClosed("The item has come to its end.")
+    key = {"organization_id": item.organization_id, "item_id": item.item_id}
+    text = result or ABORTED_DEFAULT
+    if await store.count_unknown_attempts(db, **key):
+        text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
+    cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
+    if cancelled is None:
+        raise AssertionError("the locked item changed under us")
+    await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
+    await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
+    return cancelled
 
 
 def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
@@ -282,7 +261,7 @@ async def delete(db: Database, *, caller: Caller, place: ItemScope, check_versio
     if item.status == Item.UNCERTAIN or await store.count_unknown_attempts(db, **key):
         raise OutcomeUnknown("An attempt may have reached the recipient; the record stays.")
     if item.status in {Item.SCHEDULED, Item.CLAIMED}:
-        await _cancel(db, caller=caller, item=item, result=None)
+        await cancel(db, caller=caller, item=item)
     deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
     if deleted is None:
         raise AssertionError("the locked item changed under us")
@@ -290,7 +269,7 @@ async def delete(db: Database, *, caller: Caller, place: ItemScope, check_versio
 
 
 async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
-    """A person knows what became of an uncertain item: sent, which corrects what was told, or failed for good.
+    """Settle an uncertain item by a person's word: sent, which corrects its failure, or failed for good.
 
     Raises NotFound, NotUncertain.
     """
@@ -306,10 +285,9 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
     )
     if resolved is None:
         raise NotUncertain("What became of this item is known.")
-    if is_sent and resolved.questionnaire_instance_id is not None:
-        sent = [(item.organization_id, resolved.questionnaire_instance_id)]
-        await instances.mark_sent(db, sent=sent, now=resolved.updated_time)
-        await reminders.schedule_next(db, sent=[(item.organization_id, item.item_id)], now=resolved.updated_time)
+    if is_sent:
+        sent = {(item.organization_id, item.item_id): resolved.questionnaire_instance_id}
+        await reminders.note_sent(db, sent=sent, now=resolved.updated_time)
     await _record_event(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
     return resolved
 
@@ -337,39 +315,22 @@ def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, o
 
 
 async def _locked(db: Database, *, caller: Caller, place: ItemScope) -> QueueItem:
-    """The item, locked; what the caller may not see is not locked either."""
+    """The item, locked after the check that the caller may see it."""
     await get(db, caller=caller, place=place)
     item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=place.item_id)
     return item or _refuse_unknown()
 
 
-async def _cancel(db: Database, *, caller: Caller, item: QueueItem, result: str | None) -> QueueItem:
-    if item.status == Item.ABORTED:
-        return item
-    if item.status == Item.SENDING:
-        raise InDispatch
-    if item.status not in {Item.SCHEDULED, Item.CLAIMED}:
-        raise ItemClosed("The item has come to its end.")
-    key = {"organization_id": item.organization_id, "item_id": item.item_id}
-    text = result or ABORTED_DEFAULT
-    if await store.count_unknown_attempts(db, **key):
-        text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
-    cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
-    if cancelled is None:
-        raise AssertionError("the locked item changed under us")
-    await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
-    await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
-    return cancelled
-
-
 async def _edit(
     db: Database, *, caller: Caller, item: QueueItem, wanted: Mapping[str, Any], secret: bytes
 ) -> QueueItem:
-    """Write the editable part; raises Invalid `invalid_address`, InDispatch, ItemClosed."""
+    """Write the editable members where they differ; raises Invalid `invalid_address`, InDispatch, ItemClosed."""
+    if wanted == editable(item):
+        return item
     [intake] = await store.list_intakes(db, wanted=[(item.organization_id, item.questionnaire_id, item.pipeline_id)])
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
-    if new_key != item.address_key:  # its place in the caps was the old address's
+    if new_key != item.address_key:  # the reserved contact is of the old address
         await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
     written = await store.update_item(
         db,

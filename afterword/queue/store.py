@@ -22,34 +22,32 @@ from afterword.queue.records import (
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _STATED_COLUMNS_I: Final = qualified(STATED_COLUMNS, "i")
-_TOLD: Final = as_document(EVENT_COLUMNS, "i")
-_TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
-_TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
-
+_EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
+  send_offset_minutes, due_time, not_after, reason, result, updated_by"""
+_INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
+  responder_channel_identifier, address_key, responder_id, {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes,
+  due_time, not_after, attempts_max, resend_after_seconds, source, external_reference, questionnaire_instance_id,
+  previous_item_id, previous_questionnaire_instance_id, reminder_number, sequence_id, created_by"""
+# Inserts items from a JSON list of documents whose keys are columns, and their events, named by `event_id` and
+# `actor_kind`. Documents are left out whose `external_reference` is taken, and repetitions of sequences and reminders.
 INSERTED_ITEMS: Final = f"""with d as materialized (
-             select * from json_to_recordset($1::json) as d (organization_id text, item_id text,
-               questionnaire_id text, pipeline_id text, test boolean, responder_channel_identifier text,
-               address_key text, {_TEXTS_TYPED}, metadata jsonb, send_time timestamptz, send_offset_minutes smallint,
-               due_time timestamptz, not_after timestamptz, attempts_max smallint, resend_after_seconds integer,
-               source text, external_reference text, previous_item_id text, previous_questionnaire_instance_id text,
-               sequence_id text, limited boolean, created_by text, event_id text, actor_kind text)),
+             select * from json_to_recordset($1::json) as d (organization_id text, item_id text, questionnaire_id text,
+               pipeline_id text, test boolean, limited boolean, responder_channel_identifier text, address_key bytea,
+               responder_id text, {suffixed(TEXT_COLUMNS, "text")}, metadata jsonb, send_time timestamptz,
+               send_offset_minutes smallint, due_time timestamptz, not_after timestamptz, attempts_max smallint,
+               resend_after_seconds integer, source text, external_reference text, questionnaire_instance_id text,
+               previous_item_id text, previous_questionnaire_instance_id text, reminder_number smallint,
+               sequence_id text, created_by text, event_id text, actor_kind text)),
            item as (
-             insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id, test,
-               responder_channel_identifier, address_key, {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes,
-               due_time, not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, limited, created_by, updated_by)
-             select organization_id, item_id, questionnaire_id, pipeline_id, test, responder_channel_identifier,
-               decode(address_key, 'hex'), {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes, due_time,
-               not_after, attempts_max, resend_after_seconds, source, external_reference, previous_item_id,
-               previous_questionnaire_instance_id, sequence_id, limited, created_by, created_by
-             from d
+             insert into queue_item ({_INSERTED}, updated_by)
+             select {_INSERTED}, created_by from d
              on conflict do nothing
              returning {ITEM_COLUMNS}),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
              select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
-               d.actor_kind, i.created_by, i.test, {_TOLD}
+               d.actor_kind, i.created_by, i.test, {as_document(EVENT_COLUMNS, "i")}
              from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)"""
 
 
@@ -135,11 +133,7 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
 async def insert_items(  # any tenant: requests that wait at the same moment share a transaction
     db: Database, *, documents: Sequence[Mapping[str, object]]
 ) -> list[QueueItem]:
-    """Insert items from documents whose keys are columns, and their events, in one statement.
-
-    Those whose `external_reference` is taken are left out, and what a sequence has made before. `address_key` is in
-    hexadecimal; `event_id` and `actor_kind` are the event's.
-    """
+    """Insert items and their events from documents, as `INSERTED_ITEMS` says; the items that are new."""
     rows = await db.fetch(f"{INSERTED_ITEMS} select {ITEM_COLUMNS} from item", list(documents))
     return [QueueItem.of(row) for row in rows]
 
@@ -227,15 +221,10 @@ async def update_item(
     """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
     row = await db.fetch_row(
         f"""update queue_item i
-           set responder_channel_identifier = d.responder_channel_identifier, address_key = $4, {_TEXTS_ASSIGNED},
-             metadata = d.metadata, send_time = d.send_time, send_offset_minutes = d.send_offset_minutes,
-             due_time = d.due_time, not_after = d.not_after, reason = d.reason, result = d.result,
-             limited = i.limited or d.limited,
-             trace = case when d.reason is null then null else i.trace end,
-             version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = d.updated_by
-           from jsonb_to_record($3::jsonb) as d (responder_channel_identifier text, {_TEXTS_TYPED}, metadata jsonb,
-             send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
-             reason text, result text, limited boolean, updated_by text)
+           set {assigned(_EDITED, "d")}, address_key = $4, limited = i.limited or d.limited,
+             trace = case when d.reason is null then null else i.trace end, version = i.version + 1,
+             updated_time = greatest(i.updated_time, now())
+           from jsonb_populate_record(null::queue_item, $3::jsonb) d
            where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
            returning {_ITEM_COLUMNS_I}""",
         organization_id,

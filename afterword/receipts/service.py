@@ -221,13 +221,10 @@ async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> Non
     unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
     acceptances = [
         LateAcceptance(
-            organization_id=key[0],
-            item_id=key[1],
-            epoch=None,
-            reply_code=None,
+            *key,
+            ids.ordered(now),
             reply=f"reported {about.report.kind}",
             provider_reference=about.report.provider_reference,
-            event_id=ids.ordered(now),
         )
         for key, about in sorted(unknown.items())
     ]

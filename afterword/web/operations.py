@@ -143,6 +143,7 @@ class Route:
     also_wrong: AlsoWrong | None = None
     media_types: tuple[str, ...] = ()
     shared: SharedHandler | None = None
+    name: str = ""  # of the operation, where its handler serves several
     acts: bool = False  # on an external system: `shared` is called with and without an Idempotency-Key
 
     @property
@@ -173,8 +174,8 @@ class Route:
 
     @property
     def operation_id(self) -> str:
-        """The handler's name: unique in a tag, stable for generated clients."""
-        return str(getattr(self.handler, "__name__", "operation"))
+        """The name of the operation, else of its handler: unique in a tag, stable for generated clients."""
+        return self.name or str(getattr(self.handler, "__name__", "operation"))
 
 
 class Routes:

@@ -18,8 +18,9 @@ from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.lanes.store import Lane
 from afterword.queue.records import Claimed
 from afterword.queue.sending import service as sending
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Dispatch, Lease
+from afterword.queue.sending.service import Lease
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
 from afterword.worker.low_water import LowWaterMarks

@@ -29,8 +29,9 @@ from afterword.queue.reminders import service as reminders
 from afterword.queue.restores import service as restores
 from afterword.queue.retention import service as retention
 from afterword.queue.sending import service as sending
+from afterword.queue.sending.dispatches import Draw
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Draw, Lease
+from afterword.queue.sending.service import Lease
 from afterword.reports import service as reports
 from afterword.reports.rollups import service as rollups
 from afterword.worker.pace import BATCH_ITEMS_MAX, REAP_ITEMS_MAX, Pace
@@ -141,16 +142,16 @@ class _Retention:
 
     def __init__(self, days: int) -> None:
         self._days = days
-        self._mark = retention.RetentionCursor()
+        self._cursor = retention.RetentionCursor()
 
     async def run(self, db: Database) -> int:
         passed = 0
         for _ in range(RETENTION_STEPS_MAX):
-            count, self._mark = await retention.prune(
-                db, mark=self._mark, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
+            count, self._cursor = await retention.prune(
+                db, cursor=self._cursor, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
             )
             passed += count
-            if passed >= PRUNE_ROWS_MAX or self._mark == retention.RetentionCursor():
+            if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
                 break
         return passed
 

@@ -10,7 +10,6 @@ from typing import Final
 import structlog
 
 from afterword import db, errors, renderings
-from afterword.channels import mime
 from afterword.channels.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
@@ -117,15 +116,7 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
 
     async def save(message: Message) -> None:
         async with db.transaction(pool) as database:
-            await queue.capture(
-                database,
-                organization_id=message.organization_id,
-                item_id=message.item_id,
-                channel_id=message.channel_id,
-                recipient=message.recipient,
-                subject=message.subject,
-                content=_content(message),
-            )
+            await queue.capture(database, message=message)
 
     outbox = OutboxChannel(save)
     return {LINK: LinkChannel(), OUTBOX: outbox, **dict.fromkeys(channel_ids, outbox)}
@@ -182,14 +173,6 @@ async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
         except Exception:
             logger.exception("job failed", job=job.name)
         await wait(stop, seconds * _jitter())
-
-
-def _content(message: Message) -> bytes:
-    """The whole mail where it is one, else its text."""
-    try:
-        return mime.build(message)
-    except ValueError:  # addresses that are none: keys of other channels
-        return f"{message.subject}\n\n{message.text}".encode()
 
 
 def _jitter() -> float:

@@ -30,8 +30,9 @@ from afterword.messages.context import MessageContext
 from afterword.messages.email import SenderNotAllowed
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.sending import service as sending
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import REASON_LOST, Waits
-from afterword.queue.sending.service import Dispatch, Lease, Result
+from afterword.queue.sending.service import Lease, Result
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker import isolation, rendering
 from afterword.worker.channels import ChannelRegistry, NoWayError
@@ -280,7 +281,7 @@ class Sender:
             sender=self._mail_from,
             site=self._site,
             now=dispatch.item.database_now,
-            sender_domains=settings.stamp.sender_domains or (),
+            sender_domains=settings.fingerprint.sender_domains or (),
             reminder_number=dispatch.item.reminder_number,
             external_reference=dispatch.item.external_reference,
             send_time=dispatch.item.send_time,

@@ -21,8 +21,9 @@ from afterword.queue import service
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.queue.sending import service as sending
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Dispatch, Lease, Result
+from afterword.queue.sending.service import Lease, Result
 from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.web.fields import MetadataGroups

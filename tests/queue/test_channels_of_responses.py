@@ -101,7 +101,7 @@ async def test_figures_are_equal_once_items_are_removed(queue: Queue, monkeypatc
     assert (expected, expected, [3, 2, 2]) == await figures(outbox, monkeypatch)
     async with db.transaction(queue.pool) as database:
         now = database.clock.now() + timedelta(days=DAYS + 1)
-        await retention.prune(database, mark=RetentionCursor(), days=DAYS, now=now, limit=100)
+        await retention.prune(database, cursor=RetentionCursor(), days=DAYS, now=now, limit=100)
     assert 0 == await queue.value("select count(*) from queue_item")
     assert (expected, expected, [3, 2, 2]) == await figures(outbox, monkeypatch)
     await queue.execute("update rollup_span set generation = default, kept_until = default, due_time = default")

@@ -10,7 +10,7 @@ import pytest
 from afterword.channels.base import Sent
 from afterword.core.organizations.access import Caller
 from afterword.queue.resources import QueueItemUpdate
-from afterword.queue.sending.service import Dispatch
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.web.fields import MetadataGroups
 from tests.conftest import House
 from tests.queue.conftest import Queue

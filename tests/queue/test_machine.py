@@ -37,8 +37,8 @@ from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.queue import service
 from afterword.queue.resources import QueueItemUpdate
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Dispatch
 from afterword.queue.service import COPY_NOTE, ItemScope
 from afterword.receipts import service as reports
 from tests.bar import Tell

@@ -14,19 +14,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from afterword import db, errors
+from afterword import db, errors, ids
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.scheduling import statuses
 from afterword.core.scheduling.decisions import Decision
 from afterword.core.scheduling.statuses import MOVES, Item, Move
 from afterword.core.wire.times import Moment
 from afterword.queue import service
-from afterword.queue.late_outcomes import service as truth
+from afterword.queue.late_outcomes import service as late_outcomes
+from afterword.queue.late_outcomes.store import LateAcceptance
 from afterword.queue.resources import QueueItemUpdate
 from afterword.queue.sending import outcomes, store
 from afterword.queue.sending import service as sending
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Dispatch, Result
+from afterword.queue.sending.service import Result
 from afterword.queue.service import ItemScope
 from tests.queue.conftest import Queue, Worker
 
@@ -85,10 +87,9 @@ class Case:
     async def learn(self) -> None:
         item = self.dispatch.item
         async with db.transaction(self.queue.pool) as database:
-            await truth.learn_from_outside(
-                database, organization_id=item.organization_id, item_id=item.item_id, reply="delivered",
-                reference=None, now=database.clock.now(),
-            )  # fmt: skip
+            now = database.clock.now()
+            acceptance = LateAcceptance(*item.key, ids.ordered(now), reply="delivered")
+            await late_outcomes.record_acceptances(database, acceptances=[acceptance], now=now)
 
     async def change(self, change: QueueItemUpdate) -> None:
         async with db.transaction(self.queue.pool) as database:

@@ -152,7 +152,7 @@ async def test_begin_settle_and_reap(full: Queue) -> None:
     owner = uuid.uuid4()
     async with db.transaction(full.pool) as database:
         items = await sending_store.claim_items(database, shares={full.lane: 100}, owner=owner, lease_seconds=60)
-    begins = [(item.lease_key, "i" * 22, "r" * 22, 1) for item in items]
+    begins = [(*item.lease_key, "i" * 22, "r" * 22, 1) for item in items]
     settlements = [
         Settlement(
             organization_id=item.organization_id, item_id=item.item_id, epoch=item.epoch, status=4, outcome="accepted",

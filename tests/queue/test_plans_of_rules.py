@@ -8,10 +8,10 @@ import pytest
 
 from afterword import db
 from afterword.queue.deciding import store as deciding
-from afterword.queue.deciding.store import ContactKey
 from afterword.queue.reminders import store as reminders
 from afterword.receipts import store as reports
 from afterword.responders import store as responders
+from afterword.responders.store import AddressId
 from afterword.worker.loop import PLANNER
 from tests.conftest import House, filled_database
 from tests.queue.conftest import Queue
@@ -115,7 +115,7 @@ async def test_by_key(filled: Queue) -> None:
         WANTED,
     )
     keys = [(organization_id, row["address_key"]) for row in rows]
-    places: list[ContactKey] = [(organization_id, 1, row["address_key"]) for row in rows]
+    addresses: list[AddressId] = [(organization_id, 1, row["address_key"]) for row in rows]
     item_ids = [row["item_id"] for row in rows]
     items = [(organization_id, item_id) for item_id in item_ids]
     instances = [(organization_id, row["questionnaire_instance_id"]) for row in rows]
@@ -123,13 +123,15 @@ async def test_by_key(filled: Queue) -> None:
     async with db.transaction(filled.pool) as database:
         asked: Any = Explained(database)
         for call in (
-            responders.list_people_of(asked, addresses=places),
-            responders.list_suppressions_for(asked, addresses=places, now=now),
+            responders.list_people_of(asked, addresses=addresses),
+            responders.list_suppressions_for(asked, addresses=addresses, now=now),
             deciding.list_previous(asked, items=items),
             deciding.list_waiting(asked, addresses=keys, until=now + days, limit=2_000),
-            deciding.list_other_addresses(asked, places=places),
-            deciding.list_sent(asked, places=places, since=[since] * WANTED, until=[now + days] * WANTED, limit=20_000),
-            deciding.list_responded(asked, places=places, since=[since] * WANTED),
+            deciding.list_other_addresses(asked, addresses=addresses),
+            deciding.list_sent(
+                asked, addresses=addresses, since=[since] * WANTED, until=[now + days] * WANTED, limit=20_000
+            ),
+            deciding.list_responded(asked, addresses=addresses, since=[since] * WANTED),
             deciding.claim_contacts(asked, addresses=keys),
             deciding.list_contacts(asked, addresses=keys),
             deciding.update_contacts(asked, recent={key: [{"item_id": "i"}] for key in keys}),

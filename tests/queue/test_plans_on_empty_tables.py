@@ -27,7 +27,7 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
         settlement = Settlement(organization_id="o", item_id="i", epoch=1, status=4, event_id="e", type="t")
         await sending_store.claim_items(generic, shares=shares, owner=owner, lease_seconds=60)  # pyright: ignore[reportArgumentType]
         await sending_store.update_leases(generic, lease_keys=[settlement.lease_key], lease_seconds=60)  # pyright: ignore[reportArgumentType]
-        begins = [(settlement.lease_key, "i", "r", 1)]
+        begins = [(*settlement.lease_key, "i", "r", 1)]
         await sending_store.update_items_to_sending(generic, begins=begins, lease_seconds=60, margin_seconds=5)  # pyright: ignore[reportArgumentType]
         for settle in (
             sending_store.settle_items,
@@ -35,15 +35,7 @@ async def test_plans_made_on_empty_tables_probe_by_key(queue: Queue, worker_pool
             sending_store.settle_reaped_items,
         ):
             await settle(generic, settlements=[settlement])  # pyright: ignore[reportArgumentType]
-        late = LateAcceptance(
-            organization_id="o",
-            item_id="i",
-            epoch=1,
-            reply_code=None,
-            reply=None,
-            provider_reference=None,
-            event_id="e",
-        )
+        late = LateAcceptance("o", "i", "e", epoch=1)
         await truth_store.settle_late_items(generic, acceptances=[late])  # pyright: ignore[reportArgumentType]
         await truth_store.list_locked_items(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]
         await truth_store.list_accepted_late(generic, items=[settlement.key])  # pyright: ignore[reportArgumentType]

@@ -11,8 +11,8 @@ from afterword import errors
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.wire.times import Moment
 from afterword.queue.resources import QueueItemUpdate
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.sending.outcomes import Waits
-from afterword.queue.sending.service import Dispatch
 from afterword.queue.store import QueueItem
 from tests.queue.conftest import LEASE_SECONDS, Queue, Worker
 

@@ -18,7 +18,7 @@ PLACES = {"_skip": 1, "Check": 2, "Block": 0, "Decision": 1}  # which argument o
 FILES = (
     "core/scheduling/decisions.py",
     "queue/lanes/service.py",
-    "queue/sending/service.py",
+    "queue/sending/dispatches.py",
     "queue/sending/outcomes.py",
 )
 

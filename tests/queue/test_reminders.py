@@ -13,7 +13,7 @@ from afterword.messages import email
 from afterword.messages.context import MessageContext
 from afterword.queue import service
 from afterword.queue.reminders import service as reminders
-from afterword.queue.sending.service import Dispatch
+from afterword.queue.sending.dispatches import Dispatch
 from afterword.queue.service import ItemScope
 from afterword.queue.store import QueueItem
 from tests.conftest import settled

@@ -34,7 +34,7 @@ async def prune(
     """One step, so many days from now."""
     async with db.transaction(queue.pool) as database:
         now = database.clock.now() + timedelta(days=later)
-        _, mark = await retention.prune(database, mark=mark, days=days, now=now, limit=limit)
+        _, mark = await retention.prune(database, cursor=mark, days=days, now=now, limit=limit)
     return mark
 
 

@@ -93,7 +93,7 @@ async def simulate(
     )
     [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
     version = await questionnaires_store.get_version(
-        db, organization_id=caller.organization_id, version_id=settings.stamp.published_version_id or ""
+        db, organization_id=caller.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     taken = await _taken(db, caller, scheduler, rows)
     thoughts = await _thoughts(scheduler, rows, taken, refuses=on_conflict == "error")

@@ -85,7 +85,7 @@ async def ask(
     ).get(schedule.address_key)
     [settings] = await lanes_store.list_settings(db, lanes=[(organization_id, pipeline_id)])
     version = await questionnaires_store.get_version(
-        db, organization_id=organization_id, version_id=settings.stamp.published_version_id or ""
+        db, organization_id=organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     wanted = request.locale or settings.pipeline.locale or (reached and reached.locale)
     stored = changes_of(request.metadata).as_stored
@@ -132,7 +132,7 @@ async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, 
     """The message as an item's would be, with links that lead to a page which says that this was a test."""
     [settings] = await lanes_store.list_settings(db, lanes=[(trial.organization_id, trial.pipeline_id)])
     version = await questionnaires_store.get_version(
-        db, organization_id=trial.organization_id, version_id=settings.stamp.published_version_id or ""
+        db, organization_id=trial.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=trial.organization_id, questionnaire_id=trial.questionnaire_id
@@ -156,7 +156,7 @@ async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, 
         sender=sender,
         site=site,
         now=now,
-        sender_domains=settings.stamp.sender_domains or (),
+        sender_domains=settings.fingerprint.sender_domains or (),
         external_reference=trial.external_reference,
         send_time=now,
         time_zone=settings.zone_name,

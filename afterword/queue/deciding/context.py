@@ -1,7 +1,7 @@
 """The facts for deciding about a batch, read in a few queries; reserved contacts count for later items of the batch."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -30,15 +30,15 @@ from afterword.db import Database
 from afterword.instances import store as instances_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.deciding import store
-from afterword.queue.deciding.store import AddressKey, ContactKey, PreviousItem
+from afterword.queue.deciding.store import AddressKey, PreviousItem
 from afterword.queue.lanes.store import LaneSettings
+from afterword.queue.records import ItemKey
 from afterword.responders import store as responders_store
-from afterword.responders.store import Person
+from afterword.responders.store import AddressId, Person
 
-SENT_MAX: Final = 20_000  # of a batch's addresses, from before the policy or the cap was switched on
-SINCE_MARGIN: Final = timedelta(hours=1)  # who claimed before it was switched on may have sent after
+SENT_MAX: Final = 20_000  # messages to a batch's addresses from before the policy or cap was enabled
+SINCE_MARGIN: Final = timedelta(hours=1)  # items claimed before it was enabled may have been sent after
 
-ItemKey = tuple[str, str]
 Rank = tuple[int, datetime, str]
 
 
@@ -75,38 +75,32 @@ class Candidate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A decision that nobody acts on, with the clock and the values that it went by."""
+    """A decision, with its time zone and metadata; nothing is done by it."""
 
     decision: Decision
     zone_name: str
     metadata: Mapping[str, object]
 
 
+@dataclass(slots=True, kw_only=True)
 class DecisionContext:
-    """Everything that the decisions about a batch go by."""
+    """All facts of the decisions about a batch."""
 
-    def __init__(
-        self,
-        *,
-        settings: Mapping[LaneKey, LaneSettings],
-        rules: Mapping[LaneKey, Rules],
-        people: Mapping[ContactKey, Person | None],
-        suppressions: Mapping[AddressKey, Suppression],
-        previous: Mapping[ItemKey, PreviousItem],
-        declared: Mapping[LaneKey, Declared],
-        others: Mapping[AddressKey, Sequence[ContactKey]],
-    ) -> None:
-        self.settings, self.rules = settings, rules
-        self.people, self.suppressions, self.previous = people, suppressions, previous
-        self.declared, self.others = declared, others
-        self.contacts: dict[AddressKey, list[Contact]] = {}
-        self.responded: Mapping[AddressKey, datetime] = {}
-        self.titles: Mapping[str, str] = {}
-        self.reserved: set[AddressKey] = set()
-        self.competitors: dict[AddressKey, list[str]] = {}
+    settings: Mapping[LaneKey, LaneSettings]
+    rules: Mapping[LaneKey, Rules]
+    people: Mapping[AddressId, Person | None]
+    suppressions: Mapping[AddressKey, Suppression]
+    previous: Mapping[ItemKey, PreviousItem]
+    declared: Mapping[LaneKey, Declared]
+    others: Mapping[AddressKey, Sequence[AddressId]]
+    contacts: dict[AddressKey, list[Contact]] = field(default_factory=dict[AddressKey, list[Contact]])
+    responded: Mapping[AddressKey, datetime] = field(default_factory=dict[AddressKey, datetime])
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
+    reserved: set[AddressKey] = field(default_factory=set[AddressKey])
+    competitors: dict[AddressKey, list[str]] = field(default_factory=dict[AddressKey, list[str]])
 
     def contact_keys_of(self, items: Collection[Candidate]) -> set[AddressKey]:
-        """The addresses whose contacts these items are measured by, or are written down in."""
+        """The addresses whose contacts count for these items, or are reserved for them."""
         found: set[AddressKey] = set()
         for item in items:
             if self.rules[lane_of(item)].reserves_contacts:
@@ -114,7 +108,7 @@ class DecisionContext:
         return found
 
     def keep_contacts(self, recent: Mapping[AddressKey, Sequence[Mapping[str, Any]]]) -> None:
-        """Remember who was asked lately, as it is written down."""
+        """Take over the stored contacts."""
         self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
 
     async def load_history(self, db: Database, items: Sequence[Candidate]) -> None:
@@ -135,7 +129,7 @@ class DecisionContext:
         return self.settings[lane_of(item)].pipeline.priority, item.due_time, item.item_id
 
     def decide(self, item: Candidate, now: datetime, block: Block | None = None) -> Forecast:
-        """The decision about an item at a moment; one that goes takes its place."""
+        """The decision about an item at a moment; an item that goes reserves its contact."""
         lane, address = lane_of(item), address_of(item)
         facts = self._facts(item, now, block)
         decision = decisions.decide(item=_subject(item), facts=facts, now=now)
@@ -147,7 +141,7 @@ class DecisionContext:
         return Forecast(decision, facts.zone_name, facts.metadata)
 
     def with_delay_reason(self, forecast: Forecast, item: Candidate, *, requested_time: datetime) -> Forecast:
-        """The forecast of an item that goes later than wished, with what closes its window until then."""
+        """The forecast of an item that goes later than requested, with the rule that closes its window until then."""
         facts = self._facts(item, requested_time, None)
         decision = decisions.with_opening(
             forecast.decision, item=_subject(item), facts=facts, requested_time=requested_time
@@ -155,20 +149,20 @@ class DecisionContext:
         return Forecast(decision, forecast.zone_name, forecast.metadata)
 
     def note_competitor(self, item: Candidate, now: datetime) -> None:
-        """Note an item that waits as well: if it may go now, the batch's items behind it make way."""
+        """Note an item that waits as well: if it may go now, the batch's items behind it wait."""
         address = address_of(item)
         if any(contact.item_id == item.item_id for contact in self.contacts.get(address, ())):
-            return  # it has its place
+            return  # its contact is reserved
         if decisions.decide(item=_subject(item), facts=self._facts(item, now, None), now=now).verdict == "go":
-            for place in (address, *(key_of(other) for other in self.others.get(address, ()))):
-                self.competitors.setdefault(place, []).append(self.settings[lane_of(item)].pipeline.title)
+            for key in (address, *(key_of(other) for other in self.others.get(address, ()))):
+                self.competitors.setdefault(key, []).append(self.settings[lane_of(item)].pipeline.title)
 
     def _facts(self, item: Candidate, now: datetime, block: Block | None) -> Facts:
         lane, address = lane_of(item), address_of(item)
-        declared, rules = self.declared.get(lane), self.rules[lane]
+        declared, rules, settings = self.declared.get(lane), self.rules[lane], self.settings[lane]
         return Facts(
             rules=rules,
-            zone_name=_zone_name(item, self.settings[lane], self.people.get(self._place(item))),
+            zone_name=_zone_name(item, settings, self.people.get(address_id_of(item, settings))),
             suppression=self.suppressions.get(address),
             metadata={} if declared is None else _typed(item, declared),
             contacts=self.contacts.get(address, ()),
@@ -183,46 +177,43 @@ class DecisionContext:
         )
 
     async def _load_sent(self, db: Database, items: Sequence[Candidate]) -> None:
-        wanted: dict[ContactKey, tuple[datetime, datetime]] = {}
+        spans: dict[AddressId, tuple[datetime, datetime]] = {}
         for item in items:
             rules, settings = self.rules[lane_of(item)], self.settings[lane_of(item)]
-            own = [self._place(item)]
-            asked = [(rules.cap, settings.pipeline.capped_time, own)] if rules.cap else []
+            own = [address_id_of(item, settings)]
+            looks = [(rules.cap, settings.pipeline.capped_time, own)] if rules.cap else []
             if rules.policy is not None and rules.is_counted:
-                places = [*own, *self.others.get(address_of(item), ())]
-                asked.append((timedelta(days=rules.policy.days), settings.policy.enabled_time, places))
-            for span, written_since, places in asked:
+                addresses = [*own, *self.others.get(address_of(item), ())]
+                looks.append((timedelta(days=rules.policy.days), settings.policy.enabled_time, addresses))
+            for span, written_since, addresses in looks:
                 since = item.due_time - span
                 if written_since is None or written_since <= since:
                     continue
-                for place in places:
-                    earliest, latest = wanted.get(place, (since, written_since))
-                    wanted[place] = min(since, earliest), max(written_since + SINCE_MARGIN, latest)
-        if not wanted:
+                for address in addresses:
+                    earliest, latest = spans.get(address, (since, written_since))
+                    spans[address] = min(since, earliest), max(written_since + SINCE_MARGIN, latest)
+        if not spans:
             return
-        places = sorted(wanted)
-        spans = [wanted[place] for place in places]
-        sent = await store.list_sent(
-            db, places=places, since=[s for s, _ in spans], until=[u for _, u in spans], limit=SENT_MAX
-        )
+        ordered = sorted(spans)
+        since, until = zip(*(spans[address] for address in ordered), strict=True)
+        sent = await store.list_sent(db, addresses=ordered, since=since, until=until, limit=SENT_MAX)
         for key, entries in sent.items():
             noted = {contact.item_id for contact in self.contacts.get(key, ())}
             new = [_contact(entry) for entry in entries if entry["item_id"] not in noted]
             self.contacts[key] = [*new, *self.contacts.get(key, ())]
 
     async def _load_responded(self, db: Database, items: Sequence[Candidate]) -> None:
-        wanted: dict[ContactKey, datetime] = {}
+        windows: dict[AddressId, datetime] = {}
         for item in items:
-            days = self.settings[lane_of(item)].policy.response_window_days
+            settings = self.settings[lane_of(item)]
+            days = settings.policy.response_window_days
             if days is not None:
-                since, place = item.due_time - timedelta(days=days), self._place(item)
-                wanted[place] = min(since, wanted.get(place, since))
-        if wanted:
-            places = sorted(wanted)
-            self.responded = await store.list_responded(db, places=places, since=[wanted[p] for p in places])
-
-    def _place(self, item: Candidate) -> ContactKey:
-        return item.organization_id, self.settings[lane_of(item)].pipeline.channel_id, item.address_key
+                since, address = item.due_time - timedelta(days=days), address_id_of(item, settings)
+                windows[address] = min(since, windows.get(address, since))
+        if windows:
+            ordered = sorted(windows)
+            since = [windows[address] for address in ordered]
+            self.responded = await store.list_responded(db, addresses=ordered, since=since)
 
 
 async def gather(
@@ -230,13 +221,13 @@ async def gather(
 ) -> DecisionContext:
     """Read the settings and people of these items; contacts are read later."""
     rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
-    places = sorted({(i.organization_id, settings[lane_of(i)].pipeline.channel_id, i.address_key) for i in items})
-    people = await responders_store.list_people_of(db, addresses=places)
-    suppressed = await responders_store.list_suppressions_for(db, addresses=places, now=now)
+    addresses = sorted({address_id_of(item, settings[lane_of(item)]) for item in items})
+    people = await responders_store.list_people_of(db, addresses=addresses)
+    suppressed = await responders_store.list_suppressions_for(db, addresses=addresses, now=now)
     return DecisionContext(
         settings=settings,
         rules=rules,
-        people={**dict.fromkeys(places), **{each.address.id: each for each in people}},
+        people={**dict.fromkeys(addresses), **{each.address.id: each for each in people}},
         suppressions={
             (each.organization_id, each.address_key): Suppression(each.reason, each.created_time) for each in suppressed
         },
@@ -260,7 +251,7 @@ def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
         is_active=settings.is_active,
         application_active=settings.application_active,
         is_closed=is_closed,
-        has_credits=settings.stamp.has_credits,
+        has_credits=settings.fingerprint.has_credits,
         conditions=condition_reader.read(pipeline.conditions, "/conditions", Findings()),
         cap=timedelta(
             days=pipeline.frequency_cap_days,
@@ -279,22 +270,24 @@ def rules_of(settings: LaneSettings, *, is_closed: bool = False) -> Rules:
 
 
 def lane_of(item: Candidate) -> LaneKey:
-    """The lane that an item waits in."""
     return item.organization_id, item.pipeline_id
 
 
+def address_id_of(item: Candidate, settings: LaneSettings) -> AddressId:
+    return item.organization_id, settings.pipeline.channel_id, item.address_key
+
+
 def address_of(item: Candidate) -> AddressKey:
-    """The address that an item is for; the key's hash includes the channel."""
+    """The address of an item; its key is a hash that includes the channel."""
     return item.organization_id, item.address_key
 
 
-def key_of(place: ContactKey) -> AddressKey:
-    """The address of a place, without its channel."""
-    return place[0], place[2]
+def key_of(address: AddressId) -> AddressKey:
+    return address[0], address[2]
 
 
 def entry_of(contact: Contact) -> dict[str, str]:
-    """A contact as it is written down."""
+    """A contact as it is stored."""
     return {
         "time": contact.time.isoformat(),
         "pipeline_id": contact.pipeline_id,
@@ -308,34 +301,28 @@ def entry_of(contact: Contact) -> dict[str, str]:
 
 async def _is_closed(db: Database, settings: LaneSettings) -> bool:
     """True when the questionnaire has reached `responses_max`."""
-    wanted = settings.responses_max
-    if wanted is None:
+    limit, pipeline = settings.responses_max, settings.pipeline
+    if limit is None:
         return False
     count = await instances_store.count_responses(
-        db,
-        organization_id=settings.pipeline.organization_id,
-        questionnaire_id=settings.pipeline.questionnaire_id,
-        limit=wanted,
+        db, organization_id=pipeline.organization_id, questionnaire_id=pipeline.questionnaire_id, limit=limit
     )
-    return count >= wanted
+    return count >= limit
 
 
 async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, PreviousItem]:
-    wanted = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
-    found = await store.list_previous(db, items=wanted) if wanted else []
+    keys = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
+    found = await store.list_previous(db, items=keys) if keys else []
     return {(each.organization_id, each.item_id): each for each in found}
 
 
 async def others_of(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
-) -> dict[AddressKey, list[ContactKey]]:
+) -> dict[AddressKey, list[AddressId]]:
     """The other addresses of the people, where a policy counts them together."""
-    wanted: set[ContactKey] = set()
-    for item in items:
-        each = settings[lane_of(item)]
-        if each.policy.enabled and not each.policy.per_channel:
-            wanted.add((item.organization_id, each.pipeline.channel_id, item.address_key))
-    return await store.list_other_addresses(db, places=sorted(wanted)) if wanted else {}
+    together = {lane for lane, each in settings.items() if each.policy.enabled and not each.policy.per_channel}
+    addresses = sorted({address_id_of(item, settings[lane_of(item)]) for item in items if lane_of(item) in together})
+    return await store.list_other_addresses(db, addresses=addresses) if addresses else {}
 
 
 def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now: datetime) -> Previous | None:
@@ -353,7 +340,7 @@ def _previous_of(item: Candidate, previous: Mapping[ItemKey, PreviousItem], now:
 
 def _is_expired(found: PreviousItem, now: datetime) -> bool:
     if found.created_time is None or found.valid_days is None:
-        return True  # its instance is gone
+        return True  # its instance was deleted
     return instances.is_expired(_Lifetime(found.valid_days, found.sent_time, found.created_time), now)
 
 
@@ -405,7 +392,7 @@ def _contact(entry: Mapping[str, Any]) -> Contact:
 
 
 def _with(contacts: Sequence[Contact], new: Contact, now: datetime) -> list[Contact]:
-    """The newest, with this one, none older than any rule looks back; an item has one place."""
+    """The newest contacts with this one, none older than the span of any rule; an item has one contact."""
     since = now - timedelta(days=decisions.CONTACT_DAYS_MAX)
     others = [contact for contact in contacts if contact.item_id != new.item_id and contact.time > since]
     return [*others, new][-decisions.CONTACTS_MAX :]

@@ -1,4 +1,4 @@
-"""Decides about a claimed batch: gathers the facts with a few reads, asks the core, reserves places for the caps."""
+"""Decides about a claimed batch: gathers the facts with a few reads, asks the core, reserves contacts for the caps."""
 
 import asyncio
 import heapq
@@ -23,38 +23,35 @@ from afterword.queue.deciding.context import (
     others_of,
     rules_of,
 )
-from afterword.queue.deciding.store import ContactKey, Waiting
+from afterword.queue.deciding.store import Waiting
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
-from afterword.queue.records import Claimed
-from afterword.responders.store import Person
+from afterword.queue.records import Claimed, ItemKey
+from afterword.responders.store import AddressId, Person
 
 __all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_contacts", "rules_of"]
 
-ITEMS_A_TURN: Final = 500  # of a forecast; then others get the event loop
-COMPETITORS_MAX: Final = 2_000  # that wait for the addresses of a batch
-COMPETITOR_MINUTES_MAX: Final = 60  # who is due for so long has no way made for: perhaps nobody sends it
-WAITING_ITEMS_MAX: Final = 20_000  # that a forecast counts, the earliest due
-POSTPONEMENTS_MAX: Final = 4  # that a forecast follows an item through
-
-ItemKey = tuple[str, str]
+FORECASTS_AT_ONCE: Final = 500  # then the event loop turns
+COMPETITORS_MAX: Final = 2_000  # waiting items for the addresses of a batch
+COMPETITOR_MINUTES_MAX: Final = 60  # items overdue by more block no others; their pipeline may have no worker
+WAITING_ITEMS_MAX: Final = 20_000  # counted by a forecast, the earliest due
+POSTPONEMENTS_MAX: Final = 4  # of one item in a forecast
 
 
 async def decide_items(
     db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings], now: datetime
-) -> tuple[dict[ItemKey, Decision], Mapping[ContactKey, Person | None]]:
+) -> tuple[dict[ItemKey, Decision], Mapping[AddressId, Person | None]]:
     """The decision about each item, by the pipelines' priority and in due order where an address occurs twice.
 
-    With them whose the addresses are, None where nobody has one.
-
-    Where a cap or a policy counts, the address is locked until the transaction ends and those that go have their place
-    reserved; a due item that nobody has claimed yet, but which goes first, is made way for.
+    Also returns the responder of each address, or None. Where a cap or a policy counts, the address is locked until the
+    transaction ends and items that go reserve their contact. A due item that is not claimed yet and comes first makes
+    the others wait.
     """
     competitors = await _competitors(db, items, settings)
     everywhere = await _with_lanes(db, competitors, settings)
     context = await gather(db, [*items, *competitors], everywhere, now)
-    places = context.contact_keys_of(items)
-    context.keep_contacts(await store.claim_contacts(db, addresses=sorted(places)) if places else {})
+    addresses = sorted(context.contact_keys_of(items))
+    context.keep_contacts(await store.claim_contacts(db, addresses=addresses) if addresses else {})
     await context.load_history(db, items)
     decisions: dict[ItemKey, Decision] = {}
     for item in sorted([*items, *competitors], key=context.rank):
@@ -77,22 +74,24 @@ async def foresee_items(
 ) -> dict[str, Forecast]:
     """Forecast the decision about each item at its own moment, by item id; nothing is locked or written.
 
-    As in a claim, an item that would go takes a place of its address before the later ones, and so does what waits in
-    open lanes of the organization for the same addresses; what is held goes on when the hold ends. `blocks`: why nobody
-    claims from a lane at the moment. `wished`: when an item was to go, by item id; what closes its window then is told.
+    As in a claim, an item that would go reserves a contact of its address before later ones, as do items that wait in
+    open lanes of the organization for the same addresses. A held item is decided again when its hold ends. `blocks`:
+    the reasons that close lanes now. `requested_time`: of an item, by its id; the forecast names a rule that closes its
+    window then.
     """
     asked = {item.item_id: item for item, _ in items}
     moments = {item.item_id: moment for item, moment in items}
     last = max(moments.values(), default=now)
+    counted = [item for item in asked.values() if settings[lane_of(item)].reserves_contacts]
     others = [
         each
-        for each in await _waiting(db, list(asked.values()), settings, until=last)
+        for each in await _waiting_for_same_address(db, counted, settings, until=last, limit=WAITING_ITEMS_MAX)
         if each.item_id not in asked and (each.is_open or lane_of(each) in settings)
     ]
     everywhere = await _with_lanes(db, others, settings)
     context = await gather(db, [*asked.values(), *others], everywhere, now)
-    places = context.contact_keys_of(list(asked.values()))
-    context.keep_contacts(await store.list_contacts(db, addresses=sorted(places)) if places else {})
+    addresses = sorted(context.contact_keys_of(list(asked.values())))
+    context.keep_contacts(await store.list_contacts(db, addresses=addresses) if addresses else {})
     await context.load_history(db, [*asked.values(), *others])
     line: list[tuple[datetime, Rank, int, Candidate]] = [
         (moments.get(item.item_id) or max(item.due_time, now), context.rank(item), 0, item)
@@ -119,13 +118,13 @@ async def foresee_items(
         ):
             heapq.heappush(line, (until, rank, holds + 1, item))
         turns += 1
-        if turns % ITEMS_A_TURN == 0:
+        if turns % FORECASTS_AT_ONCE == 0:
             await asyncio.sleep(0)
     return found
 
 
 async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
-    """Give back the places that items held which ended without being sent; an unknown attempt keeps its place."""
+    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
     if items:
         await store.delete_contacts(db, items=items)
 
@@ -146,22 +145,14 @@ async def _competitors(
     return [each for each in found if each.is_open and each.due_time > oldest and each.item_id not in claimed]
 
 
-async def _waiting(
-    db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime
-) -> list[Waiting]:
-    """List waiting items for the addresses of items that a cap or the policy counts."""
-    counted = [item for item in items if settings[lane_of(item)].reserves_contacts]
-    return (
-        await _waiting_for_same_address(db, counted, settings, until=until, limit=WAITING_ITEMS_MAX) if counted else []
-    )
-
-
 async def _waiting_for_same_address(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings], *, until: datetime, limit: int
 ) -> list[Waiting]:
     """List waiting items for these items' people, by all addresses that count together."""
+    if not items:
+        return []
     others = await others_of(db, items, settings)
-    keys = {address_of(item) for item in items} | {key_of(place) for places in others.values() for place in places}
+    keys = {address_of(item) for item in items} | {key_of(other) for found in others.values() for other in found}
     return await store.list_waiting(db, addresses=sorted(keys), until=until, limit=limit)
 
 

@@ -1,19 +1,22 @@
-"""The SQL of what a decision knows: the address, who was asked lately, the message before this one."""
+"""The SQL of the facts of decisions: the address, its recent contacts, the message before this one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database
+from afterword.db.columns import arrays
+from afterword.queue.records import ItemKey
+from afterword.responders.store import AddressId
 
 AddressKey = tuple[str, bytes]  # organization_id, address_key
-ContactKey = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
 @dataclass(frozen=True, slots=True)
 class PreviousItem:
-    """The item that another one reminds of, with its instance."""
+    """The item before another one, with its instance."""
 
     organization_id: str
     item_id: str
@@ -26,7 +29,7 @@ class PreviousItem:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A scheduled item, as decisions ask for one. `is_open`: somebody claims from its lane."""
+    """A scheduled item with the columns that decisions need. `is_open`: its lane is open."""
 
     organization_id: str
     item_id: str
@@ -45,17 +48,16 @@ class Waiting:
 
 
 async def list_previous(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, items: Sequence[tuple[str, str]]
+    db: Database, *, items: Sequence[ItemKey]
 ) -> list[PreviousItem]:
-    """These items, pairs of organization and item, with their instances."""
+    """These items, with their instances."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.status, i.submitted_time, i.valid_days, i.sent_time, i.created_time
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
            left join questionnaire_instance i on i.organization_id = q.organization_id
              and i.instance_id = q.questionnaire_instance_id and i.deleted_time is null""",
-        [organization_id for organization_id, _ in items],
-        [item_id for _, item_id in items],
+        *arrays(items, 2),
     )
     return [PreviousItem(**row) for row in rows]
 
@@ -75,8 +77,7 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
            join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            order by q.due_time, q.item_id limit $4""",
-        [organization_id for organization_id, _ in addresses],
-        [key for _, key in addresses],
+        *arrays(addresses, 2),
         until,
         limit,
     )
@@ -84,9 +85,9 @@ async def list_waiting(  # any tenant: a claimed batch serves many organizations
 
 
 async def list_other_addresses(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[ContactKey]
-) -> dict[AddressKey, list[ContactKey]]:
-    """The other addresses, of any channel, of the people behind these; people with one address lack."""
+    db: Database, *, addresses: Sequence[AddressId]
+) -> dict[AddressKey, list[AddressId]]:
+    """The other addresses, of any channel, of the people behind these; people with one address are absent."""
     rows = await db.fetch(
         """select b.organization_id, b.address_key, e.channel_id, e.address_key as other
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as b (organization_id, channel_id, address_key)
@@ -95,9 +96,9 @@ async def list_other_addresses(  # any tenant: a claimed batch serves many organ
            join responder_address e on e.organization_id = d.organization_id and e.responder_id = d.responder_id
            where e.address_key <> d.address_key
            order by 1, 2, 3, 4""",
-        *_columns(places),
+        *arrays(addresses, 3),
     )
-    found: dict[AddressKey, list[ContactKey]] = {}
+    found: dict[AddressKey, list[AddressId]] = {}
     for row in rows:
         key = row["organization_id"], row["address_key"]
         found.setdefault(key, []).append((row["organization_id"], row["channel_id"], row["other"]))
@@ -105,7 +106,7 @@ async def list_other_addresses(  # any tenant: a claimed batch serves many organ
 
 
 async def list_sent(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[ContactKey], since: Sequence[datetime], until: Sequence[datetime], limit: int
+    db: Database, *, addresses: Sequence[AddressId], since: Sequence[datetime], until: Sequence[datetime], limit: int
 ) -> dict[AddressKey, list[dict[str, Any]]]:
     """List messages sent to these addresses between two times each, read from instances, as entries of `contact`."""
     rows = await db.fetch(
@@ -119,7 +120,7 @@ async def list_sent(  # any tenant: a claimed batch serves many organizations
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
              and q.address_key = b.address_key
            order by i.sent_time desc limit $6""",
-        *_columns(places),
+        *arrays(addresses, 3),
         list(since),
         list(until),
         limit,
@@ -132,9 +133,9 @@ async def list_sent(  # any tenant: a claimed batch serves many organizations
 
 
 async def list_responded(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, places: Sequence[ContactKey], since: Sequence[datetime]
+    db: Database, *, addresses: Sequence[AddressId], since: Sequence[datetime]
 ) -> dict[AddressKey, datetime]:
-    """When the people behind these addresses answered last, if that was since then; to whatever they were asked."""
+    """The last response of the people behind these addresses, to any questionnaire, if it came since then."""
     rows = await db.fetch(
         """select b.organization_id, b.address_key, max(i.submitted_time) as responded_time
            from unnest($1::text[], $2::smallint[], $3::bytea[], $4::timestamptz[])
@@ -144,37 +145,34 @@ async def list_responded(  # any tenant: a claimed batch serves many organizatio
            join questionnaire_instance i on i.organization_id = d.organization_id and i.responder_id = d.responder_id
              and i.submitted_time > b.since and i.deleted_time is null
            group by b.organization_id, b.address_key""",
-        *_columns(places),
+        *arrays(addresses, 3),
         list(since),
     )
     return {(row["organization_id"], row["address_key"]): row["responded_time"] for row in rows}
 
 
 async def list_titles(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, pipelines: Collection[tuple[str, str]]
-) -> dict[tuple[str, str], str]:
-    """The titles of these pipelines, pairs of organization and pipeline; also of deleted ones."""
+    db: Database, *, pipelines: Collection[LaneKey]
+) -> dict[LaneKey, str]:
+    """The titles of these pipelines, also of deleted ones."""
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id, p.title
            from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
            join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id""",
-        [organization_id for organization_id, _ in pipelines],
-        [pipeline_id for _, pipeline_id in pipelines],
+        *arrays(pipelines, 2),
     )
     return {(row["organization_id"], row["pipeline_id"]): row["title"] for row in rows}
 
 
 async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> dict[AddressKey, list[dict[str, Any]]]:
     """Lock the contacts of these addresses in key order, so that two batches cannot both reserve the last one."""
-    ordered = sorted(set(addresses))
     rows = await db.fetch(
         """insert into contact as c (organization_id, address_key)
            select organization_id, address_key from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
            order by organization_id, address_key
            on conflict (organization_id, address_key) do update set recent = c.recent
            returning c.organization_id, c.address_key, c.recent""",
-        [organization_id for organization_id, _ in ordered],
-        [key for _, key in ordered],
+        *arrays(sorted(set(addresses)), 2),
     )
     return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
 
@@ -182,13 +180,12 @@ async def claim_contacts(db: Database, *, addresses: Sequence[AddressKey]) -> di
 async def list_contacts(  # any tenant: it mirrors claim_contacts, which serves many
     db: Database, *, addresses: Sequence[AddressKey]
 ) -> dict[AddressKey, list[dict[str, Any]]]:
-    """As claim_contacts, without a lock and without a trace."""
+    """As claim_contacts, without a lock or a write."""
     rows = await db.fetch(
         """select c.organization_id, c.address_key, c.recent
            from unnest($1::text[], $2::bytea[]) as b (organization_id, address_key)
            join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key""",
-        [organization_id for organization_id, _ in addresses],
-        [key for _, key in addresses],
+        *arrays(addresses, 2),
     )
     return {(row["organization_id"], row["address_key"]): row["recent"] for row in rows}
 
@@ -196,21 +193,20 @@ async def list_contacts(  # any tenant: it mirrors claim_contacts, which serves 
 async def update_contacts(  # any tenant: a claimed batch serves many organizations
     db: Database, *, recent: Mapping[AddressKey, Sequence[Mapping[str, str]]]
 ) -> None:
-    """Write down who was asked; the rows are locked by claim_contacts."""
+    """Write the recent contacts; the rows are locked by claim_contacts."""
     await db.execute(
         """update contact c set recent = b.recent -> 'entries'
            from unnest($1::text[], $2::bytea[], $3::jsonb[]) as b (organization_id, address_key, recent)
            where c.organization_id = b.organization_id and c.address_key = b.address_key""",
-        [organization_id for organization_id, _ in recent],
-        [key for _, key in recent],
+        *arrays(recent, 2),
         [{"entries": list(entries)} for entries in recent.values()],  # a list of lists would be a matrix
     )
 
 
 async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations
-    db: Database, *, items: Sequence[tuple[str, str]]
+    db: Database, *, items: Sequence[ItemKey]
 ) -> None:
-    """Take back the places of items that ended unsent; one with an attempt of unknown outcome keeps its place."""
+    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
     await db.execute(
         """with b as (
              select q.organization_id, q.address_key, array_agg(q.item_id) as item_ids
@@ -228,10 +224,5 @@ async def delete_contacts(  # any tenant: a batch of outcomes serves many organi
            set recent = (select coalesce(jsonb_agg(entry), '[]') from jsonb_array_elements(c.recent) entry
                          where entry ->> 'item_id' <> all (l.item_ids))
            from locked l where c.organization_id = l.organization_id and c.address_key = l.address_key""",
-        [organization_id for organization_id, _ in items],
-        [item_id for _, item_id in items],
+        *arrays(items, 2),
     )
-
-
-def _columns(places: Sequence[ContactKey]) -> tuple[list[str], list[int], list[bytes]]:
-    return [each[0] for each in places], [each[1] for each in places], [each[2] for each in places]

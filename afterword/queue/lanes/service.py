@@ -13,7 +13,7 @@ LANES_KEPT_MAX: Final = 2_000
 
 
 class SettingsCache:
-    """The settings of the lanes that a process met lately, used only while the database has the same stamp."""
+    """The settings of lanes that a process used lately, valid while the database has the same fingerprint."""
 
     def __init__(self) -> None:
         self.kept: dict[LaneKey, LaneSettings] = {}
@@ -29,29 +29,29 @@ async def settings_of(
     db: Database, *, lanes: Sequence[LaneKey], cache: SettingsCache
 ) -> Mapping[LaneKey, LaneSettings]:
     """The settings of these lanes as they are now; only those that changed are read whole."""
-    stamps = await store.list_fingerprints(db, lanes=lanes)
-    changed = [key for key, stamp in stamps.items() if key not in cache.kept or cache.kept[key].stamp != stamp]
+    found = await store.list_fingerprints(db, lanes=lanes)
+    changed = [key for key, now in found.items() if key not in cache.kept or cache.kept[key].fingerprint != now]
     if changed:
         cache.keep(await store.list_settings(db, lanes=changed))
-    return {key: cache.kept[key] for key in stamps}
+    return {key: cache.kept[key] for key in found}
 
 
 async def block_of(db: Database, *, lane: LaneKey) -> Block | None:  # noqa: PLR0911  one line for each answer
-    """Why nobody claims from a lane at the moment, credits aside; None: its items go as they are due."""
-    gate = await store.get_lane_block(db, organization_id=lane[0], pipeline_id=lane[1])
-    if gate is None:
+    """The reason that closes a lane now, credits aside; None: its items go when they are due."""
+    found = await store.get_lane_block(db, organization_id=lane[0], pipeline_id=lane[1])
+    if found is None:
         return None
-    if gate.paused:
+    if found.paused:
         return Block("paused", "the pipeline is paused")
-    if gate.paused_time is not None:
-        why = f": {gate.paused_reason}" if gate.paused_reason else ""
+    if found.paused_time is not None:
+        why = f": {found.paused_reason}" if found.paused_reason else ""
         return Block("account_paused", f"the account that it is sent through waits for a person{why}")
-    if gate.is_guarded:
+    if found.is_guarded:
         return Block("all_paused", "all sending is paused until the operator has looked")
-    if not gate.has_way:
+    if not found.has_channel:
         return Block("no_account", "the organization has no account to send it by")
-    if gate.open_until is not None:
-        return Block("account_resting", "the provider does not answer", gate.open_until)
+    if found.open_until is not None:
+        return Block("account_resting", "the provider does not answer", found.open_until)
     return None
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, LiteralString
+from typing import Final, LiteralString
 
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.db import Database
+from afterword.db.columns import arrays
 from afterword.pipelines.policies import store as policies_store
 from afterword.pipelines.policies.store import ContactPolicy
 from afterword.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
@@ -16,10 +18,10 @@ from afterword.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """An open lane with something due, at `due_time` the first.
+    """An open lane with something due, the first at `due_time`.
 
-    `tokens`: None is no limit; `open_until`: set when the breaker wants a probe. `settings_version`: of the account's
-    own settings, of which a worker makes a channel; None: it has none.
+    `tokens`: None is no limit. `open_until`: set when the breaker needs a probe. `settings_version`: of the account's
+    own settings, which make its channel; None: it has none.
     """
 
     organization_id: str
@@ -37,13 +39,13 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The versions of all rows that a lane's settings are made of, and its credits: equal stamps, equal settings."""
+    """The versions of all rows that a lane's settings are made of, and its credits: equal if the settings are equal."""
 
-    pipeline: int
-    questionnaire: int
-    organization: int
-    application: int
-    policy: int
+    pipeline_version: int
+    questionnaire_version: int
+    organization_version: int
+    application_version: int
+    policy_version: int
     published_version_id: str | None
     has_credits: bool
     sender_domains: list[str] | None  # None where the pipeline has no `sender_address`
@@ -51,9 +53,9 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class LaneSettings:
-    """Everything that sending needs to know of a lane, but the items."""
+    """The settings that decide about a lane's items and make their messages."""
 
-    stamp: Fingerprint
+    fingerprint: Fingerprint
     pipeline: Pipeline
     policy: ContactPolicy
     is_active: bool
@@ -95,15 +97,15 @@ class LaneSettings:
 class LaneBlock:
     """The reasons that close a lane: a paused pipeline, a paused account, or an open breaker.
 
-    `has_way`: the account has settings to send by, or its channel needs none. `is_guarded`: nothing is sent at all.
+    `has_channel`: the account has settings, or its channel needs none. `is_guarded`: all sending is paused.
     """
 
     paused: bool
     paused_time: datetime | None
     paused_reason: str | None
     open_until: datetime | None
-    has_way: bool = True
-    is_guarded: bool = False
+    has_channel: bool
+    is_guarded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,24 @@ class Depth:
     breakers_open: int
 
 
+_FINGERPRINT: Final[LiteralString] = """p.version as pipeline_version, q.version as questionnaire_version,
+  o.version as organization_version, a.version as application_version, coalesce(cp.version, 0) as policy_version,
+  q.published_version_id, not q.credits_accountable or c.has_credits as has_credits,
+  case when p.sender_address is not null then array(
+    select s.domain from organization_sender_domain s where s.organization_id = p.organization_id order by s.domain
+  ) end as sender_domains"""
+_SETTINGS: Final[LiteralString] = """from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
+           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+           join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
+           join organization o on o.organization_id = p.organization_id
+           left join contact_policy cp on cp.organization_id = p.organization_id"""
+_fingerprint_values: Final = itemgetter(*Fingerprint.__dataclass_fields__)
+_pipeline_values: Final = itemgetter(*Pipeline.__dataclass_fields__)
+_other_values: Final = itemgetter(*list(LaneSettings.__dataclass_fields__)[3:])
+
+
 async def list_lanes(  # any tenant: the worker serves everyone
     db: Database,
     *,
@@ -128,11 +148,11 @@ async def list_lanes(  # any tenant: the worker serves everyone
     limit: int,
     empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Lane]:
-    """Open lanes with something due, in key order behind `after` up to `until`, none of `busy`.
+    """Open lanes with something due, in key order behind `after` up to `until`, none of `busy` accounts.
 
-    Those on these channels, for which the worker has a way of its own, and others whose account has settings. A lane
-    without credits, or of an inactive application, is closed: what is due waits, and no row is rewritten for that.
-    `empty_until`: where to begin in a lane.
+    `channel_ids`: the channels that the worker itself has; on others the account must have settings. A lane without
+    credits, or of an inactive application, is closed: due items wait, and no row is rewritten for that. `empty_until`:
+    the due time at which the search in a lane begins.
     """
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id, p.account_id, p.priority, a.slots_max, a.has_domain_rates,
@@ -180,7 +200,7 @@ async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str
     row = await db.fetch_row(
         """select p.paused, a.paused_time, a.paused_reason,
              case when a.open_until > now() then a.open_until end as open_until,
-             a.settings is not null or p.channel_id <> $3 as has_way,
+             a.settings is not null or p.channel_id <> $3 as has_channel,
              exists (select from sending_guard where paused_time is not null) as is_guarded
            from pipeline p
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
@@ -195,7 +215,7 @@ async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str
 async def list_closed_lanes(  # any tenant: the worker serves everyone
     db: Database, *, after: LaneKey, limit: int
 ) -> list[LaneKey]:
-    """Lanes that nobody claims from at the moment, in key order behind `after`."""
+    """Closed lanes, in key order behind `after`."""
     rows = await db.fetch(
         """select p.organization_id, p.pipeline_id
            from pipeline p
@@ -204,7 +224,7 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
            join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id
            where (p.organization_id, p.pipeline_id) > ($1, $2)
              and (p.paused or not o.active or a.paused_time is not null or a.open_until > now()
-               or (p.channel_id = $4 and a.settings is null) -- no installation has a way of its own for SMS
+               or (p.channel_id = $4 and a.settings is null) -- no installation has an SMS channel of its own
                or (q.credits_accountable and not (
                  select c.has_credits from application_credit c
                  where c.organization_id = q.organization_id and c.application_id = q.owner_application_id)))
@@ -232,56 +252,41 @@ async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: st
     return bool(found)
 
 
-_SENDER_DOMAINS: Final[LiteralString] = """case when p.sender_address is not null then array(
-             select s.domain from organization_sender_domain s
-             where s.organization_id = p.organization_id order by s.domain) end as sender_domains"""
-
-
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> dict[LaneKey, Fingerprint]:
     """The versions of what each lane's settings are made of."""
     rows = await db.fetch(
-        f"""select p.organization_id, p.pipeline_id, p.version, q.version as questionnaire_version,
-             o.version as organization_version, a.version as application_version,
-             coalesce(cp.version, 0) as policy_version, q.published_version_id,
-             not q.credits_accountable or c.has_credits as has_credits, {_SENDER_DOMAINS}
-           from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
-           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
-           join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
-           join organization o on o.organization_id = p.organization_id
-           left join contact_policy cp on cp.organization_id = p.organization_id""",
-        *_columns(lanes),
+        f"""select p.organization_id, p.pipeline_id, {_FINGERPRINT}
+           {_SETTINGS}""",
+        *arrays(lanes, 2),
     )
-    return {
-        (row["organization_id"], row["pipeline_id"]): _fingerprint(row, policy=row["policy_version"]) for row in rows
-    }
+    return {(row["organization_id"], row["pipeline_id"]): Fingerprint(*_fingerprint_values(row)) for row in rows}
 
 
 async def list_settings(  # any tenant: a claimed batch serves many organizations
     db: Database, *, lanes: Sequence[LaneKey]
 ) -> list[LaneSettings]:
     rows = await db.fetch(
-        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id, q.version as questionnaire_version,
-             q.published_version_id, q.responses_max,
-             q.active and q.archived_time is null and p.deleted_time is null as is_active,
+        f"""select {PIPELINE_COLUMNS_P}, {_FINGERPRINT}, q.owner_application_id as application_id, q.responses_max,
+             q.active and q.archived_time is null and q.published_version_id is not null and p.deleted_time is null
+               as is_active,
              coalesce(q.title, q.display_name) as questionnaire_name, a.time_zone as application_zone,
-             a.active as application_active, a.version as application_version,
-             o.time_zone as organization_zone, o.display_name as organization_name, o.postal_address,
-             o.version as organization_version, not q.credits_accountable or c.has_credits as has_credits,
-             {_SENDER_DOMAINS}
-           from unnest($1::text[], $2::text[]) as b (organization_id, pipeline_id)
-           join pipeline p on p.organization_id = b.organization_id and p.pipeline_id = b.pipeline_id
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
-           join application_credit c on c.organization_id = a.organization_id and c.application_id = a.application_id
-           join organization o on o.organization_id = p.organization_id""",
-        *_columns(lanes),
+             a.active as application_active, o.time_zone as organization_zone, o.display_name as organization_name,
+             o.postal_address
+           {_SETTINGS}""",
+        *arrays(lanes, 2),
     )
     policies = await policies_store.list_policies(db, organization_ids={row["organization_id"] for row in rows})
-    return [_settings(row, policies[row["organization_id"]]) for row in rows]
+    return [
+        LaneSettings(
+            Fingerprint(*_fingerprint_values(row)),
+            Pipeline(*_pipeline_values(row)),
+            policies[row["organization_id"]],
+            *_other_values(row),
+        )
+        for row in rows
+    ]
 
 
 async def update_tokens(  # any tenant: a claimed batch serves many organizations
@@ -303,7 +308,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
              refilled_time = now()
            from locked l
            where a.organization_id = l.organization_id and a.account_id = l.account_id and a.rate is not null""",
-        *_columns([key for key, _ in claimed]),
+        *arrays((key for key, _ in claimed), 2),
         [count for _, count in claimed],
     )
 
@@ -329,39 +334,3 @@ async def count_items(db: Database, *, limit: int) -> Depth:  # any tenant: the 
     if row is None:
         raise AssertionError("an aggregate has one row")
     return Depth(**row)
-
-
-_PIPELINE: tuple[str, ...] = tuple(Pipeline.__dataclass_fields__)
-
-
-def _columns(keys: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    return [first for first, _ in keys], [second for _, second in keys]
-
-
-def _fingerprint(row: Any, *, policy: int) -> Fingerprint:
-    return Fingerprint(
-        row["version"],
-        row["questionnaire_version"],
-        row["organization_version"],
-        row["application_version"],
-        policy,
-        row["published_version_id"],
-        row["has_credits"],
-        row["sender_domains"],
-    )
-
-
-def _settings(row: Any, policy: ContactPolicy) -> LaneSettings:
-    return LaneSettings(
-        stamp=_fingerprint(row, policy=policy.version),
-        policy=policy,
-        pipeline=Pipeline(**{name: row[name] for name in _PIPELINE}),
-        is_active=row["is_active"] and row["published_version_id"] is not None,
-        application_active=row["application_active"],
-        responses_max=row["responses_max"],
-        questionnaire_name=row["questionnaire_name"],
-        application_zone=row["application_zone"],
-        organization_zone=row["organization_zone"],
-        organization_name=row["organization_name"],
-        postal_address=row["postal_address"],
-    )

@@ -1,34 +1,32 @@
-"""The SQL of late acceptance: unknown attempts that turn out accepted, and the items that are sent by them."""
+"""The SQL of late acceptance: attempts of unknown outcome that were accepted, and the items that become sent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final
 
 from afterword.db import Database
-from afterword.db.columns import as_document
-from afterword.queue.records import EVENT_COLUMNS
-
-ItemKey = tuple[str, str]  # organization_id, item_id
+from afterword.db.columns import arrays, as_document
+from afterword.queue.records import COUNTED, EVENT_COLUMNS, ItemKey
 
 _TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LateAcceptance:
-    """An attempt was accepted after all: the one of `epoch`, or the latest of unknown outcome. `event_id` is new."""
+    """The late news that an attempt was accepted: the one of `epoch`, or the latest of unknown outcome."""
 
     organization_id: str
     item_id: str
-    epoch: int | None
-    reply_code: int | None
-    reply: str | None
-    provider_reference: str | None
     event_id: str
+    epoch: int | None = None
+    reply_code: int | None = None
+    reply: str | None = None
+    provider_reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An item that is sent by a late acceptance, and its instance."""
+    """An item that became sent by a late acceptance, and its instance."""
 
     organization_id: str
     item_id: str
@@ -49,7 +47,7 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
            join unnest($1::text[], $2::text[]) as b (organization_id, item_id)
              on q.organization_id = b.organization_id and q.item_id = b.item_id
            order by q.organization_id, q.item_id for no key update of q""",
-        *_columns(items),
+        *arrays(items, 2),
     )
     return [(row["organization_id"], row["item_id"]) for row in rows]
 
@@ -57,10 +55,7 @@ async def list_locked_items(  # any tenant: a worker's batch serves many
 async def list_accepted_late(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> dict[ItemKey, bool]:
-    """List the items with a late acceptance; true where it belongs to the open attempt.
-
-    Of that one somebody outside reported, with proof, while it was under way.
-    """
+    """List the items with a late acceptance; true where it belongs to the open attempt, by a proven report."""
     rows = await db.fetch(
         """select a.organization_id, a.item_id, bool_and(a.outcome is null) as is_open
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
@@ -70,21 +65,21 @@ async def list_accepted_late(  # any tenant: a worker's batch serves many
              where r.organization_id = a.organization_id and r.item_id = a.item_id and r.is_proven
                and r.created_time >= a.begin_time))
            group by a.organization_id, a.item_id""",
-        *_columns(items),
+        *arrays(items, 2),
     )
     return {(row["organization_id"], row["item_id"]): row["is_open"] for row in rows}
 
 
 async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptance]) -> list[Corrected]:
-    """Mark the unknown attempts as accepted late; the items that are sent by that, with their event.
+    """Mark the unknown attempts as accepted late; the items that become sent by that, with their event.
 
-    An item that waits, is claimed, is uncertain, or failed because of an unknown outcome becomes sent, and whoever
-    holds it is fenced. While a later attempt is on the wire the earlier one alone is marked, and its end is `known`.
+    An item that waits, is claimed, is uncertain, or failed because of an unknown outcome becomes sent, and its holder
+    is fenced. While a later attempt is on the wire only the earlier one is marked, and the later one's end is `known`.
     """
     rows = await db.fetch(
         f"""with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::text[]) as b (organization_id, item_id, epoch, reply_code, reply, provider_reference, event_id)),
+             select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::text[],
+               $7::text[]) as b (organization_id, item_id, event_id, epoch, reply_code, reply, provider_reference)),
            known as materialized (
              select q.organization_id, q.item_id, q.status, a.epoch, b.reply_code, b.reply, b.provider_reference,
                b.event_id
@@ -103,10 +98,7 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
              from known k where a.organization_id = k.organization_id and a.item_id = k.item_id and a.epoch = k.epoch
                and a.outcome = 'unknown'
              returning a.organization_id, a.item_id, a.outcome),
-           counted as (
-             insert into attempt_total (outcome, shard, total)
-             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome
-             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
+           {COUNTED},
            moved as (
              update queue_item q
              set status = 4, epoch = q.epoch + 1, owner = null, lease_until = null, reason = null, result = null,
@@ -115,8 +107,7 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
              where q.organization_id = k.organization_id and q.item_id = k.item_id and q.deleted_time is null
                and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
              returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
-               q.questionnaire_instance_id, k.status < 4 as is_terminal,
-               {_TOLD} as data),
+               q.questionnaire_instance_id, k.status < 4 as is_terminal, {_TOLD} as data),
            told as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
@@ -124,16 +115,6 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
                'worker', test, data
              from moved)
            select organization_id, item_id, questionnaire_instance_id from moved""",
-        [one.organization_id for one in acceptances],
-        [one.item_id for one in acceptances],
-        [one.epoch for one in acceptances],
-        [one.reply_code for one in acceptances],
-        [one.reply for one in acceptances],
-        [one.provider_reference for one in acceptances],
-        [one.event_id for one in acceptances],
+        *arrays(map(astuple, acceptances), 7),
     )
     return [Corrected(**row) for row in rows]
-
-
-def _columns(items: Sequence[ItemKey]) -> tuple[list[str], list[str]]:
-    return [organization_id for organization_id, _ in items], [item_id for _, item_id in items]

@@ -1,4 +1,4 @@
-"""Makes the next reminder of what was sent, and lets the first answer end those that wait."""
+"""Schedules the next reminder of each sent item, and ends waiting reminders after the first answer."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,9 +10,11 @@ from afterword.core.scheduling import decisions
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
+from afterword.instances import service as instances
 from afterword.queue import store as queue_store
+from afterword.queue.records import ItemKey
 from afterword.queue.reminders import store
-from afterword.queue.reminders.store import ItemKey, Sent
+from afterword.queue.reminders.store import Sent
 from afterword.queue.scheduler import rules_of, zone_name_of
 from afterword.queue.store import Intake
 
@@ -20,13 +22,18 @@ READER: Final = "reminders"
 SUBMITTED: Final = "questionnaire_instance.submitted"
 DELETED: Final = "questionnaire_instance.deleted"
 EVENT_TYPES: Final = frozenset({SUBMITTED, DELETED})
+_COPIED: Final = (
+    "organization_id", "questionnaire_id", "pipeline_id", "test", "limited", "responder_channel_identifier",
+    "responder_id", "locale", "metadata", "send_offset_minutes", "attempts_max", "resend_after_seconds",
+    "questionnaire_instance_id", "previous_questionnaire_instance_id",
+)  # fmt: skip
 
 
 async def schedule_next(db: Database, *, sent: Sequence[ItemKey], now: datetime) -> None:
-    """Put the next reminder of each item that has just been sent into the queue, where its pipeline has one.
+    """Schedule the next reminder of each item that has just been sent, where its pipeline has one.
 
-    Nothing is made for an instance that is answered, or that can no longer be answered by then. In the transaction that
-    settles the item; repeating it makes nothing twice.
+    An instance that is answered, or can no longer be answered by then, gets none. Runs in the transaction that settles
+    the item; repeating it inserts nothing twice.
     """
     followed = await store.list_sent(db, items=sorted(set(sent)))
     if not followed:
@@ -46,16 +53,24 @@ async def schedule_next(db: Database, *, sent: Sequence[ItemKey], now: datetime)
         await store.insert_reminders(db, documents=documents)
 
 
+async def note_sent(db: Database, *, sent: Mapping[ItemKey, str | None], now: datetime) -> None:
+    """Mark the instances of items that became sent without a worker's settlement, and schedule the next reminders."""
+    pairs = sorted((key[0], instance_id) for key, instance_id in sent.items() if instance_id is not None)
+    if pairs:
+        await instances.mark_sent(db, sent=pairs, now=now)
+        await schedule_next(db, sent=list(sent), now=now)
+
+
 def has_next(reminders: Sequence[Mapping[str, Any]], number: int | None) -> bool:
     """True when another reminder follows reminder `number` (None: the invitation)."""
     return len(reminders) > (number or 0)
 
 
 async def end_answered(db: Database, *, limit: int) -> int:
-    """Read the next `limit` events of the log; how many were passed.
+    """Read the next `limit` events of the log; the number read.
 
-    Reminders of an instance that was answered or deleted become due at once, and the decision about them ends them: it
-    would at their time in any case, but whoever looks at the queue should not see them wait for nothing.
+    Reminders of an instance that was answered or deleted become due at once, and the decision about them ends them. It
+    would do so at their own time too, but the queue should not show them waiting until then.
     """
     return await events.handle_next(
         db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda told: _handle(db, told)
@@ -87,32 +102,21 @@ def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | 
         now=now,
     )
     return {
-        "organization_id": sent.organization_id,
+        **{name: getattr(sent, name) for name in _COPIED},
         "item_id": item_id,
-        "questionnaire_id": sent.questionnaire_id,
-        "pipeline_id": sent.pipeline_id,
-        "test": sent.test,
-        "limited": sent.limited,
-        "responder_channel_identifier": sent.responder_channel_identifier,
-        "address_key": sent.address_key.hex(),
-        "responder_id": sent.responder_id,
-        "locale": sent.locale,
-        "metadata": sent.metadata,
+        "address_key": f"\\x{sent.address_key.hex()}",
         "send_time": send_time,
-        "send_offset_minutes": sent.send_offset_minutes,
         "due_time": due_time,
         "not_after": not_after,
-        "attempts_max": sent.attempts_max,
-        "resend_after_seconds": sent.resend_after_seconds,
-        "questionnaire_instance_id": sent.questionnaire_instance_id,
+        "source": decisions.REMINDER,
         "previous_item_id": sent.item_id,
-        "previous_questionnaire_instance_id": sent.previous_questionnaire_instance_id,
         "reminder_number": sent.number,
         "event_id": ids.ordered(now),
+        "actor_kind": "worker",
     }
 
 
 async def _handle(db: Database, told: Sequence[Event]) -> None:
-    instances = sorted({(each.organization_id, each.subject_id) for each in told if each.subject_id is not None})
-    if instances:
-        await store.update_reminders_to_due(db, instances=instances)
+    ended = sorted({(each.organization_id, each.subject_id) for each in told if each.subject_id is not None})
+    if ended:
+        await store.update_reminders_to_due(db, instances=ended)

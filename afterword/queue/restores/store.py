@@ -1,4 +1,4 @@
-"""The SQL of the guard: one row, the event log's sequence, and how much is late."""
+"""The SQL of the guard: one row, the event log's sequence, the number of late items."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,7 +47,7 @@ async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: 
 
 
 async def prune_stalled_sessions(db: Database, *, seconds: float) -> int:  # any tenant: locks are the installation's
-    """End our sessions whose client has stood still in a transaction for so long; how many.
+    """End our sessions whose client has stood still in a transaction for so long; their number.
 
     A client that is stopped between Flush and Bind is neither idle in its transaction nor in a statement. No timeout of
     PostgreSQL 15 and 16 ends it, and it keeps its locks.
@@ -82,7 +82,7 @@ async def count_late_items(  # any tenant: the guard of a whole installation
 
 
 async def update_watched(db: Database, *, seconds: float) -> None:  # any tenant: the guard of a whole installation
-    """A worker found all well; written at most once in so many seconds, whatever number of workers there is."""
+    """Record that a worker found no fault, at most once in so many seconds over all workers."""
     await db.execute(
         """update sending_guard set watched_time = now()
            where watched_time < now() - make_interval(secs => $1::float8) and paused_time is null""",
@@ -91,7 +91,7 @@ async def update_watched(db: Database, *, seconds: float) -> None:  # any tenant
 
 
 async def update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
-    """Nothing is sent until a person has looked; whether it was we who paused it."""
+    """Pause all sending until a person confirms it; True if it was not paused before."""
     count = await db.execute(
         "update sending_guard set paused_time = now(), paused_reason = $1 where paused_time is null", reason
     )
@@ -99,7 +99,7 @@ async def update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant:
 
 
 async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of a whole installation
-    """A person has looked: send; whether it was paused. What workers remember from before counts no more."""
+    """End the pause; True if there was one. Marks from before count no more."""
     count = await db.execute(
         """update sending_guard
            set paused_time = null, paused_reason = null, watched_time = now(),

@@ -1,6 +1,6 @@
-"""The SQL of retention: what is old is found by its id, whose beginning is its time, and needs no index of its own."""
+"""The SQL of retention: old items are found by their ids, which begin with their time, and need no index."""
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ ORGANIZATIONS_MAX = 2_000  # looked through in one statement
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The result of one step: items seen, the last of them, and removed items by status."""
+    """The result of one step: the number of items seen, the last of them, and the number removed by status."""
 
     count: int
     last: str | None
@@ -48,8 +48,8 @@ async def prune_items(
 ) -> Passed:
     """Pass the next items with ids between the two, and remove those that ended long enough ago.
 
-    What failed stays until `failed_before`, if that is earlier; what has an open attempt, or an event that some reader
-    has not seen, stays as well. Attempts go with their item, the events have a retention of their own.
+    Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, or with an event that some
+    reader has not seen, stay as well. Attempts go with their item; events have a retention of their own.
     """
     rows = await db.fetch(
         """with passed as materialized (
@@ -80,15 +80,11 @@ async def prune_items(
         failed_before,
         limit,
     )
-    statuses = [row["status"] for row in rows if row["status"] is not None]
-    return Passed(len(rows), rows[-1]["item_id"] if rows else None, _counted(statuses))
+    removed = Counter(row["status"] for row in rows if row["status"] is not None)
+    return Passed(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))
 
 
 async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation
     """Removed items by status, since the installation."""
     rows = await db.fetch("select status, total from pruned_total order by status")
     return {row["status"]: row["total"] for row in rows}
-
-
-def _counted(statuses: Sequence[int]) -> dict[int, int]:
-    return {status: statuses.count(status) for status in sorted(set(statuses))}

@@ -1,6 +1,6 @@
 """Turns an outcome into a settlement: next status, texts, next due time. Pure: `now` and jitter are arguments.
 
-Every status passes a move of `core.statuses`, so that no outcome does what the table does not have.
+Every next status is a step of a move of `core.scheduling.statuses`.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Waits:
 
 
 def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> Settlement:
-    """The end of an attempt: what the channel said after the item had begun."""
+    """The end of an attempt, by the channel's outcome after the item had begun."""
     match outcome:
         case Sent():
             return _sent(item, outcome, now)
@@ -50,7 +50,7 @@ def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> 
 
 
 def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> Settlement:
-    """A throttle or a fault of ours before the beginning: back, without an attempt."""
+    """A throttle or a fault of ours before the item began: back, without an attempt."""
     return _of(
         item,
         statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED),
@@ -62,7 +62,7 @@ def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> S
 
 
 def overdrawn(item: Claimed, domain: str, *, wait: timedelta) -> Settlement:
-    """The recipient's domain takes few messages at the moment: back, without an attempt, until its turn."""
+    """The rate of the recipient's domain is used up: back for `wait`, without an attempt."""
     now = item.database_now
     return _of(
         item,
@@ -75,12 +75,12 @@ def overdrawn(item: Claimed, domain: str, *, wait: timedelta) -> Settlement:
 
 
 def handed_back(item: Claimed) -> Settlement:
-    """Back as it was, unnoticed: the worker stops."""
+    """Back as it was, without an event."""
     return _of(item, statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED), counted=0)
 
 
 def decided(item: Claimed, decision: Decision) -> Settlement:
-    """A held item goes back until its time, a skipped one has come to its end."""
+    """A held item goes back until its time; a skipped item ends."""
     is_skip = decision.verdict == "skip"
     move, to = (statuses.SKIP, Item.IGNORED) if is_skip else (statuses.HOLD, Item.SCHEDULED)
     return _of(
@@ -97,16 +97,16 @@ def decided(item: Claimed, decision: Decision) -> Settlement:
 
 
 def given_up(item: Claimed, cause: str, *, waits: Waits, now: datetime, is_deadly: bool = False) -> Settlement:
-    """It could not be made ready for sending: later again, or failed when its attempts are used up.
+    """The item could not be made ready for sending: later again, or failed when its attempts are used up.
 
-    `is_deadly`: it took a process with it, so every further try is made in a process of its own.
+    `is_deadly`: it ended its process, so each further try is made in a process of its own.
     """
     reason = REASON_LOST if is_deadly else "error"
     return _again(item, statuses.GIVE_UP, cause, _backoff(item, waits), now, reason=reason)
 
 
 def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> Settlement:
-    """The same end of an attempt when an earlier one turned out accepted meanwhile: nothing more is sent."""
+    """The same end of an attempt when an earlier one was accepted: the item is sent."""
     move = statuses.ALREADY_ACCEPTED if isinstance(item, Claimed) else statuses.REAP_SENDING
     return msgspec.structs.replace(
         settlement,
@@ -121,7 +121,7 @@ def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> 
 
 
 def reaped(item: Overdue, *, waits: Waits) -> Settlement:
-    """The reaper's verdict: what had begun has an unknown outcome, what had not is due again or used up."""
+    """An item whose lease ran out: one that had begun has an unknown outcome, another is due again or failed."""
     now = item.database_now
     if item.status == Item.SENDING:
         return _unknown(item, statuses.REAP_SENDING, "the worker was lost", waits, now)
@@ -180,7 +180,7 @@ def _retried(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Sett
 
 
 def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Settlement:
-    """A throttle or a fault of ours after the beginning: only `not_after` bounds how often."""
+    """A throttle or a fault of ours after the item began: repeated until `not_after`."""
     return _of(
         item,
         statuses.THROTTLED.step(Item.SENDING, Item.SCHEDULED),
@@ -195,7 +195,7 @@ def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Se
 
 
 def _unknown(item: Claimed | Overdue, move: Move, cause: str, waits: Waits, now: datetime) -> Settlement:
-    """It may have arrived: again later where a repetition is allowed and possible, else uncertain or failed."""
+    """The message may have arrived: again later if a repetition is allowed and possible, else uncertain or failed."""
     if item.resend_after_seconds is None:
         return _of(
             item,
@@ -208,7 +208,7 @@ def _unknown(item: Claimed | Overdue, move: Move, cause: str, waits: Waits, now:
             type="queue_item.failed",
         )
     wait = timedelta(seconds=item.resend_after_seconds) * waits.factor
-    if item.attempts > 1:  # a receiver that keeps silent is asked soon once, then as seldom as any other
+    if item.attempts > 1:  # a silent receiver is asked again soon only once
         wait = max(wait, _backoff(item, waits))
     text = f"outcome unknown: {cause}"
     return _again(item, move, text, wait, now, reason=REASON_UNKNOWN, outcome="unknown", reply=cause)
@@ -233,7 +233,7 @@ def _again(
 
 
 def _of(item: Claimed | Overdue, status: Item, **fields: Any) -> Settlement:
-    """The settlement of an item at the epoch that we know, its texts within their limits."""
+    """The settlement of an item at the epoch that we know, with its texts within their limits."""
     for name, limit in (("result", RESULT_CHARACTERS_MAX), ("reply", REPLY_CHARACTERS_MAX)):
         text = fields.get(name)
         if text is not None and len(text) > limit:
@@ -252,7 +252,7 @@ def _backoff(item: Claimed | Overdue, waits: Waits) -> timedelta:
 
 
 def _uncounted_due(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> datetime:
-    """When it is due again; at `not_after` at the latest, where the decision says that it is too late."""
+    """The next due time, `not_after` at the latest; the decision then says that it is too late."""
     if outcome.cause == "throttle":
         wait = retries.throttle_wait(item.throttled + 1, jitter=waits.jitter)
     else:

@@ -1,4 +1,4 @@
-"""The SQL of a worker's moves. One statement each over arrays; every row keeps its own epoch and outcome.
+"""The SQL of a worker's moves: one statement each over arrays, in which every row keeps its own epoch and outcome.
 
 No row returned means "somebody was faster", never an error. `status::int` in a condition keeps the planner off the
 lease index, which it takes for empty.
@@ -7,7 +7,7 @@ lease index, which it takes for empty.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
@@ -16,10 +16,23 @@ import msgspec
 
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.db import Database, Row
-from afterword.db.columns import as_document
-from afterword.queue.records import EVENT_COLUMNS, Claimed, ItemKey, LeaseKey
+from afterword.db.columns import arrays, as_document, qualified
+from afterword.queue.records import CLAIMED_COLUMNS, COUNTED, EVENT_COLUMNS, Claimed, ItemKey, LeaseKey
 
-_TOLD: Final = as_document(EVENT_COLUMNS, "q")
+_CLAIMING: Final = f"""update queue_item q
+           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $4::uuid,
+             lease_until = now() + make_interval(secs => $5::float8)
+           from due where q.organization_id = due.organization_id and q.item_id = due.item_id
+           returning {qualified(CLAIMED_COLUMNS, "q")}, now() as database_now"""
+_RETURNED: Final = f"""returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test,
+               b.event_id, b.type, {as_document(EVENT_COLUMNS, "q")} as data"""
+_RECORDED: Final = """told as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               is_terminal, actor_kind, test, data)
+             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
+               data
+             from moved where type is not null)
+           select organization_id, item_id from moved"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +95,11 @@ async def claim_items(
 ) -> list[Claimed]:
     """Claim the oldest due items of each lane, at most its share; none while sending is paused.
 
-    `seq_min`: an event that the caller knows of. A database whose log ends before it is an older one. `empty_until`:
-    where to begin in a lane.
+    `seq_min`: an event that the caller knows of; a database whose log ends before it is an older one. `empty_until`:
+    the due time at which the search in a lane begins.
     """
     rows = await db.fetch(
-        """with lane as materialized (
+        f"""with lane as materialized (
              select organization_id, pipeline_id, share, coalesce(since, '-infinity') as since
              from unnest($1::text[], $2::text[], $3::int[], $7::timestamptz[])
                as l (organization_id, pipeline_id, share, since)
@@ -101,18 +114,8 @@ async def claim_items(
                    and due_time <= now() and due_time >= l.since
                  order by due_time, item_id limit 200 for update skip locked) head
                limit l.share) i)
-           update queue_item q
-           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $4::uuid,
-             lease_until = now() + make_interval(secs => $5::float8)
-           from due where q.organization_id = due.organization_id and q.item_id = due.item_id
-           returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
-             q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
-             q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
-             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, q.source,
-             q.reminder_number, q.external_reference, q.limited,
-             now() as database_now""",
-        [organization_id for organization_id, _ in shares],
-        [pipeline_id for _, pipeline_id in shares],
+           {_CLAIMING}""",
+        *arrays(shares, 2),
         list(shares.values()),
         owner,
         lease_seconds,
@@ -125,9 +128,9 @@ async def claim_items(
 async def claim_expired_items(
     db: Database, *, lanes: Sequence[LaneKey], owner: UUID, lease_seconds: float, limit: int
 ) -> list[Claimed]:
-    """Claim items of these lanes whose time is over, whether the lane is open or not."""
+    """Claim items of these lanes past their `not_after`, whether the lane is open or not."""
     rows = await db.fetch(
-        """with lane as materialized (
+        f"""with lane as materialized (
              select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)
              where not exists (select from sending_guard where paused_time is not null)),
            due as materialized (
@@ -135,23 +138,13 @@ async def claim_expired_items(
                select organization_id, item_id from queue_item
                where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
                  and due_time <= now() and not_after <= now()
-               order by due_time, item_id limit $5 for update skip locked) i
-             limit $5)
-           update queue_item q
-           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $3::uuid,
-             lease_until = now() + make_interval(secs => $4::float8)
-           from due where q.organization_id = due.organization_id and q.item_id = due.item_id
-           returning q.organization_id, q.item_id, q.epoch, q.questionnaire_id, q.pipeline_id, q.test,
-             q.responder_channel_identifier, q.address_key, q.locale, q.metadata, q.send_time, q.due_time, q.not_after,
-             q.attempts, q.attempts_max, q.throttled, q.resend_after_seconds, q.reason, q.previous_item_id,
-             q.previous_questionnaire_instance_id, q.questionnaire_instance_id, q.source,
-             q.reminder_number, q.external_reference, q.limited,
-             now() as database_now""",
-        [organization_id for organization_id, _ in lanes],
-        [pipeline_id for _, pipeline_id in lanes],
+               order by due_time, item_id limit $3 for update skip locked) i
+             limit $3)
+           {_CLAIMING}""",
+        *arrays(lanes, 2),
+        limit,
         owner,
         lease_seconds,
-        limit,
     )
     return _claimed(rows)
 
@@ -164,8 +157,8 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
     rows = await db.fetch(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::timestamptz[], $8::smallint[], $9::jsonb[], $10::text[], $11::text[]) as b (organization_id, item_id,
-               epoch, status, reason, result, due_time, counted, trace, event_id, type)),
+               $7::timestamptz[], $8::text[], $9::text[], $10::smallint[], $11::jsonb[]) as b (organization_id, item_id,
+               epoch, status, reason, result, due_time, event_id, type, counted, trace)),
            moved as (
              update queue_item q
              set status = b.status, reason = coalesce(b.reason, q.reason),
@@ -177,24 +170,10 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
                updated_time = case when b.reason is null then q.updated_time else now() end
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int = 2
-             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, {_TOLD} as data),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
-             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
-               data
-             from moved where type is not null)
-           select organization_id, item_id from moved""",
-        *_lease_keys(settlements),
-        [s.status for s in settlements],
-        [s.reason for s in settlements],
-        [s.result for s in settlements],
-        [s.due_time for s in settlements],
-        [s.counted for s in settlements],
+             {_RETURNED}),
+           {_RECORDED}""",
+        *arrays(map(_stopped_values, settlements), 10),
         [{"checks": list(s.trace)} if s.trace else None for s in settlements],  # a list of lists would be a matrix
-        [s.event_id for s in settlements],
-        [s.type for s in settlements],
     )
     return _keys(rows)
 
@@ -222,35 +201,33 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
              update queue_item q set lease_until = now() + make_interval(secs => $4::float8)
              from free f where q.organization_id = f.organization_id and q.item_id = f.item_id and q.epoch = f.epoch)
            select organization_id, item_id, epoch from held""",
-        [organization_id for organization_id, _, _ in lease_keys],
-        [item_id for _, item_id, _ in lease_keys],
-        [epoch for _, _, epoch in lease_keys],
+        *arrays(lease_keys, 3),
         lease_seconds,
     )
-    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+    return _lease_keys(rows)
 
 
 async def update_items_to_sending(  # any tenant: a batch serves many
     db: Database,
     *,
-    begins: Sequence[tuple[LeaseKey, str, str, int]],
+    begins: Sequence[tuple[str, str, int, str, str, int]],
     lease_seconds: float,
     margin_seconds: float,
 ) -> set[LeaseKey]:
-    """Write down the intent to send (hold, instance, responder, channel); those still ours, with their attempt open.
+    """Record the intent to send (lease key, instance, responder, channel) and open the attempts; the leases that hold.
 
-    Not those whose address has been suppressed since they were claimed.
+    Items are left out whose address has been suppressed since they were claimed.
     """
     rows = await db.fetch(
         """with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $8::smallint[])
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::smallint[])
                as b (organization_id, item_id, epoch, instance_id, responder_id, channel_id)),
            moved as (
              update queue_item q
-             set status = 3, lease_until = now() + make_interval(secs => $6::float8),
+             set status = 3, lease_until = now() + make_interval(secs => $7::float8),
                questionnaire_instance_id = b.instance_id, responder_id = b.responder_id
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
-               and q.status::int = 2 and q.lease_until > now() + make_interval(secs => $7::float8)
+               and q.status::int = 2 and q.lease_until > now() + make_interval(secs => $8::float8)
                and not exists (
                  select from suppression s
                  where s.organization_id = q.organization_id and s.channel_id = b.channel_id
@@ -258,16 +235,11 @@ async def update_items_to_sending(  # any tenant: a batch serves many
              returning q.organization_id, q.item_id, q.epoch, q.owner)
            insert into attempt (organization_id, item_id, epoch, owner) select * from moved
            returning organization_id, item_id, epoch""",
-        [lease_key[0] for lease_key, _, _, _ in begins],
-        [lease_key[1] for lease_key, _, _, _ in begins],
-        [lease_key[2] for lease_key, _, _, _ in begins],
-        [instance_id for _, instance_id, _, _ in begins],
-        [responder_id for _, _, responder_id, _ in begins],
+        *arrays(begins, 6),
         lease_seconds,
         margin_seconds,
-        [channel_id for _, _, _, channel_id in begins],
     )
-    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+    return _lease_keys(rows)
 
 
 async def list_begun(  # any tenant: a batch serves many
@@ -281,12 +253,10 @@ async def list_begun(  # any tenant: a batch serves many
            join attempt a on a.organization_id = q.organization_id and a.item_id = q.item_id and a.epoch = q.epoch
            where q.status::int = 3 and a.outcome is null
              and q.lease_until > now() + make_interval(secs => $4::float8)""",
-        [organization_id for organization_id, _, _ in lease_keys],
-        [item_id for _, item_id, _ in lease_keys],
-        [epoch for _, _, epoch in lease_keys],
+        *arrays(lease_keys, 3),
         margin_seconds,
     )
-    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
+    return _lease_keys(rows)
 
 
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
@@ -294,9 +264,9 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
     rows = await db.fetch(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::timestamptz[], $8::smallint[], $9::text[], $10::smallint[], $11::text[], $12::text[], $13::text[],
-               $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, counted, outcome,
-               reply_code, reply, provider_reference, event_id, type)),
+               $7::timestamptz[], $8::text[], $9::text[], $10::smallint[], $11::text[], $12::smallint[], $13::text[],
+               $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, event_id, type,
+               counted, outcome, reply_code, reply, provider_reference)),
            moved as (
              update queue_item q
              set status = b.status, reason = b.reason, result = b.result, due_time = coalesce(b.due_time, q.due_time),
@@ -305,8 +275,7 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
                updated_time = now()
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int = 3
-             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, {_TOLD} as data),
+             {_RETURNED}),
            closed as (
              update attempt a
              set finish_time = now(), outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
@@ -314,29 +283,9 @@ async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> se
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
                and a.outcome is null
              returning a.outcome),
-           counted as (
-             insert into attempt_total (outcome, shard, total)
-             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome order by outcome
-             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
-             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
-               data
-             from moved where type is not null)
-           select organization_id, item_id from moved""",
-        *_lease_keys(settlements),
-        [s.status for s in settlements],
-        [s.reason for s in settlements],
-        [s.result for s in settlements],
-        [s.due_time for s in settlements],
-        [s.counted for s in settlements],
-        [s.outcome for s in settlements],
-        [s.reply_code for s in settlements],
-        [s.reply for s in settlements],
-        [s.provider_reference for s in settlements],
-        [s.event_id for s in settlements],
-        [s.type for s in settlements],
+           {COUNTED},
+           {_RECORDED}""",
+        *arrays(map(_settled_values, settlements), 14),
     )
     return _keys(rows)
 
@@ -367,51 +316,35 @@ async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]
                dispatched_time = case when b.status = 4 then now() end, updated_time = now()
              from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
                and q.status::int in (2, 3)
-             returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test, b.event_id,
-               b.type, {_TOLD} as data),
+             {_RETURNED}),
            closed as (
              update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lease lost'
              from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
                and a.outcome is null
              returning a.outcome),
-           counted as (
-             insert into attempt_total (outcome, shard, total)
-             select outcome, pg_backend_pid() % 16, count(*) from closed group by outcome order by outcome
-             on conflict (outcome, shard) do update set total = attempt_total.total + excluded.total),
-           told as (
-             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
-             select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
-               data
-             from moved where type is not null)
-           select organization_id, item_id from moved""",
-        *_lease_keys(settlements),
-        [s.status for s in settlements],
-        [s.reason for s in settlements],
-        [s.result for s in settlements],
-        [s.due_time for s in settlements],
-        [s.event_id for s in settlements],
-        [s.type for s in settlements],
+           {COUNTED},
+           {_RECORDED}""",
+        *arrays(map(_moved_values, settlements), 9),
     )
     return _keys(rows)
 
 
-_values: Final = itemgetter(*Claimed.__struct_fields__)
+_claimed_values: Final = itemgetter(*Claimed.__struct_fields__)
+_MOVED: Final = ("organization_id", "item_id", "epoch", "status", "reason", "result", "due_time", "event_id", "type")
+_moved_values: Final = attrgetter(*_MOVED)
+_stopped_values: Final = attrgetter(*_MOVED, "counted")
+_settled_values: Final = attrgetter(*_MOVED, "counted", "outcome", "reply_code", "reply", "provider_reference")
 
 
 def _claimed(rows: Sequence[Row]) -> list[Claimed]:
     """The oldest first, as the lanes gave them: an update returns its rows in no order."""
-    items = [Claimed(*_values(row)) for row in rows]
+    items = [Claimed(*_claimed_values(row)) for row in rows]
     return sorted(items, key=lambda item: (item.due_time, item.item_id))
-
-
-def _lease_keys(settlements: Sequence[Settlement]) -> tuple[list[str], list[str], list[int]]:
-    return (
-        [s.organization_id for s in settlements],
-        [s.item_id for s in settlements],
-        [s.epoch for s in settlements],
-    )
 
 
 def _keys(rows: Sequence[Row]) -> set[ItemKey]:
     return {(row["organization_id"], row["item_id"]) for row in rows}
+
+
+def _lease_keys(rows: Sequence[Row]) -> set[LeaseKey]:
+    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}

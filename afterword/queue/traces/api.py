@@ -1,12 +1,10 @@
-"""The HTTP door of an item's past: the decision about it, its attempts, sending it again."""
+"""Routes of an item's past: the decision about it, its attempts, sending it again."""
 
-from typing import Final, cast
+from typing import Final
 
-from afterword.core.wire import times
 from afterword.db import Database
-from afterword.instances.resources import LeafResult
 from afterword.queue import service as queue
-from afterword.queue.resources import ATTEMPTS, Attempt, Check, QueueItem, Trace, Verdict, check_of
+from afterword.queue.resources import ATTEMPTS, Attempt, QueueItem, Trace
 from afterword.queue.service import ItemScope
 from afterword.queue.traces import service, store
 from afterword.web.operations import Answer, Call, Routes
@@ -24,37 +22,8 @@ routes = Routes(tag="Queue")
     description="Every rule in the order in which they decide: as it stands now, or as it was when the item ended.",
 )
 async def explain_item(call: Call[None], db: Database) -> Answer:
-    found = await service.explain(db, caller=call.caller, item_id=call.ids["item_id"], now=call.now)
-    zone, planned, item = call.zone, found.planned_time, found.item
-    kept = [
-        Check(
-            each["rule"],
-            each["passed"],
-            each["detail"],
-            each["until_time"],
-            [LeafResult(**leaf) for leaf in each.get("leaves", ())],
-        )
-        for each in found.kept_checks
-    ]
-    live = [
-        check_of(each, zone=zone, leaves=found.leaves if each.rule == "conditions" else ()) for each in found.checks
-    ]
     return Answer(
-        Trace(
-            item_id=item.item_id,
-            status_id=item.status_id.value,
-            decided_time=times.format_time(found.decided_time, zone=zone),
-            verdict=cast("Verdict", found.verdict),
-            reason=found.reason,
-            result=found.result,
-            planned_time=times.format_optional(planned, zone=zone),
-            planned_local_time=planned
-            and planned.astimezone(times.zone_of(found.zone_name)).replace(tzinfo=None).isoformat(timespec="seconds"),
-            time_zone=found.zone_name,
-            locale=found.locale,
-            checks=[*kept, *live],
-            undeclared_metadata=list(found.undeclared_metadata),
-        )
+        await service.explain(db, caller=call.caller, item_id=call.ids["item_id"], now=call.now, zone=call.zone)
     )
 
 

@@ -1,16 +1,14 @@
-"""Why an item is where it is, and the item that is sent in its place."""
+"""The trace of an item, which explains its state, and the item that is sent in its place."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from datetime import datetime, tzinfo
+from typing import Final
+
+import msgspec
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import LeafResult
 from afterword.core.questionnaires.metadata import KINDS
-from afterword.core.scheduling.decisions import Check, Verdict
 from afterword.core.scheduling.statuses import ITEM_TERMINAL, Item
 from afterword.core.text import locales
 from afterword.core.wire import times
@@ -23,7 +21,7 @@ from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.records import TEXTS
-from afterword.queue.resources import QueueItemRequest
+from afterword.queue.resources import Check, QueueItemRequest, Trace, check_of
 from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.queue.traces import store
@@ -33,31 +31,13 @@ REPEATABLE: Final = frozenset({Item.FAILED, Item.UNCERTAIN, Item.IGNORED})
 
 
 class NotRepeatable(errors.Conflict):
-    """Only what came to its end without being sent may be sent again."""
+    """Only an item that ended without being sent may be sent again."""
 
     code_default = "item_not_repeatable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The decision about an item: as it stands now, or as it was made when the item came to its end."""
-
-    item: QueueItem
-    decided_time: datetime
-    verdict: Verdict | str
-    reason: str | None
-    result: str | None
-    planned_time: datetime | None
-    zone_name: str
-    locale: str
-    checks: Sequence[Check]
-    kept_checks: Sequence[Mapping[str, Any]]  # those of an item that has ended
-    leaves: Sequence[LeafResult]
-    undeclared_metadata: Sequence[str]
-
-
-async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime) -> Explanation:
-    """Why the item goes, waits or went nowhere; raises NotFound."""
+async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime, zone: tzinfo) -> Trace:
+    """The decision about an item as it stands now, or as it was made when the item ended; raises NotFound."""
     item = await queue.get(db, caller=caller, place=ItemScope(item_id=item_id))
     key = {"organization_id": item.organization_id, "item_id": item.item_id}
     kept = await store.get_checks(db, **key)
@@ -68,7 +48,7 @@ async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime) 
     has_ended = item.status in ITEM_TERMINAL
     block = await lanes.block_of(db, lane=lane) if item.status == Item.SCHEDULED else None
     if block is not None and block.until is not None and block.until <= moment:
-        block = None  # it will have gone by when the item is due
+        block = None  # it ends before the item is due
     forecasts = await deciding.foresee_items(
         db,
         items=[(item, moment)],
@@ -79,19 +59,28 @@ async def explain(db: Database, *, caller: Caller, item_id: str, now: datetime) 
     )
     forecast = forecasts[item.item_id]
     decision, tree = forecast.decision, deciding.rules_of(settings).conditions
-    planned = {"go": moment, "hold": decision.until, "skip": None}[decision.verdict]
-    return Explanation(
-        item=item,
-        decided_time=item.updated_time if has_ended else now,
-        verdict=("skip" if item.status == Item.IGNORED else "done") if has_ended else decision.verdict,
+    if has_ended:
+        planned, verdict = item.due_time, "skip" if item.status == Item.IGNORED else "done"
+        checks = msgspec.convert([{"leaves": [], **check} for check in kept], list[Check])
+    else:
+        planned, verdict = {"go": moment, "hold": decision.until, "skip": None}[decision.verdict], decision.verdict
+        leaves = conditions.leaves(tree, forecast.metadata) if tree is not None else ()
+        checks = [
+            check_of(each, zone=zone, leaves=leaves if each.rule == "conditions" else ()) for each in decision.checks
+        ]
+    local = planned and planned.astimezone(times.zone_of(forecast.zone_name)).replace(tzinfo=None)
+    return Trace(
+        item_id=item.item_id,
+        status_id=item.status_id.value,
+        decided_time=times.format_time(item.updated_time if has_ended else now, zone=zone),
+        verdict=verdict,
         reason=item.reason if has_ended else decision.reason,
         result=item.result if has_ended else decision.text or item.result,
-        planned_time=item.due_time if has_ended else planned,
-        zone_name=forecast.zone_name,
+        planned_time=times.format_optional(planned, zone=zone),
+        planned_local_time=local and local.isoformat(timespec="seconds"),
+        time_zone=forecast.zone_name,
         locale=await _locale_of(db, item, settings),
-        checks=() if has_ended else decision.checks,
-        kept_checks=kept if has_ended else (),
-        leaves=conditions.leaves(tree, forecast.metadata) if tree is not None else (),
+        checks=checks,
         undeclared_metadata=await _undeclared(db, item),
     )
 
@@ -127,12 +116,12 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
 
 
 async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSettings) -> str:
-    """The questionnaire's language that the item's reader gets."""
+    """The language of the questionnaire that the recipient gets."""
     version = await questionnaires_store.get_version(
-        db, organization_id=item.organization_id, version_id=settings.stamp.published_version_id or ""
+        db, organization_id=item.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     definition = version.definition
-    wanted = (
+    preferred = (
         item.locale
         or settings.pipeline.locale
         or await store.get_responder_locale(
@@ -142,11 +131,11 @@ async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSe
             address_key=item.address_key,
         )
     )
-    return locales.match(wanted, definition.locales, definition.default_locale)
+    return locales.match(preferred, definition.locales, definition.default_locale)
 
 
 async def _undeclared(db: Database, item: QueueItem) -> list[str]:
-    """The item's metadata names that nobody declared."""
+    """The names in the item's metadata that are not declared."""
     declared = await metadata_service.declared_of(
         db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
     )

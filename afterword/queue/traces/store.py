@@ -1,4 +1,4 @@
-"""The SQL of an item's past: its attempts, and the checks that it was held or skipped by."""
+"""The SQL of an item's past: its attempts, and the checks that held or skipped it."""
 
 from dataclasses import dataclass
 from datetime import datetime

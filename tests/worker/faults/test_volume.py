@@ -165,7 +165,7 @@ async def test_retention(rig: Rig, record_property: Callable[[str, object], None
         while True:
             async with db.transaction(rig.pool) as database:
                 count, mark = await retention.prune(
-                    database, mark=mark, days=RETENTION_DAYS, now=database.clock.now(), limit=STEP_ITEMS
+                    database, cursor=mark, days=RETENTION_DAYS, now=database.clock.now(), limit=STEP_ITEMS
                 )
             passed += count
             if mark == RetentionCursor():
