@@ -128,13 +128,16 @@ class Invalid(Refusal):
     """One or more fields are wrong."""
 
     status, code_default = 422, "invalid"
+    record: Mapping[str, object] | None = None  # of many, in which these fields are wrong: more of them may be
 
     @classmethod
-    def of(cls, *wrong: FieldError) -> "Invalid":
+    def of(cls, *wrong: FieldError, record: Mapping[str, object] | None = None) -> "Invalid":
         """Say how many fields are wrong and which: the sentence that old clients show."""
         places = ", ".join(dict.fromkeys(error.place for error in wrong[:10]))
         count = "1 field is" if len(wrong) == 1 else f"{len(wrong)} fields are"
-        return cls(f"{count} wrong: {places}.", errors=wrong[:ERRORS_MAX])
+        refusal = cls(f"{count} wrong: {places}.", errors=wrong[:ERRORS_MAX])
+        refusal.record = record
+        return refusal
 
 
 class TooMany(Refusal):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from afterword import db, errors
-from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, InvalidAddress, normalise
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
@@ -18,6 +17,7 @@ from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
 from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import QUEUE_ITEMS, STATUS_ABORTED, QueueItem, QueueItemRequest, QueueItemUpdate
+from afterword.queue.scheduler import address_errors
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemScope, NewItem
 from afterword.web.operations import Answer, Call, Routes
 
@@ -68,19 +68,16 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 async def _address_errors(
     db: Database, caller: Caller, path: Mapping[str, str], document: Mapping[str, object]
 ) -> list[FieldError]:
-    """The error of the address, whose form depends on the pipeline's channel, in a request with other errors."""
-    identifier, locale = document.get("responder_channel_identifier"), document.get("locale")
-    if not isinstance(identifier, str) or not 0 < len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
-        return []  # named with the other members
-    pipeline = await pipelines_store.get_pipeline(
-        db, organization_id=caller.organization_id, **path, application_ids=caller.application_ids
-    )
-    try:
-        if pipeline is not None:
-            normalise(pipeline.channel_id, identifier, locale=locale if isinstance(locale, str) else pipeline.locale)
-    except InvalidAddress as error:
-        return [FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")]
-    return []
+    """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
+    scope: dict[str, Any] = {"organization_id": caller.organization_id, "application_ids": caller.application_ids}
+    locale: str | None = None
+    if "item_id" in path:
+        item = await store.get_item(db, **scope, **path, test_only=caller.test)
+        if item is None:
+            return []
+        path, locale = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}, item.locale
+    pipeline = await pipelines_store.get_pipeline(db, **scope, **path)
+    return address_errors(pipeline.channel_id, document, locale=locale or pipeline.locale) if pipeline else []
 
 
 @routes.post(
@@ -112,6 +109,7 @@ async def get_item(call: Call[None], db: Database) -> Answer:
     summary="Update Queue Item",
     description=CHANGE,
     refusals=("item_in_dispatch", "item_closed", "invalid_address"),
+    also_wrong=_address_errors,
 )
 async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
     item = await service.change(

@@ -10,7 +10,13 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.core.messaging.addresses import CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.messaging.addresses import (
+    CHANNEL_SMS,
+    IDENTIFIER_CHARACTERS_MAX,
+    InvalidAddress,
+    address_key,
+    normalise,
+)
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Changes
@@ -107,12 +113,29 @@ class Scheduler:
             "actor_kind": caller.actor_kind,
         }
 
+    def completed(self, refusal: errors.Invalid) -> errors.Invalid:
+        """The refusal of a record, with the error of its address, which depends on the channel."""
+        also = address_errors(self.intake.channel_id, refusal.record or {}, locale=self.intake.locale)
+        return errors.Invalid.of(*refusal.errors, *also) if also else refusal
+
     def _normal(self, identifier: str, locale: str | None) -> str:
         try:
             return normalise(self.intake.channel_id, identifier, locale=locale)
         except InvalidAddress as error:
             wrong = FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")
             raise errors.Invalid.of(wrong) from error
+
+
+def address_errors(channel_id: int, document: Mapping[str, object], *, locale: str | None) -> list[FieldError]:
+    """The error of the address in a document with other errors; one without an address has that among them."""
+    identifier, own_locale = document.get("responder_channel_identifier"), document.get("locale")
+    if not isinstance(identifier, str) or not 0 < len(identifier) <= IDENTIFIER_CHARACTERS_MAX:
+        return []
+    try:
+        normalise(channel_id, identifier, locale=own_locale if isinstance(own_locale, str) else locale)
+    except InvalidAddress as error:
+        return [FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")]
+    return []
 
 
 def rules_of(intake: Intake) -> decisions.Rules:

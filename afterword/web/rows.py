@@ -73,9 +73,9 @@ async def read(
     for index, piece in enumerate(records.pieces):
         if index % ROWS_A_TURN == ROWS_A_TURN - 1:
             await asyncio.sleep(0)
-        row = _read_row(bytes(piece), route, context, read_only)
+        document, row = _read_row(bytes(piece), route, context, read_only)
         if context.wrong:
-            row = errors.Invalid.of(*context.wrong)
+            row = errors.Invalid.of(*context.wrong, record=document if isinstance(document, dict) else None)
             context = replace(context, wrong=[])
         found.append(row)
         if note is not None:
@@ -83,18 +83,18 @@ async def read(
     return found
 
 
-def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> Any:
-    """Returns None for an invalid record, and adds its errors to the context."""
+def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> tuple[Any, Any]:
+    """The record and its Struct, None for an invalid one; adds its errors to the context."""
     if len(raw) > RECORD_BYTES_MAX:
         context.add("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
-        return None
+        return None, None
     try:
         document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
         context.add("", "invalid_format", refusal.detail.replace("The body", "The record"))
-        return None
+        return None, None
     assert route.body is not None  # noqa: S101
-    return body.collect(route.body, document, context, read_only=read_only)
+    return document, body.collect(route.body, document, context, read_only=read_only)
 
 
 def _lines_of(raw: bytes, rows_max: int) -> list[bytes]:

@@ -95,6 +95,16 @@ class TestRows:
         assert {**response.json(), "results": []} == {"results": [], "created": 1, "updated": 0, "failed": 0}
         assert {"row", "status", "item_id", "external_reference", "problem"} == result.keys()
 
+    @pytest.mark.parametrize("query", ["", "?atomic=1"])
+    async def test_a_wrong_address_beside_another_wrong_field(self, client: Client, query: str) -> None:
+        response = await post(client, [row("no address", locale="!")], query)
+        problem = response.json() if query else response.json()["results"][0]["problem"]
+        prefix = "/0" if query else ""
+        assert [
+            (f"{prefix}/locale", "invalid_locale"),
+            (f"{prefix}/responder_channel_identifier", "invalid_address"),
+        ] == [(error["pointer"], error["code"]) for error in problem["errors"]]
+
     async def test_a_bad_row_spoils_no_good_one(self, client: Client) -> None:
         rows = [row("a"), {}, row("b", send_time="soon"), row("c"), row("no address"), 7, row("d", locale="!")]
         response = await post(client, rows)

@@ -241,9 +241,12 @@ class TestImport:
             "c@example.com,el",
             ",el,4",
             f"d@example.com,,{'x' * 101}",
+            "nobody,!!,5",
         ]
-        job = await importing.done(lines(*rows))
-        assert ("done", 6, 1, 0, 0, 5) == counts(job)
+        header = "E-Mail,locale,Order"
+        mapping = "?map[E-Mail]=responder_channel_identifier&map[Order]=external_reference"
+        job = await importing.done(lines(*rows, header=header), mapping)
+        assert ("done", 7, 1, 0, 0, 6) == counts(job)
         failed = await importing.rows(job, "&filter_by[EQUAL][State]=failed")
         found = [
             (row["row"], row["problem"]["errors"][0]["pointer"], row["problem"]["errors"][0]["code"]) for row in failed
@@ -251,12 +254,13 @@ class TestImport:
         assert [
             (2, "/responder_channel_identifier", "invalid_address"), (3, "/locale", "invalid_locale"),
             (4, "", "invalid_format"), (5, "/responder_channel_identifier", "required"),
-            (6, "/external_reference", "too_long"),
+            (6, "/external_reference", "too_long"), (7, "/locale", "invalid_locale"),
         ] == found  # fmt: skip
-        assert [True, True, False, True, True] == [
-            row["problem"]["errors"][0]["message"].startswith("Column ") for row in failed
-        ]
-        assert "Column 2: " == failed[1]["problem"]["errors"][0]["message"][:10]
+        places = [[error["message"].partition(":")[0] for error in row["problem"]["errors"]] for row in failed]
+        assert [
+            ["Row 2, column “E-Mail”"], ["Row 3, column “locale”"], ["Row 4"], ["Row 5, column “E-Mail”"],
+            ["Row 6, column “Order”"], ["Row 7, column “locale”", "Row 7, column “E-Mail”"],
+        ] == places  # fmt: skip
         assert {(422, "invalid")} == {(row["problem"]["status"], row["problem"]["code"]) for row in failed}
         assert "nobody" not in str(failed)
 

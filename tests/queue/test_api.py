@@ -392,6 +392,13 @@ class TestListItems:
 
 
 class TestChangeItem:
+    async def test_a_wrong_address_beside_another_wrong_field(self, client: Client) -> None:
+        item = await client.create()
+        body = {"responder_channel_identifier": "nobody", "locale": "?"}
+        named = {("/locale", "invalid_locale"), ("/responder_channel_identifier", "invalid_address")}
+        for path in client.paths(item["item_id"]):
+            assert named == set(codes(await client.send("PATCH", path, body)))
+
     @pytest.mark.parametrize(
         ("body", "expected"),
         [

@@ -5,6 +5,7 @@ off alone, in any process, at any time.
 """
 
 import csv
+import dataclasses
 import difflib
 import io
 import re
@@ -32,7 +33,6 @@ HEAD_BYTES: Final = 100
 
 ADDRESS: Final = "responder_channel_identifier"
 REFERENCE: Final = "external_reference"
-FIELDS: Final = (ADDRESS, "locale", "send_time", REFERENCE)
 GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
 OTHER_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("email", "emailaddress", "mail", "recipient", "address", "customer", "customeremail"), ADDRESS),
@@ -50,14 +50,6 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class ImportTable:
-    """The columns that count: what each of them is, and its place in the file, from 1."""
-
-    columns: tuple[str, ...]
-    places: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
     """Some rows of a file, compressed; `first_row` counts from 1, after the header."""
 
@@ -67,14 +59,19 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A whole file: its header, how many rows it has, and they in pieces; none of a header that is wrong."""
+    """A whole file: its header, how many rows it has, and they in pieces; none of a header that is wrong.
 
+    `columns` are the meanings of the columns that count, and `places` where in the file these are, from 1.
+    """
+
+    fields: Sequence[str]
     names: Sequence[str]
     separator: str
     mapping: Mapping[str, str]
-    sheet: ImportTable
-    rows_total: int
-    pieces: Sequence[Piece]
+    columns: Sequence[str] = ()
+    places: Sequence[int] = ()
+    rows_total: int = 0
+    pieces: Sequence[Piece] = ()
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -85,10 +82,11 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """The rows of a piece: cells in column order, and references that occur earlier in the file."""
+    """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts."""
 
     rows: list[list[str] | Fault]
     repeated: list[str]
+    names: list[str] = []
 
 
 def decode(content: bytes) -> str:
@@ -103,8 +101,10 @@ def decode(content: bytes) -> str:
         raise errors.Malformed(f"{told} {NOT_UTF8}", "malformed_encoding") from None
 
 
-def cut(text: str, *, separator: str, mapping: Mapping[str, str]) -> Cut:
-    """Read the file. `mapping` says what columns of other names are; an empty text leaves one out.
+def cut(text: str, *, fields: Sequence[str], separator: str, mapping: Mapping[str, str]) -> Cut:
+    """Read the file. `fields` are the members of an item besides metadata.
+
+    `mapping` says what columns of other names are; an empty text leaves one out.
 
     Raises Invalid for a quotation mark without end, no header or no rows, TooLarge for too many of them. A row that is
     wrong in itself is kept as a Fault; what is wrong with the header says `check`.
@@ -118,19 +118,19 @@ def cut(text: str, *, separator: str, mapping: Mapping[str, str]) -> Cut:
     names = [name.strip() for name in header]
     while names and not names[-1]:
         names.pop()
-    sheet, wrong = _sheet(names, separator=separator, mapping=mapping, declared=GLOBAL, strict=False)
+    found = Cut(fields, names, separator, mapping)
+    columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
-        return Cut(names, separator, mapping, sheet, 0, ())
-    pieces, rows_total = _pieces(records, sheet, width=len(names))
+        return found
+    pieces, rows_total = _pieces(records, names, columns, places)
     if not rows_total:
         _refuse("too_few", "The file has a header and no rows.", "")
-    return Cut(names, separator, mapping, sheet, rows_total, pieces)
+    return dataclasses.replace(found, columns=columns, places=places, rows_total=rows_total, pieces=pieces)
 
 
 def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
     """Raise Invalid for what is wrong with a file's header, by the names that are declared."""
-    _, wrong = _sheet(found.names, separator=found.separator, mapping=found.mapping, declared=declared, strict=strict)
-    if wrong:
+    if wrong := _header(found, declared=declared, strict=strict)[2]:
         raise errors.Invalid.of(*wrong)
 
 
@@ -143,37 +143,33 @@ def document_of(columns: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     groups: dict[str, dict[str, str]] = {}
     for column, cell in zip(columns, cells, strict=True):
-        if column in FIELDS:
+        group = group_of(column)
+        if group is None:
             if text := cell.strip():
                 found[column] = text
         elif cell:
-            kind, name = group_of(column)
+            kind, name = group
             groups.setdefault(kind, {})[name] = cell
     return {**found, "metadata": groups} if groups else found
 
 
-def pointers_of(columns: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    """Which column of the file the parts of a row's request come from, by JSON Pointer."""
-    return {
-        f"/{column}" if column in FIELDS else f"/metadata/{escape(kind)}/{escape(name)}": place
-        for column, place in zip(columns, places, strict=True)
-        for kind, name in [("", "") if column in FIELDS else group_of(column)]
-    }
+def pointer_of(column: str) -> str:
+    """The JSON Pointer of the member of a row's request that this column gives."""
+    return f"/metadata/{'/'.join(map(escape, group))}" if (group := group_of(column)) else f"/{column}"
 
 
-def group_of(column: str) -> tuple[str, str]:
+def group_of(column: str) -> tuple[str, str] | None:
     """The kind and name of a metadata column."""
-    prefix = next(prefix for prefix in GROUPS if column.startswith(prefix))
-    return GROUPS[prefix], column.removeprefix(prefix)
+    prefix = next((prefix for prefix in GROUPS if column.startswith(prefix)), None)
+    return (GROUPS[prefix], column.removeprefix(prefix)) if prefix else None
 
 
 # The header ----------------------------------------------------------------------------------------------------------
 
 
-def _sheet(
-    names: Sequence[str], *, separator: str, mapping: Mapping[str, str], declared: Declared, strict: bool
-) -> tuple[ImportTable, list[FieldError]]:
-    """The columns that count, and what is wrong with the header."""
+def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str], list[int], list[FieldError]]:
+    """The columns that count, their places, and the errors of the header."""
+    names, mapping = found.names, found.mapping
     if len(names) > COLUMNS_MAX:
         _refuse("too_many", f"A file has at most {COLUMNS_MAX} columns.", "")
     wrong = [
@@ -187,26 +183,29 @@ def _sheet(
         column = mapping.get(name, name)
         if not column and name:
             continue
-        error = _column_error(name, column, is_mapped=name in mapping, declared=declared, strict=strict)
+        error = _column_error(found, name, column, declared=declared, strict=strict)
         if error is None and column in columns:
             error = FieldError("exclusive", "Two columns say the same.", pointer=f"/{escape(name)}")
         if error is not None:
             wrong.append(error)
         columns.append(column)
         places.append(place)
-    wrong += _missing(columns, separator=separator, names=names) + _too_many(columns)
-    return ImportTable(tuple(columns), tuple(places)), wrong
+    wrong += _missing(columns, separator=found.separator, names=names) + _too_many(columns)
+    return columns, places, wrong
 
 
-def _column_error(name: str, column: str, *, is_mapped: bool, declared: Declared, strict: bool) -> FieldError | None:
+def _column_error(found: Cut, name: str, column: str, *, declared: Declared, strict: bool) -> FieldError | None:
+    is_mapped = name in found.mapping
     place: dict[str, Any] = {"parameter": f"map[{name}]"} if is_mapped else {"pointer": f"/{escape(name)}"}
     if not name:
         return FieldError("required", "A column between others has no name.", **place)
-    if column in FIELDS:
+    if column in found.fields:
         return None
-    if not column.startswith(tuple(GROUPS)):
-        return FieldError("unknown_column", _advice(column, declared, is_mapped=is_mapped), **place)
-    kind, known = group_of(column)
+    group = group_of(column)
+    if group is None:
+        message = _advice(column, found.fields, declared, is_mapped=is_mapped)
+        return FieldError("unknown_column", message, **place)
+    kind, known = group
     try:
         metadata.read_value(known, None)
     except InvalidMetadata as error:
@@ -216,13 +215,13 @@ def _column_error(name: str, column: str, *, is_mapped: bool, declared: Declared
     return None
 
 
-def _advice(name: str, declared: Declared, *, is_mapped: bool) -> str:
+def _advice(name: str, fields: Sequence[str], declared: Declared, *, is_mapped: bool) -> str:
     """The likely meaning of an unknown column, in words that repeat nothing of the file."""
     known = {
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.responder.values()},
         **{_plain(one.name): f"metadata.{one.kind}.{one.name}" for one in declared.questionnaire.values()},
         **OTHER_NAMES,
-        **{_plain(one): one for one in FIELDS},
+        **{_plain(one): one for one in fields},
     }
     close = difflib.get_close_matches(_plain(name), known, n=1, cutoff=_MEANING_CUTOFF)
     meant = f"did you mean {known[close[0]]}?" if close else "it can be metadata.questionnaire.NAME, for example."
@@ -324,9 +323,12 @@ def _records(text: str, separator: str) -> Iterator[list[str] | Fault]:
             yield cells
 
 
-def _pieces(records: Iterator[list[str] | Fault], sheet: ImportTable, *, width: int) -> tuple[list[Piece], int]:
+def _pieces(
+    records: Iterator[list[str] | Fault], names: Sequence[str], columns: Sequence[str], places: Sequence[int]
+) -> tuple[list[Piece], int]:
     """The rows in pieces, and how many they are."""
-    reference = sheet.columns.index(REFERENCE) if REFERENCE in sheet.columns else None
+    shown = [names[place - 1] for place in places]
+    reference = columns.index(REFERENCE) if REFERENCE in columns else None
     pieces: list[Piece] = []
     rows: list[list[str] | Fault] = []
     repeated: list[str] = []
@@ -335,7 +337,7 @@ def _pieces(records: Iterator[list[str] | Fault], sheet: ImportTable, *, width: 
     for total, record in enumerate(records, start=1):
         if total > ROWS_MAX:
             raise errors.TooLarge(f"A file may have {ROWS_MAX:,} rows; send it in parts.")
-        row = _row(record, sheet, width=width)
+        row = _row(record, places, width=len(names))
         rows.append(row)
         if not isinstance(row, Fault):
             size += sum(map(len, row))
@@ -345,23 +347,23 @@ def _pieces(records: Iterator[list[str] | Fault], sheet: ImportTable, *, width: 
             elif key:
                 seen.add(key)
         if len(rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
-            pieces.append(_piece(total - len(rows) + 1, rows, repeated))
+            pieces.append(_piece(total - len(rows) + 1, Rows(rows, repeated, shown)))
             rows, repeated, size = [], [], 0
     if rows:
-        pieces.append(_piece(total - len(rows) + 1, rows, repeated))
+        pieces.append(_piece(total - len(rows) + 1, Rows(rows, repeated, shown)))
     return pieces, total
 
 
-def _row(record: list[str] | Fault, sheet: ImportTable, *, width: int) -> list[str] | Fault:
+def _row(record: list[str] | Fault, places: Sequence[int], *, width: int) -> list[str] | Fault:
     if isinstance(record, Fault):
         return record
     if len(record) < width or any(map(str.strip, record[width:])):
         return Fault("invalid_format", f"This row has {len(record):,} cells, and the header {width:,}.")
-    return [record[place - 1] for place in sheet.places]
+    return [record[place - 1] for place in places]
 
 
-def _piece(first_row: int, rows: list[list[str] | Fault], repeated: list[str]) -> Piece:
-    return Piece(first_row, zlib.compress(_encode(Rows(rows, repeated)), COMPRESSION))
+def _piece(first_row: int, rows: Rows) -> Piece:
+    return Piece(first_row, zlib.compress(_encode(rows), COMPRESSION))
 
 
 def _refuse(code: str, message: str, pointer: str) -> NoReturn:

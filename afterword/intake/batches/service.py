@@ -99,7 +99,7 @@ async def _check_all(batch: _Batch) -> None:
     for row in batch.rows:
         try:
             if isinstance(row, errors.Invalid):
-                raise row
+                raise batch.scheduler.completed(row)
             batch.scheduler.schedule(row, item_id="", created_time=now)
         except errors.Refusal as refusal:
             outcomes.append(Outcome(refusal.status, refusal=refusal))
@@ -149,7 +149,7 @@ async def _prepared(
             await asyncio.sleep(0)
         row = batch.rows[place]
         if isinstance(row, errors.Invalid):
-            batch.outcomes[place] = Outcome(row.status, refusal=row)
+            batch.outcomes[place] = Outcome(row.status, refusal=batch.scheduler.completed(row))
             continue
         reference = row.external_reference
         if reference is not None and reference in seen:

@@ -159,7 +159,7 @@ async def _thoughts(
         if place % ROWS_A_TURN == 0:
             await asyncio.sleep(0)
         if isinstance(row, errors.Invalid):
-            found.append(row)
+            found.append(scheduler.completed(row))
             continue
         try:
             schedule = scheduler.schedule(row, item_id=new_ids[place], created_time=now)

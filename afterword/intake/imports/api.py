@@ -1,6 +1,5 @@
 """The HTTP door of imports: send a file, watch it, see what became of its rows."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from afterword.core.wire.imports import Cut
@@ -17,7 +16,7 @@ PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/
 IMPORT: Final = "/q/import/{import_id}"
 COLUMNS: Final = (
     "A CSV file in UTF-8 with a header, at most 200,000 rows of at most 65,536 bytes; or a form with the file in it. "
-    "Columns: `responder_channel_identifier`, `locale`, `send_time`, `external_reference`, "
+    f"Columns: {', '.join(f'`{name}`' for name in service.FIELDS)}, "
     "`metadata.questionnaire.NAME`, `metadata.responder.NAME`; `map[E-mail]=responder_channel_identifier` takes a file "
     "with other names, and `map[Notes]=` leaves a column out. Each row is checked alone, as in a batch. `dry_run` "
     "checks all of them and writes no item. A row whose reference a live item has is refused, or with `on_conflict` "
@@ -27,17 +26,8 @@ COLUMNS: Final = (
 routes = Routes(tag="Queue")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A file that was cut, and its name."""
-
-    cut: Cut
-    file_name: str | None
-
-
-def _cut(upload: Upload, query: ImportQuery) -> Prepared:
-    cut = service.cut(upload.content, separator=query.separator, mapping=query.map)
-    return Prepared(cut, upload.file_name)
+def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
+    return service.cut(upload.content, separator=query.separator, mapping=query.map), upload.file_name
 
 
 @routes.get(
@@ -67,15 +57,16 @@ async def list_imports(call: Call[None], db: Database) -> Answer:
     description=COLUMNS,
     refusals=("application_inactive", "questionnaire_not_published", "unknown_column", "exclusive"),
 )
-async def create_import(call: Call[Prepared], db: Database) -> Answer:
+async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Answer:
     query: ImportQuery = call.query
+    cut, file_name = call.body
     if query.on_conflict == "update":
         call.caller.require("Queue.Update")
     new = NewImport(
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        cut=call.body.cut,
-        file_name=call.body.file_name,
+        cut=cut,
+        file_name=file_name,
         dry_run=query.dry_run,
         on_conflict=query.on_conflict,
         strict=call.strict,

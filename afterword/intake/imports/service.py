@@ -24,7 +24,7 @@ from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.intake.batches import service as bulk
 from afterword.intake.batches.service import Outcome, Policy
-from afterword.intake.imports import store
+from afterword.intake.imports import resources, store
 from afterword.intake.imports.store import Counts, Import, ImportRow
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -41,6 +41,8 @@ ERRORS_KEPT_MAX: Final = 20  # of a row
 ERROR_CHARACTERS_MAX: Final = 500
 BUG: Final = "Something went wrong on our side."
 REFERENCE_CHARACTERS_MAX: Final = 100
+NAME_CHARACTERS_MAX: Final = 60  # of a column, in a sentence
+FIELDS: Final = tuple(name for name in QueueItemRequest.__struct_fields__ if name != "metadata")
 CREATED: Final = 201
 
 
@@ -68,7 +70,10 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
     where = {"questionnaire_id": new.questionnaire_id, "pipeline_id": new.pipeline_id}
     await bulk.open_desk(db, caller=caller, **where, secret=secret)
     await store.IMPORTS.require_room(db, organization_id=caller.organization_id, noun="imports")
-    await _check(db, caller=caller, new=new)
+    declared = await metadata_service.declared_of(
+        db, organization_id=caller.organization_id, questionnaire_id=new.questionnaire_id
+    )
+    core_imports.check(new.cut, declared=declared, strict=new.strict)
     job = await store.insert_import(
         db,
         organization_id=caller.organization_id,
@@ -80,8 +85,8 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
             "dry_run": new.dry_run,
             "strict": new.strict,
             "on_conflict": new.on_conflict,
-            "columns": list(new.cut.sheet.columns),
-            "places": list(new.cut.sheet.places),
+            "columns": list(new.cut.columns),
+            "places": list(new.cut.places),
             "rows_total": new.cut.rows_total,
             "pieces": len(new.cut.pieces),
             "created_time": now,
@@ -96,7 +101,7 @@ async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes,
 
 def cut(content: bytes, *, separator: str, mapping: Mapping[str, str]) -> Cut:
     """A file in pieces, for a thread of its own: nothing here waits. Raises Malformed, Invalid, TooLarge."""
-    return core_imports.cut(core_imports.decode(content), separator=separator, mapping=mapping)
+    return core_imports.cut(core_imports.decode(content), fields=FIELDS, separator=separator, mapping=mapping)
 
 
 async def get(db: Database, *, caller: Caller, import_id: str) -> Import:
@@ -172,14 +177,6 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
 # Below: how, in the order of their use --------------------------------------------------------------------------------
 
 
-async def _check(db: Database, *, caller: Caller, new: NewImport) -> None:
-    """Raise Invalid for what is wrong with the file's header."""
-    declared = await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=new.questionnaire_id
-    )
-    core_imports.check(new.cut, declared=declared, strict=new.strict)
-
-
 class _Undone(Exception):
     """Ends a savepoint of which nothing shall stay."""
 
@@ -188,38 +185,29 @@ async def _rows(
     db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
 ) -> list[ImportRow]:
     """The outcomes of the rows of a piece."""
-    organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
-    zone_name = organization.time_zone if organization else "UTC"
-    context = Context(now, times.zone_of(zone_name), lax=True, strict=job.strict)
-    table = _Table(job.organization_id, job.questionnaire_id, job.columns, job.strict)
-    requests, references = await _wishes(db, table=table, rows=rows, context=context)
+    requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
     places = [place for place in range(len(requests)) if place not in known]
     outcomes = await _scheduled(db, job=job, rows=[requests[place] for place in places], secret=secret)
     all_outcomes = known | dict(zip(places, outcomes, strict=True))
-    pointers = core_imports.pointers_of(job.columns, job.places)
+    # Pieces that an earlier release cut are without the header's texts.
+    names = [f"“{name[:NAME_CHARACTERS_MAX]}”" for name in rows.names] or [str(place) for place in job.places]
+    columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
     return [
-        _settled(first_row + place, all_outcomes[place], reference, pointers, is_dry=job.dry_run)
+        _settled(first_row + place, all_outcomes[place], reference, columns, is_dry=job.dry_run)
         for place, reference in enumerate(references)
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The meaning of the cells of a row."""
-
-    organization_id: str
-    questionnaire_id: str
-    columns: Sequence[str]
-    strict: bool
-
-
-async def _wishes(
-    db: Database, *, table: _Table, rows: Rows, context: Context
+async def _requests(
+    db: Database, *, job: Import, rows: Rows, now: datetime
 ) -> tuple[Sequence[QueueItemRequest | errors.Invalid], list[str | None]]:
-    """The wish of each row, or what is wrong with it; and its reference, where that can be one."""
+    """The request of each row, or what is wrong with it; and its reference, where that can be one."""
+    organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
+    zone = times.zone_of(organization.time_zone if organization else "UTC")
+    context = Context(now, zone, lax=True, strict=job.strict)
     declared = await metadata_service.declared_of(
-        db, organization_id=table.organization_id, questionnaire_id=table.questionnaire_id
+        db, organization_id=job.organization_id, questionnaire_id=job.questionnaire_id
     )
     requests: list[QueueItemRequest | errors.Invalid] = []
     references: list[str | None] = []
@@ -230,13 +218,13 @@ async def _wishes(
             requests.append(errors.Invalid.of(FieldError(cells.code, cells.message, pointer="")))
             references.append(None)
             continue
-        document = core_imports.document_of(table.columns, cells)
+        document = core_imports.document_of(job.columns, cells)
         reference = document.get(REFERENCE)
         references.append(reference if reference and len(reference) <= REFERENCE_CHARACTERS_MAX else None)
         context.wrong = []
-        read_row = body.collect(QueueItemRequest, document, context)
-        requests.append(errors.Invalid.of(*context.wrong) if read_row is None else read_row)
-    return checked_rows(requests, declared=declared, is_strict=table.strict), references
+        request = body.collect(QueueItemRequest, document, context)
+        requests.append(errors.Invalid.of(*context.wrong, record=document) if request is None else request)
+    return checked_rows(requests, declared=declared, is_strict=job.strict), references
 
 
 async def _known(
@@ -293,21 +281,21 @@ def _caller(job: Import) -> Caller:
 
 
 def _settled(
-    row: int, outcome: Outcome, reference: str | None, pointers: Mapping[str, int], *, is_dry: bool
+    row: int, outcome: Outcome, reference: str | None, columns: Mapping[str, str], *, is_dry: bool
 ) -> ImportRow:
     if outcome.refusal is not None:
-        return ImportRow(row, "failed", outcome.item_id, reference, _problem(outcome.refusal, pointers))
+        return ImportRow(row, "failed", outcome.item_id, reference, _problem(row, outcome.refusal, columns))
     state = "created" if outcome.status == CREATED else "updated" if outcome.is_changed else "skipped"
     return ImportRow(row, state, None if is_dry and state == "created" else outcome.item_id, reference, None)
 
 
-def _problem(refusal: errors.Refusal, pointers: Mapping[str, int]) -> dict[str, Any]:
-    """The kept part of a refusal; its sentences name the column of the file."""
+def _problem(row: int, refusal: errors.Refusal, columns: Mapping[str, str]) -> dict[str, Any]:
+    """The kept part of a refusal; its sentences name the row and the column of the file."""
     wrong: list[dict[str, str]] = []
     for error in refusal.errors[:ERRORS_KEPT_MAX]:
-        place = pointers.get(error.pointer or "")
-        message = error.message if place is None else f"Column {place}: {error.message}"
-        wrong.append({"pointer": error.pointer or "", "code": error.code, "message": message})
+        pointer = error.pointer or ""
+        place = f"Row {row:,}, column {columns[pointer]}" if pointer in columns else f"Row {row:,}"
+        wrong.append({"pointer": pointer, "code": error.code, "message": f"{place}: {error.message}"})
     return {"status": refusal.status, "code": refusal.code, "detail": refusal.detail, "errors": wrong}
 
 
@@ -332,14 +320,8 @@ async def _end(
         questionnaire_id=ended.questionnaire_id,
         actor_kind="worker",
         actor_id=None,
-        data={name: getattr(ended, name) for name in _TOLD},
+        data={name: getattr(ended, name) for name in resources.Import.__struct_fields__},
         test=ended.test,
     )
     await events.record(db, events=[event])
     return ended
-
-
-_TOLD: Final = (
-    "import_id", "questionnaire_id", "pipeline_id", "file_name", "dry_run", "state", "rows_total", "rows_created",
-    "rows_updated", "rows_skipped", "rows_failed", "error", "created_time", "finished_time", "created_by",
-)  # fmt: skip

@@ -13,11 +13,12 @@ from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import imports
 from afterword.core.wire.imports import Cut, Fault
 
+FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
 HEADER = "responder_channel_identifier,locale,external_reference"
 
 
 def cut(text: str, *, separator: str = ",", mapping: dict[str, str] | None = None, strict: bool = False) -> Cut:
-    found = imports.cut(text, separator=separator, mapping=mapping or {})
+    found = imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping or {})
     imports.check(found, declared=GLOBAL, strict=strict)
     return found
 
@@ -118,7 +119,7 @@ class TestHeader:
         text = "Notes, E-mail ,Name\nx,a@b.example,Ann\n"
         mapping = {"E-mail": imports.ADDRESS, "Notes": "", "Name": "metadata.responder.first_name"}
         found = cut(text, mapping=mapping)
-        assert ((imports.ADDRESS, "metadata.responder.first_name"), (2, 3)) == (found.sheet.columns, found.sheet.places)
+        assert ([imports.ADDRESS, "metadata.responder.first_name"], [2, 3]) == (found.columns, found.places)
         assert [["a@b.example", "Ann"]] == rows(found)
 
 
@@ -209,7 +210,7 @@ class TestRoundTrip:
 
 class TestDocument:
     def test_of_a_row(self) -> None:
-        columns = [*imports.FIELDS, "metadata.questionnaire.order/total", "metadata.responder.first_name"]
+        columns = [*FIELDS, "metadata.questionnaire.order/total", "metadata.responder.first_name"]
         cells = [" a@b.example ", " ", "2027-01-01 10:00", "", " 12.5", ""]
         expected = {
             "responder_channel_identifier": "a@b.example",
@@ -217,5 +218,5 @@ class TestDocument:
             "metadata": {"questionnaire": {"order/total": " 12.5"}},
         }
         assert expected == imports.document_of(columns, cells)
-        pointers = imports.pointers_of(columns, range(2, 8))
-        assert (2, 6) == (pointers["/responder_channel_identifier"], pointers["/metadata/questionnaire/order~1total"])
+        pointers = [imports.pointer_of(column) for column in columns]
+        assert ("/responder_channel_identifier", "/metadata/questionnaire/order~1total") == (pointers[0], pointers[4])
