@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 import cyclopts
@@ -44,23 +45,24 @@ for name, (module, sentence) in COMMANDS.items():
 
 
 def main() -> None:
-    """Run a command; a bad setting or a refusal is one sentence on standard error, not a traceback."""
     import uvloop
 
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        sys.exit(runner.run(run(sys.argv[1:])))
+
+
+async def run(words: Sequence[str]) -> int | None:
+    """Run a command; a bad setting or a refusal is one sentence on standard error, not a traceback."""
     try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            sys.exit(runner.run(app.run_async(result_action="return_value")))
+        return await app.run_async(words, result_action="return_value")
     except settings.SettingError as error:
-        _fail(str(error), EXIT_SETTING)
+        sentence, code = str(error), EXIT_SETTING
     except CommandError as error:
-        _fail(str(error), EXIT_REFUSED)
+        sentence, code = str(error), EXIT_REFUSED
     except errors.Refusal as refusal:
-        _fail("\n".join([refusal.detail, *(f"  {wrong.message}" for wrong in refusal.errors)]), EXIT_REFUSED)
-
-
-def _fail(sentence: str, code: int) -> None:
+        sentence, code = "\n".join([refusal.detail, *(f"  {wrong.message}" for wrong in refusal.errors)]), EXIT_REFUSED
     print(f"afterword: {sentence}", file=sys.stderr)
-    sys.exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -1,16 +1,20 @@
 """The commands that do one thing and end: seed, token, questionnaire import; and how a refusal looks in a shell."""
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from afterword import db, errors
+from afterword import __main__, db, errors
 from afterword.channels.base import Sent
 from afterword.cli import organizations, questionnaires, tokens
 from afterword.cli.demo import Form, ended
@@ -39,15 +43,18 @@ async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
     return caller.scopes
 
 
-def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "subprocess.CompletedProcess[str]":
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
-    environment |= {"AFTERWORD_DATABASE_URL": url} if url else {}
-    environment |= {"AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+def environment(url: str, tmp_path: Path) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
+    own = {"AFTERWORD_DATABASE_URL": url} if url else {}
+    return {**inherited, **own, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+
+
+def program(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """A command as a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "afterword", *words],
-        env=environment,
+        env=environment(url, tmp_path),
         cwd=tmp_path,
-        input=typed,
         capture_output=True,
         text=True,
         timeout=SECONDS_MAX,
@@ -55,9 +62,32 @@ def shell(url: str, tmp_path: Path, *words: str, typed: str | None = None) -> "s
     )
 
 
+def shell(url: str, tmp_path: Path, *words: str, typed: str = "") -> "subprocess.CompletedProcess[str]":
+    """A command on a loop of its own, in this process: a program of its own takes most of a second to start."""
+    out, err = io.StringIO(), io.StringIO()
+
+    def run() -> int | None:
+        try:
+            return asyncio.run(__main__.run(words))
+        except SystemExit as exited:  # words that cannot be understood
+            return int(exited.code or 0)
+
+    with (
+        mock.patch.dict(os.environ, environment(url, tmp_path), clear=True),
+        mock.patch("afterword.log.set_up"),
+        mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.encode()))),
+        contextlib.chdir(tmp_path),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        ThreadPoolExecutor(1) as thread,
+    ):
+        code = thread.submit(run).result(SECONDS_MAX)
+    return subprocess.CompletedProcess(words, code or 0, out.getvalue(), err.getvalue())
+
+
 class TestContext:
     def test_a_database_that_is_away_is_a_sentence(self, tmp_path: Path) -> None:
-        ended = shell("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
+        ended = program("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
         assert 1 == ended.returncode
         assert ended.stderr.startswith("afterword: The database cannot be used: ")
         assert "Traceback" not in ended.stderr
@@ -69,13 +99,13 @@ class TestContext:
          ("questionnaire", "import", "after_delivery"), ("resume",)],
     )  # fmt: skip
     def test_where_there_is_no_installation_none_is_made(self, tmp_path: Path, words: tuple[str, ...]) -> None:
-        ended = shell("", tmp_path, *words)
+        ended = program("", tmp_path, *words) if words[0] in {"worker", "web"} else shell("", tmp_path, *words)
         assert 1 == ended.returncode
         assert "There is no installation here: " in ended.stderr + ended.stdout
         assert not (tmp_path / "data").exists()
 
     async def test_a_worker_on_an_empty_database(self, empty_database_url: str, tmp_path: Path) -> None:
-        ended = await asyncio.to_thread(shell, empty_database_url, tmp_path, "worker")
+        ended = await asyncio.to_thread(program, empty_database_url, tmp_path, "worker")
         assert (1, "afterword: The database is empty. Run: afterword migrate") == (
             ended.returncode,
             ended.stderr.strip().splitlines()[-1],
@@ -222,7 +252,7 @@ class TestToken:
         assert "Traceback" not in ended.stderr
 
     async def test_bad_setting_is_a_sentence(self, tmp_path: Path) -> None:
-        ended = shell("mysql://user:hunter2@host/x", tmp_path, "migrate")
+        ended = program("mysql://user:hunter2@host/x", tmp_path, "migrate")
         assert 2 == ended.returncode
         assert "AFTERWORD_DATABASE_URL" in ended.stderr
         assert "hunter2" not in ended.stderr
