@@ -3,7 +3,6 @@
 import json
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -12,16 +11,21 @@ import cyclopts
 import msgspec
 from cyclopts import Parameter
 
-from afterword import errors, ids, sealing
+from afterword import db, errors, ids, sealing
 from afterword.channels import accounts as kinds
 from afterword.channels import webhook
-from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Channel, Message, Outcome, Refused, Retry, Sent
-from afterword.channels.email import EmailChannel
-from afterword.channels.http import Caller
-from afterword.channels.reports import Report
-from afterword.channels.webhook import WebhookChannel
-from afterword.cli import CommandError, tokens
-from afterword.cli.context import Context, OrganizationDomain, open_transaction
+from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK, Message, Outcome, Refused, Retry, Sent
+from afterword.cli import CommandError
+from afterword.cli.context import (
+    OnlyDomain,
+    OrganizationDomain,
+    open_organization,
+    open_pool,
+    open_transaction,
+    organization_of,
+    read_text,
+)
+from afterword.cli.worker import installation_channels
 from afterword.core.messaging import addresses, segments
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_optional, format_time
@@ -29,9 +33,10 @@ from afterword.providers import service, store
 from afterword.providers.health import service as health
 from afterword.providers.store import Account
 from afterword.receipts.inbound import service as inbound
+from afterword.worker.channels import ChannelRegistry, NoWayError
 
 ACCOUNTS_MAX: Final = 1_000
-SETTINGS_CHARACTERS_MAX: Final = 100_000
+SETTINGS_BYTES_MAX: Final = 100_000
 CHANNELS: Final = {EMAIL: "email", SMS: "sms", WEBHOOK: "webhook", LINK: "link", OUTBOX: "outbox"}
 TEXT: Final = "This is a test of a sending account of Afterword."
 
@@ -62,11 +67,11 @@ async def add(
         default: Make it its channel's default, to which all its pipelines move; --beside leaves them where they are.
     """
     settings = read_settings(settings_file)
-    async with open_transaction() as (context, database):
+    async with open_organization(organization) as (context, database, owner):
         now = database.clock.now()
         account, moved = await service.add_account(
             database,
-            organization_id=(await tokens.organization_of(database, organization)).organization_id,
+            organization_id=owner.organization_id,
             kind=kind,
             title=title,
             settings=settings,
@@ -92,14 +97,10 @@ async def add(
 
 
 @app.command(name="list")
-async def list_accounts(*, organization: str | None = None) -> None:
-    """List the accounts, one a line.
-
-    Args:
-        organization: Only those of the organization with this domain.
-    """
+async def list_accounts(*, organization: OnlyDomain = None) -> None:
+    """List the accounts, one a line."""
     async with open_transaction() as (_, database):
-        owner = None if organization is None else await tokens.organization_of(database, organization)
+        owner = None if organization is None else await organization_of(database, organization)
         found = await store.list_accounts(database, organization_id=owner and owner.organization_id, limit=ACCOUNTS_MAX)
     lines = [_line(account) for account in found]
     print("\n".join(lines) or "No account: organizations get one with their first pipeline.")
@@ -208,25 +209,29 @@ async def test(account_id: AccountId, to: str, /) -> int:
     Args:
         to: An e-mail address, a phone number with + and country code, or the web address of a webhook's receiver.
     """
-    async with open_transaction() as (context, database):
-        account = await service.find_account(database, account_id=account_id)
-        now = database.clock.now()
-    try:
-        recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
-    except addresses.InvalidAddress as error:
-        raise errors.Invalid(str(error)) from None
-    caller = Caller(allowed=context.site.networks)
-    try:
-        channel = _channel(account, context, caller)
-    except ValueError as error:
-        raise CommandError(str(error)) from None
-    message = _message(account, recipient, context.settings.mail_from, now)
-    try:
-        is_taken, sentence = _result(await channel.send(message, begin=_begin), message)
-    finally:
-        await channel.close()
-        await caller.close()
-    print(sentence)
+    async with open_pool() as (context, pool):
+        async with db.transaction(pool) as database:
+            account = await service.find_account(database, account_id=account_id)
+            now = database.clock.now()
+        try:
+            recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
+        except addresses.InvalidAddress as error:
+            raise errors.Invalid(str(error)) from None
+        message = _message(account, recipient, context.settings.mail_from, now)
+        defaults = installation_channels(context.settings, context.site, pool)
+        registry = ChannelRegistry(pool=pool, site=context.site, defaults=defaults, versions={})
+        key = account.organization_id, account.account_id
+        try:
+            await registry.look(key)
+            async with registry.use(key, account.channel_id) as channel:
+                is_taken, sentence = _result(await channel.send(message, begin=_begin), message)
+            print(sentence)
+        except NoWayError as error:
+            raise CommandError(f"Nothing leaves through this account: {error.reason}.") from None
+        finally:
+            await registry.close()
+            for channel in defaults.values():
+                await channel.close()
     return 0 if is_taken else 1
 
 
@@ -245,13 +250,8 @@ def _print(account: Account, moved: int = 0) -> None:
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """The settings in a TOML file, or JSON; `-` is standard input. Raises CommandError, which quotes nothing."""
-    try:
-        text = sys.stdin.read(SETTINGS_CHARACTERS_MAX + 1) if str(file) == "-" else file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise CommandError(f"{file} cannot be read.") from None
-    if len(text) > SETTINGS_CHARACTERS_MAX:
-        raise CommandError(f"Settings have at most {SETTINGS_CHARACTERS_MAX} characters.")
+    """The settings in a TOML file, or JSON; `-` is standard input. Raises Invalid and CommandError; quotes nothing."""
+    text = read_text(file, bytes_max=SETTINGS_BYTES_MAX)
     try:
         if text.lstrip().startswith("{"):
             return msgspec.json.decode(text, type=dict[str, Any])
@@ -284,19 +284,6 @@ def _settings(account: Account, site: Site) -> dict[str, Any]:
     except sealing.Unreadable:
         sentence = "Its settings were sealed with another secret: AFTERWORD_SECRET has changed. Write them anew."
         raise CommandError(sentence) from None
-
-
-def _channel(account: Account, context: Context, caller: Caller) -> Channel:
-    """The channel that a worker would use. Raises ValueError, CommandError."""
-    settings: Mapping[str, Any] = _settings(account, context.site)
-    kind = kinds.kind_of(account.kind)
-    if kind is not None:
-        return kinds.make(kind, settings, kinds.Context(caller=caller, slots=1, report=_ignore))
-    if account.channel_id == WEBHOOK:
-        return WebhookChannel(caller=caller, secrets_of=lambda _organization_id: settings["secrets"])
-    if account.channel_id == EMAIL and context.settings.smtp_url is not None:
-        return EmailChannel(context.settings.smtp_url, slots=1)
-    raise CommandError("Nothing leaves through this account: it has no settings, and the installation no way to send.")
 
 
 def _message(account: Account, recipient: str, mail_from: str, now: datetime) -> Message:
@@ -334,7 +321,3 @@ def _result(outcome: Outcome, message: Message) -> tuple[bool, str]:
 
 async def _begin() -> None:
     """Nothing is recorded of a test."""
-
-
-async def _ignore(_reports: Sequence[Report]) -> None:
-    """Receipts of a test are not kept."""

@@ -5,26 +5,32 @@ import os
 import secrets
 import shlex
 import stat
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import structlog
 from cyclopts import Parameter
 
-from afterword import db, embedded, log, migrations, settings
+from afterword import db, embedded, errors, log, migrations, settings
 from afterword.cli import CommandError
 from afterword.core.wire.site import Site
+from afterword.organizations import store as organizations
+from afterword.organizations.store import Organization
 
 SECRET_FILE = "secret"  # noqa: S105  a file's name
 OTHERS = 0o077
 SERVICE_DATA = Path("/var/lib/afterword")
 logger = structlog.get_logger(__name__)
 
+ChannelName = Literal["email", "sms", "webhook"]
+CHANNELS: Final[Mapping[ChannelName, int]] = {"email": 1, "sms": 2, "webhook": 3}
 OrganizationDomain = Annotated[str | None, Parameter(help="The organization's domain; needed when there are several.")]
+OnlyDomain = Annotated[str | None, Parameter(help="Only those of the organization with this domain.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,45 @@ async def open_transaction() -> AsyncGenerator[tuple[Context, db.Database], None
     """Yield the context and one transaction, which is all that most commands need."""
     async with open_pool() as (context, pool), db.transaction(pool) as database:
         yield context, database
+
+
+@asynccontextmanager
+async def open_organization(domain: str | None) -> AsyncGenerator[tuple[Context, db.Database, Organization], None]:
+    """Yield the context, one transaction and an organization, as `organization_of` finds it. Raises NotFound."""
+    async with open_transaction() as (context, database):
+        yield context, database, await organization_of(database, domain)
+
+
+async def organization_of(database: db.Database, domain: str | None) -> Organization:
+    """The organization of a domain; without one, the only one of the installation. Raises NotFound."""
+    if domain is not None:
+        found = await organizations.get_organization_by_domain(database, domain=domain)
+        if found is None:
+            raise errors.NotFound(f"There is no organization with the domain “{domain}”.")
+        return found
+    first, *others = await organizations.list_organizations(database, limit=2) or [None]
+    if others:
+        raise errors.NotFound("There are several organizations. Name one with --organization DOMAIN.")
+    if first is None:
+        raise errors.NotFound(
+            "There is no organization yet. “afterword organization create” makes one, “afterword seed” a demonstration."
+        )
+    return first
+
+
+def read_text(file: Path, *, bytes_max: int) -> str:
+    """The text of a file, of standard input where it is `-`. Raises Invalid, which quotes nothing of the text."""
+    try:
+        with nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as opened:
+            content = opened.read(bytes_max + 1)
+    except OSError as error:
+        raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
+    if len(content) > bytes_max:
+        raise errors.Invalid(f"{file} has more than {bytes_max:,} bytes.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise errors.Invalid(f"{file} is not UTF-8 text (byte {error.start}).") from error
 
 
 def shell_lines(document: Mapping[str, str]) -> str:

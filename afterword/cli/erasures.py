@@ -6,7 +6,7 @@ replayed before the service starts, it erases those people again.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -15,7 +15,7 @@ import cyclopts
 import msgspec
 
 from afterword import db, errors
-from afterword.cli.context import open_pool
+from afterword.cli.context import open_pool, read_text
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.privacy import service, store
 from afterword.privacy.store import Kept
@@ -23,6 +23,7 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.worker.imports import Importer
 
+LEDGER_BYTES_MAX: Final = 1_000_000_000
 LINES_A_READ: Final = 200
 REAP_ITEMS_MAX: Final = 100
 WAIT_SECONDS: Final = 0.5
@@ -37,55 +38,42 @@ async def export() -> None:
 
     Keep it apart from the backups, for as long as the oldest of them.
     """
+    after = "", ""
     async with open_pool() as (_, pool):
-        async for line in lines(pool):
-            print(line)
+        while True:
+            async with db.connection(pool) as database:
+                kept = await store.list_kept(database, after=after, limit=LINES_A_READ)
+            for one in kept:
+                print(_line(one))
+                after = one.erasure.organization_id, one.erasure.erasure_id
+            if len(kept) < LINES_A_READ:
+                return
 
 
 @app.command(name="replay")
-async def replay_command(file: Path, /) -> None:
+async def replay(file: Path, /) -> None:
     """Erase the people again who were erased since a restored backup; before `afterword serve`. Can be repeated.
 
     Args:
         file: The last output of `afterword erasure export`.
     """
+    ledger = list(_read(file))
+    done = 0
     async with open_pool() as (context, pool):
-        done, left = await replay(pool, file=file, secret=context.site.secret)
+        # No worker uses this database yet. What ran when the backup was taken ends first, since of a person one
+        # erasure runs at a time.
+        await _work(pool, secret=context.site.secret)
+        for kept in ledger:
+            async with db.transaction(pool) as database:
+                is_begun = await service.replay(database, kept=kept, now=database.clock.now())
+            if is_begun:
+                await _work(pool, secret=context.site.secret)
+                done += 1
+    left = len(ledger) - done
     print(f"{done:,} erased again, {left:,} were erased already or belong to no organization here.")
 
 
-async def lines(pool: db.Pool) -> AsyncIterator[str]:
-    """The ledger of all organizations, a line of JSON for each erasure."""
-    after = "", ""
-    while True:
-        async with db.connection(pool) as database:
-            kept = await store.list_kept(database, after=after, limit=LINES_A_READ)
-        for one in kept:
-            yield _line(one)
-            after = one.erasure.organization_id, one.erasure.erasure_id
-        if len(kept) < LINES_A_READ:
-            return
-
-
-async def replay(pool: db.Pool, *, file: Path, secret: bytes) -> tuple[int, int]:
-    """Erase all people of the ledger; how many were erased again, and how many were not, or have no organization here.
-
-    For a database that no worker uses yet: items, imports and erasures that ran when the backup was taken end here
-    first, since of a person one erasure runs at a time. A repetition changes nothing. Raises Invalid.
-    """
-    done = left = 0
-    ledger = list(_read(file))
-    await work(pool, secret=secret)
-    for kept in ledger:
-        async with db.transaction(pool) as database:
-            is_begun = await service.replay(database, kept=kept, now=database.clock.now())
-        if is_begun:
-            await work(pool, secret=secret)
-        done, left = done + is_begun, left + (not is_begun)
-    return done, left
-
-
-async def work(pool: db.Pool, *, secret: bytes) -> None:
+async def _work(pool: db.Pool, *, secret: bytes) -> None:
     """Bring all erasures to their end. Raises Unavailable after an hour without one."""
     deadline = time.monotonic() + WORK_SECONDS_MAX
     while True:
@@ -113,11 +101,7 @@ def _line(kept: Kept) -> str:
 
 
 def _read(file: Path) -> Iterable[Kept]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(read_text(file, bytes_max=LEDGER_BYTES_MAX).splitlines(), 1):
         if not line.strip():
             continue
         try:

@@ -5,14 +5,20 @@ from pathlib import Path
 import cyclopts
 
 from afterword import errors
-from afterword.cli import tokens
-from afterword.cli.context import Context, OrganizationDomain, open_transaction, shell_lines
+from afterword.cli.context import (
+    CHANNELS,
+    ChannelName,
+    Context,
+    OrganizationDomain,
+    open_organization,
+    read_text,
+    shell_lines,
+)
 from afterword.core.wire.times import format_optional
 from afterword.receipts.inbound import service, store
-from afterword.receipts.inbound.service import ADAPTERS, Adapter
+from afterword.receipts.inbound.service import Adapter
 from afterword.receipts.inbound.store import Endpoint
 
-CHANNELS = {"email": 1, "sms": 2, "webhook": 3}
 CERTIFICATE_BYTES_MAX = 65_536
 
 app = cyclopts.App(name="inbound")
@@ -20,11 +26,11 @@ app = cyclopts.App(name="inbound")
 
 @app.command(name="add")
 async def add(
-    adapter: str,
+    adapter: Adapter,
     /,
     *,
     organization: OrganizationDomain = None,
-    channel: str = "email",
+    channel: ChannelName = "email",
     account: str | None = None,
     topic: str | None = None,
     certificate: Path | None = None,
@@ -34,16 +40,13 @@ async def add(
     Args:
         adapter: standard: our own form, with a key that is printed this once; sns; provider: as the account's gateway
             calls.
-        channel: email, sms or webhook.
         account: The id of the account; without, the channel's default.
         topic: For sns, the ARN of the one topic whose messages are accepted.
         certificate: For sns, a file with the signing certificate (PEM), which you have fetched and looked at yourself.
     """
-    chosen: Adapter | None = next((each for each in ADAPTERS if each == adapter), None)
-    if chosen is None or channel not in CHANNELS:
-        raise errors.Invalid(f"There are the forms {', '.join(ADAPTERS)} and the channels {', '.join(CHANNELS)}.")
-    async with open_transaction() as (context, database):
-        organization_id = (await tokens.organization_of(database, organization)).organization_id
+    pem = None if certificate is None else read_text(certificate, bytes_max=CERTIFICATE_BYTES_MAX)
+    async with open_organization(organization) as (context, database, owner):
+        organization_id = owner.organization_id
         accounts = await store.list_account_ids(database, organization_id=organization_id, channel_id=CHANNELS[channel])
         if not accounts or account not in {None, *accounts}:
             raise errors.NotFound("The organization has no such account: it gets one with its first pipeline.")
@@ -51,11 +54,11 @@ async def add(
             database,
             organization_id=organization_id,
             account_id=account or accounts[0],
-            adapter=chosen,
+            adapter=adapter,
             site=context.site,
             now=database.clock.now(),
             topic=topic,
-            certificate=_read(certificate),
+            certificate=pem,
         )
     print(shell_lines({"url": context.site.inbound_url(inbound_id), **({"key": key} if key else {})}))
 
@@ -63,8 +66,7 @@ async def add(
 @app.command(name="list")
 async def list_endpoints(*, organization: OrganizationDomain = None) -> None:
     """List the addresses where providers call back, and the links that confirm a subscription."""
-    async with open_transaction() as (context, database):
-        owner = await tokens.organization_of(database, organization)
+    async with open_organization(organization) as (context, database, owner):
         found = await store.list_endpoints(database, organization_id=owner.organization_id)
     print("\n".join(line for endpoint in found for line in _lines(context, endpoint)) or "None is open.")
 
@@ -76,8 +78,7 @@ async def close(inbound_id: str, /, *, organization: OrganizationDomain = None) 
     Args:
         inbound_id: The last part of its URL.
     """
-    async with open_transaction() as (_, database):
-        owner = await tokens.organization_of(database, organization)
+    async with open_organization(organization) as (_, database, owner):
         await service.close_endpoint(database, organization_id=owner.organization_id, inbound_id=inbound_id)
     print("Closed.")
 
@@ -90,15 +91,3 @@ def _lines(context: Context, endpoint: Endpoint) -> list[str]:
     if endpoint.confirm_url is not None:
         lines.append(f"  To confirm the subscription, open this yourself: {endpoint.confirm_url}")
     return lines
-
-
-def _read(certificate: Path | None) -> str | None:
-    if certificate is None:
-        return None
-    try:
-        with certificate.open("rb") as opened:
-            return opened.read(CERTIFICATE_BYTES_MAX).decode("ascii")
-    except OSError as error:
-        raise errors.Invalid(f"{certificate} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise errors.Invalid(f"{certificate} is no certificate in PEM.") from error

@@ -1,13 +1,13 @@
 """`afterword organization`: the tenants of an installation, each with a first application and an owner."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import cyclopts
 
 from afterword import db, errors
-from afterword.cli.context import open_pool, shell_lines
+from afterword.cli.context import open_transaction, shell_lines
 from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.organizations import checks, service, store
@@ -20,18 +20,8 @@ _OPTIONS: Final[Mapping[str, str]] = {
 app = cyclopts.App(name="organization")
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
-    """The ids that the first token and the first questionnaire need."""
-
-    organization_domain: str
-    organization_id: str
-    application_id: str
-    user_id: str
-
-
 @app.command(name="create")
-async def create_command(
+async def create(
     domain: str,
     /,
     *,
@@ -53,40 +43,7 @@ async def create_command(
         locale: Its language.
         postal_address: The address at the foot of its mails, where a law asks for one.
     """
-    async with open_pool() as (_, pool):
-        created = await create(
-            pool,
-            domain=domain,
-            name=name,
-            owner=owner,
-            application=application,
-            time_zone=time_zone,
-            locale=locale,
-            postal_address=postal_address,
-        )
-    print(shell_lines(asdict(created)))
-
-
-@app.command(name="list")
-async def list_command() -> None:
-    """List the organizations, one a line."""
-    async with open_pool() as (_, pool):
-        print("\n".join(await list_organizations(pool)) or "No organization.")
-
-
-async def create(
-    pool: db.Pool,
-    *,
-    domain: str,
-    name: str,
-    owner: str,
-    application: str | None,
-    time_zone: str,
-    locale: str,
-    postal_address: str | None,
-) -> Created:
-    """Raises Invalid, and Taken when another organization has the domain."""
-    async with db.transaction(pool) as database:
+    async with open_transaction() as (_, database):
         if await store.get_organization_by_domain(database, domain=domain) is not None:
             raise db.Taken(f"There is an organization with the domain “{domain}” already.")
         now = database.clock.now()
@@ -109,20 +66,23 @@ async def create(
             database, organization_id=organization_id, display_name=application or name, now=now
         )
         user = await service.create_user(database, organization_id=organization_id, email=owner, role="owner", now=now)
-    return Created(domain, organization_id, first.application_id, user.user_id)
+    created = {"organization_domain": domain, "organization_id": organization_id}
+    print(shell_lines({**created, "application_id": first.application_id, "user_id": user.user_id}))
+
+
+@app.command(name="list")
+async def list_organizations() -> None:
+    """List the organizations, one a line."""
+    async with open_transaction() as (_, database):
+        found = await store.list_organizations(database, limit=ORGANIZATIONS_MAX)
+    lines = [
+        f"{one.domain}  {one.organization_id}, “{one.display_name}”, since {format_time(one.created_time)}"
+        for one in found
+    ]
+    print("\n".join(lines) or "No organization.")
 
 
 def _of_option(error: FieldError) -> FieldError:
     """The error with the name of the command's option in its sentence."""
     option = _OPTIONS.get(error.place, f"--{error.place.replace('_', '-')}")
     return replace(error, message=f"{option}: {error.message}")
-
-
-async def list_organizations(pool: db.Pool) -> list[str]:
-    """A line for each organization."""
-    async with db.connection(pool) as database:
-        found = await store.list_organizations(database, limit=ORGANIZATIONS_MAX)
-    return [
-        f"{one.domain}  {one.organization_id}, “{one.display_name}”, since {format_time(one.created_time)}"
-        for one in found
-    ]

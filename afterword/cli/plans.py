@@ -7,9 +7,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
-from afterword import errors
-from afterword.cli import tokens
-from afterword.cli.context import OrganizationDomain, open_transaction
+from afterword.cli.context import OnlyDomain, OrganizationDomain, open_organization, open_transaction, organization_of
 from afterword.core.organizations import plans as core_plans
 from afterword.core.wire.times import format_time
 from afterword.organizations.plans import service, store
@@ -22,15 +20,11 @@ PlanId = Annotated[str, Parameter(help="Its id, as “afterword plan list” sho
 
 
 @app.command(name="list")
-async def list_plans(*, organization: str | None = None) -> None:
-    """List the plans, one a line.
-
-    Args:
-        organization: Only those of the organization with this domain.
-    """
+async def list_plans(*, organization: OnlyDomain = None) -> None:
+    """List the plans, one a line."""
     async with open_transaction() as (_, database):
         if organization is not None:
-            await tokens.organization_of(database, organization)
+            await organization_of(database, organization)
         found = await store.list_all_plans(database, limit=PLANS_MAX)
     lines = [f"{name}  {_line(plan)}" for name, plan in found if organization in {None, name}]
     print("\n".join(lines) or "No plan: all is unlimited.")
@@ -38,7 +32,7 @@ async def list_plans(*, organization: str | None = None) -> None:
 
 @app.command(name="add")
 async def add(
-    kind: str,
+    kind: core_plans.Kind,
     /,
     *,
     credits: int | None = None,  # noqa: A002  the field's own name
@@ -62,17 +56,14 @@ async def add(
         start: The time when it begins, in UTC; without, now.
         days: How long it lasts; without, until it is cancelled.
     """
-    chosen: core_plans.Kind | None = next((each for each in core_plans.KINDS if each == kind), None)
-    if chosen is None:
-        raise errors.Invalid(f"A plan is one of {', '.join(core_plans.KINDS)}.")
-    async with open_transaction() as (_, database):
+    async with open_organization(organization) as (_, database, owner):
         now = database.clock.now()
         begin = now if start is None else start if start.tzinfo else start.replace(tzinfo=UTC)
         plan = await service.add_plan(
             database,
-            organization_id=(await tokens.organization_of(database, organization)).organization_id,
+            organization_id=owner.organization_id,
             title=title or kind.capitalize(),
-            kind=chosen,
+            kind=kind,
             credits=credits,
             extra_credits=extra,
             application_id=application,

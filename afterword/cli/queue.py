@@ -6,11 +6,10 @@ import cyclopts
 from cyclopts import Parameter
 
 from afterword import errors
-from afterword.cli import tokens
-from afterword.cli.context import OrganizationDomain, open_transaction
+from afterword.cli.context import OrganizationDomain, open_organization
 from afterword.core.organizations.access import Caller
-from afterword.db import Database
 from afterword.intake.imports import service as imports
+from afterword.organizations.store import Organization
 from afterword.queue import service
 from afterword.queue.service import ItemScope
 
@@ -18,7 +17,7 @@ app = cyclopts.App(name="queue")
 
 
 @app.command(name="resolve")
-async def resolve_command(
+async def resolve(
     item: str,
     /,
     *,
@@ -31,9 +30,14 @@ async def resolve_command(
         item: Its id.
         sent: The outcome that you found out.
     """
-    async with open_transaction() as (_, database):
-        sentence = await resolve(database, domain=organization, item_id=item, is_sent=sent)
-    print(sentence)
+    async with open_organization(organization) as (_, database, owner):
+        try:
+            found = await service.resolve(
+                database, caller=_operator(owner), place=ItemScope(item_id=item), is_sent=sent
+            )
+        except errors.NotFound as refusal:
+            raise errors.NotFound("There is no item with this id.") from refusal
+    print(f"Item {found.item_id} is {'Sent' if sent else 'Failed'}. {found.result}.")
 
 
 @app.command(name="resume")
@@ -43,33 +47,21 @@ async def resume_import(import_id: str, /, *, organization: OrganizationDomain =
     Args:
         import_id: Its id.
     """
-    async with open_transaction() as (_, database):
-        caller = await _operator(database, organization)
-        job = await imports.get(database, caller=caller, import_id=import_id)
+    async with open_organization(organization) as (_, database, owner):
+        job = await imports.get(database, caller=_operator(owner), import_id=import_id)
         job = await imports.resume(database, job=job, now=database.clock.now())
     print(f"The import is {job.state}: {job.rows_done:,} of {job.rows_total:,} rows are done.")
 
 
-async def resolve(database: Database, *, domain: str | None, item_id: str, is_sent: bool) -> str:
-    """Settle the item; a sentence of its status now. Raises NotFound, NotUncertain."""
-    caller = await _operator(database, domain)
-    try:
-        item = await service.resolve(database, caller=caller, place=ItemScope(item_id=item_id), is_sent=is_sent)
-    except errors.NotFound as refusal:
-        raise errors.NotFound("There is no item with this id.") from refusal
-    return f"Item {item.item_id} is {'Sent' if is_sent else 'Failed'}. {item.result}."
-
-
-async def _operator(database: Database, domain: str | None) -> Caller:
+def _operator(owner: Organization) -> Caller:
     """The installation itself, for an organization of it."""
-    organization = await tokens.organization_of(database, domain)
     return Caller(
-        organization_id=organization.organization_id,
+        organization_id=owner.organization_id,
         token_id="",
         user_id=None,
         scopes=frozenset(),
         application_ids=(),
-        domain=organization.domain,
-        time_zone=organization.time_zone,
-        default_locale=organization.default_locale,
+        domain=owner.domain,
+        time_zone=owner.time_zone,
+        default_locale=owner.default_locale,
     )

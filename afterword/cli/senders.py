@@ -2,8 +2,7 @@
 
 import cyclopts
 
-from afterword.cli import tokens
-from afterword.cli.context import OrganizationDomain, open_transaction
+from afterword.cli.context import OrganizationDomain, open_organization
 from afterword.organizations.senders import service, store
 
 app = cyclopts.App(name="sender")
@@ -12,8 +11,7 @@ app = cyclopts.App(name="sender")
 @app.command(name="list")
 async def list_senders(*, organization: OrganizationDomain = None) -> None:
     """List the domains and addresses that an organization may send mails from."""
-    async with open_transaction() as (_, database):
-        owner = await tokens.organization_of(database, organization)
+    async with open_organization(organization) as (_, database, owner):
         found = await store.list_senders(database, organization_id=owner.organization_id)
     print("\n".join(found) or "None: its mails come from AFTERWORD_MAIL_FROM.")
 
@@ -25,8 +23,7 @@ async def add(domain: str, /, *, organization: OrganizationDomain = None) -> Non
     Args:
         domain: A domain, without its subdomains, or a single address.
     """
-    async with open_transaction() as (_, database):
-        owner = await tokens.organization_of(database, organization)
+    async with open_organization(organization) as (_, database, owner):
         added = await service.allow_sender(database, organization_id=owner.organization_id, text=domain)
     print(f"{owner.domain} may send from {added}.")
 
@@ -38,7 +35,6 @@ async def remove(domain: str, /, *, organization: OrganizationDomain = None) -> 
     Args:
         domain: As “afterword sender list” shows it.
     """
-    async with open_transaction() as (_, database):
-        owner = await tokens.organization_of(database, organization)
+    async with open_organization(organization) as (_, database, owner):
         await service.forbid_sender(database, organization_id=owner.organization_id, text=domain)
     print(f"Removed. “afterword doctor” names the pipelines of {owner.domain} that sent from it.")

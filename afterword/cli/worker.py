@@ -39,7 +39,7 @@ async def worker() -> None:
             await work.run(
                 database_url=opened.database_url,
                 site=opened.site,
-                channels=lambda pool: _channels(chosen, opened.site, pool),
+                channels=lambda pool: installation_channels(chosen, opened.site, pool),
                 mail_from=chosen.mail_from,
                 stop=stop,
                 pace=work.Pace(
@@ -80,7 +80,7 @@ async def _give_way(stop: asyncio.Event) -> None:
     logger.info("stopping; another signal ends it at once")
 
 
-def _channels(chosen: Settings, site: Site, pool: db.Pool) -> Mapping[int, Channel]:
+def installation_channels(chosen: Settings, site: Site, pool: db.Pool) -> Mapping[int, Channel]:
     """The installation's own ways out, for organizations without an account of theirs; for SMS there is none."""
     posting = WebhookChannel(
         caller=Caller(allowed=site.networks),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afterword import db
+from afterword import db, errors
 from afterword.cli import CommandError, accounts
 from tests.cli.test_shell import shell
 from tests.conftest import House
@@ -25,7 +25,7 @@ class TestRefused:
             with pytest.raises(CommandError) as refused:
                 accounts.read_settings(file)
             assert "hunter2" not in str(refused.value)
-        with pytest.raises(CommandError):
+        with pytest.raises(errors.Invalid, match="cannot be read"):
             accounts.read_settings(tmp_path / "nothing.toml")
 
     def test_json_is_taken_too(self, tmp_path: Path) -> None:
@@ -77,6 +77,9 @@ async def test_life_of_an_account(house: House, pool: db.Pool, database_url: str
     assert "5 slots" in run("set", account_id, "--slots", "5", "--no-rate")[0]
     assert "a second" not in run("list")[0]
     run("test", account_id, "not a number", code=1)
+    assert "Taken: " in run("test", listed.split()[1].rstrip(","), "ann@example.com")[0]
+    async with db.connection(pool) as database:  # without a relay mails stay in the outbox
+        assert 1 == await database.fetch_value("select count(*) from outbox_message")
     assert "Removed" in run("remove", account_id)[0]
     assert account_id not in run("list")[0]
 

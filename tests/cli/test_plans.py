@@ -10,7 +10,7 @@ from tests.conftest import House
 class TestRefused:
     async def test_wrong(self, house: House, database_url: str, tmp_path: Path) -> None:
         for words in (
-            ("add", "yearly"), ("add", "once"), ("add", "unlimited", "--credits", "5"), ("renew", "z" * 22),
+            ("add", "once"), ("add", "unlimited", "--credits", "5"), ("renew", "z" * 22),
             ("cancel", "z" * 22), ("list", "--organization", "nobody"),
             ("add", "unlimited", "--organization", "nobody"),
         ):  # fmt: skip
@@ -18,6 +18,8 @@ class TestRefused:
             assert 1 == ended.returncode, (words, ended)
             assert ended.stderr.startswith("afterword: ")
             assert "Traceback" not in ended.stderr
+        ended = shell(database_url, tmp_path, "plan", "add", "yearly")
+        assert (2, True) == (ended.returncode, "monthly" in ended.stderr), ended
 
 
 async def test_life_of_a_plan(house: House, pool: db.Pool, database_url: str, tmp_path: Path) -> None:

@@ -16,16 +16,15 @@ import pytest
 
 from afterword import __main__, db, errors
 from afterword.channels.base import Sent
-from afterword.cli import organizations, questionnaires, tokens
+from afterword.cli import questionnaires
 from afterword.cli.demo import Form, ended
 from afterword.cli.seed import Seeded, seed
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.organizations import access
-from afterword.organizations import store as accounts_store
-from afterword.organizations.users import store as people_store
+from afterword.organizations import store as organizations_store
+from afterword.organizations.users import store as users_store
 from afterword.providers.health import service as health
-from afterword.questionnaires.service import Imported, InvalidFile
 from afterword.queue.restores import service as guard
 from afterword.settings import Settings
 from tests.conftest import House
@@ -46,7 +45,7 @@ async def opened_by(pool: db.Pool, token: str) -> frozenset[str]:
 def environment(url: str, tmp_path: Path) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AFTERWORD_")}
     own = {"AFTERWORD_DATABASE_URL": url} if url else {}
-    return {**inherited, **own, "AFTERWORD_DATA_DIR": str(tmp_path / "data")}
+    return {**inherited, **own, "AFTERWORD_DATA_DIR": str(tmp_path / "data"), "AFTERWORD_SECRET": SITE.secret.decode()}
 
 
 def program(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -166,92 +165,81 @@ class TestOrganization:
         named = {line.strip().partition(":")[0] for line in ended.stderr.splitlines()[1:]}
         assert {"DOMAIN", "--time-zone", "--owner"} == named, ended.stderr
 
-    async def test_wrong_owner_founds_nothing(self, pool: db.Pool) -> None:
-        with pytest.raises(errors.Invalid):
-            await found(pool, owner="nobody")
-        assert [] == await organizations.list_organizations(pool)
+    def test_wrong_owner_founds_nothing(self, database_url: str, tmp_path: Path) -> None:
+        words = ("organization", "create", "acme", "--name", "Acme", "--owner", "nobody")
+        assert 1 == shell(database_url, tmp_path, *words).returncode
+        assert "No organization.\n" == shell(database_url, tmp_path, "organization", "list").stdout
 
-    async def test_taken_domain(self, pool: db.Pool) -> None:
-        await found(pool)
-        with pytest.raises(db.Taken, match="acme"):
-            await found(pool)
+    def test_taken_domain(self, database_url: str, tmp_path: Path) -> None:
+        found(database_url, tmp_path)
+        ended = shell(database_url, tmp_path, "organization", "create", "acme", "--name", "A", "--owner", "a@b.example")
+        assert (1, True) == (ended.returncode, "acme" in ended.stderr)
 
-    async def test_ok(self, pool: db.Pool) -> None:
-        founded = await found(pool)
+    async def test_ok(self, pool: db.Pool, database_url: str, tmp_path: Path) -> None:
+        founded = found(database_url, tmp_path)
+        assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == list(founded)
+        organization_id = founded["ORGANIZATION_ID"]
         async with db.connection(pool) as database:
-            owner = await people_store.get_user(
-                database, organization_id=founded.organization_id, user_id=founded.user_id
-            )
-            first = await accounts_store.get_first_application_id(database, organization_id=founded.organization_id)
+            owner = await users_store.get_user(database, organization_id=organization_id, user_id=founded["USER_ID"])
+            first = await organizations_store.get_first_application_id(database, organization_id=organization_id)
         assert owner is not None
         assert ("owner", "ann@acme.example") == (owner.role, owner.email)
-        assert first == founded.application_id
-        assert ["acme"] == [line.split()[0] for line in await organizations.list_organizations(pool)]
-
-    async def test_lines_for_a_shell(self, database_url: str, tmp_path: Path) -> None:
-        ended = shell(
-            database_url, tmp_path, "organization", "create", "acme", "--name", "A", "--owner", "a@acme.example"
-        )
-        names = [line.split("=")[0] for line in ended.stdout.splitlines()]
-        assert ["ORGANIZATION_DOMAIN", "ORGANIZATION_ID", "APPLICATION_ID", "USER_ID"] == names
+        assert first == founded["APPLICATION_ID"]
+        listed = shell(database_url, tmp_path, "organization", "list").stdout
+        assert ["acme"] == [line.split()[0] for line in listed.splitlines()]
 
 
-async def found(pool: db.Pool, *, owner: str = "ann@acme.example") -> organizations.Created:
-    return await organizations.create(
-        pool,
-        domain="acme",
-        name="Acme",
-        owner=owner,
-        application=None,
-        time_zone="UTC",
-        locale="en",
-        postal_address=None,
-    )
+def found(database_url: str, tmp_path: Path) -> dict[str, str]:
+    words = ("organization", "create", "acme", "--name", "Acme", "--owner", "ann@acme.example")
+    ended = shell(database_url, tmp_path, *words)
+    assert 0 == ended.returncode, ended
+    return dict(line.split("=", 1) for line in ended.stdout.splitlines())
 
 
 class TestToken:
-    async def test_no_organization(self, pool: db.Pool) -> None:
-        with pytest.raises(errors.NotFound, match="afterword seed"):
-            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+    def create(self, database_url: str, tmp_path: Path, *words: str, refused: str = "") -> str:
+        """The text of a token; with `refused`, the sentence in which that stands."""
+        ended = shell(database_url, tmp_path, "token", "create", *words)
+        if refused:
+            assert (1, True) == (ended.returncode, refused in ended.stderr), ended
+            assert ended.stderr.startswith("afterword: ")
+            return ended.stderr
+        assert 0 == ended.returncode, ended
+        return ended.stdout.strip()
 
-    async def test_several_organizations(self, pool: db.Pool, house: House, neighbour: House) -> None:
-        with pytest.raises(errors.NotFound, match="--organization"):
-            await tokens.create(pool, scopes=["Queue.Create"], domain=None, title="x", days=None)
+    def test_no_organization(self, database_url: str, tmp_path: Path) -> None:
+        self.create(database_url, tmp_path, "--scope", "Queue.Create", refused="afterword seed")
 
-    async def test_unknown_organization(self, pool: db.Pool, house: House) -> None:
-        with pytest.raises(errors.NotFound, match="nobody"):
-            await tokens.create(pool, scopes=["Queue.Create"], domain="nobody", title="x", days=None)
+    def test_several_organizations(self, house: House, neighbour: House, database_url: str, tmp_path: Path) -> None:
+        self.create(database_url, tmp_path, "--scope", "Queue.Create", refused="--organization")
+
+    def test_unknown_organization(self, house: House, database_url: str, tmp_path: Path) -> None:
+        words = ("--scope", "Queue.Create", "--organization", "nobody")
+        self.create(database_url, tmp_path, *words, refused="“nobody”")
 
     @pytest.mark.parametrize("scope", ["Queue", "queue.create", "Queue.Create ", "*", ""])
-    async def test_unknown_scope(self, pool: db.Pool, house: House, scope: str) -> None:
-        with pytest.raises(errors.Invalid) as caught:
-            await tokens.create(pool, scopes=["Queue.Create", scope], domain=None, title="x", days=None)
-        assert ["unknown_scope"] == [wrong.code for wrong in caught.value.errors]
+    def test_unknown_scope(self, house: House, database_url: str, tmp_path: Path, scope: str) -> None:
+        self.create(database_url, tmp_path, "--scope", "Queue.Create", "--scope", scope, refused="no such scope")
 
-    async def test_ok(self, pool: db.Pool, house: House) -> None:
+    async def test_ok(self, house: House, pool: db.Pool, database_url: str, tmp_path: Path) -> None:
         scopes = ["Queue.Create", "Questionnaire Instance.Update"]
-        token, text = await tokens.create(pool, scopes=scopes, domain=house.domain, title="x", days=1)
+        words = [word for scope in scopes for word in ("--scope", scope)]
+        text = self.create(database_url, tmp_path, *words, "--organization", house.domain, "--days", "1")
         assert frozenset(scopes) == await opened_by(pool, text)
-        assert token.expires_time is not None
+        async with db.connection(pool) as database:
+            assert 1 == await database.fetch_value("select count(*) from token where expires_time > now()")
 
-    async def test_of_a_user(self, pool: db.Pool) -> None:
-        founded = await found(pool)
-        token, _ = await tokens.create(
-            pool, scopes=["all"], domain=None, title="x", days=None, email="Ann@ACME.example"
-        )
-        assert ("user", founded.user_id) == (token.kind, token.user_id)
+    async def test_of_a_user(self, pool: db.Pool, database_url: str, tmp_path: Path) -> None:
+        founded = found(database_url, tmp_path)
+        self.create(database_url, tmp_path, "--scope", "all", "--user", "Ann@ACME.example")
+        async with db.connection(pool) as database:
+            row = await database.fetch_row("select kind, user_id from token")
+        assert {"kind": "user", "user_id": founded["USER_ID"]} == dict(row or {})
 
-    async def test_of_an_unknown_user(self, pool: db.Pool, house: House) -> None:
-        with pytest.raises(errors.NotFound, match="e-mail address"):
-            await tokens.create(pool, scopes=["all"], domain=None, title="x", days=None, email="nobody@example.com")
+    def test_of_an_unknown_user(self, house: House, database_url: str, tmp_path: Path) -> None:
+        self.create(database_url, tmp_path, "--scope", "all", "--user", "nobody@example.com", refused="e-mail address")
 
-    async def test_refusal_is_a_sentence(self, database_url: str, tmp_path: Path) -> None:
-        ended = shell(database_url, tmp_path, "token", "create", "--scope", "Queue.Create")
-        assert 1 == ended.returncode
-        assert "afterword: There is no organization yet." in ended.stderr
-        assert "Traceback" not in ended.stderr
-
-    async def test_bad_setting_is_a_sentence(self, tmp_path: Path) -> None:
+    def test_bad_setting_is_a_sentence(self, tmp_path: Path) -> None:
         ended = program("mysql://user:hunter2@host/x", tmp_path, "migrate")
         assert 2 == ended.returncode
         assert "AFTERWORD_DATABASE_URL" in ended.stderr
@@ -261,64 +249,51 @@ class TestToken:
 
 class TestRevoke:
     @pytest.mark.parametrize("beginning", ["", "afw_", "afw_1234567", "afw_12345678_", "%" * 8, "afw_" + "a" * 54])
-    async def test_another_shape(self, pool: db.Pool, house: House, beginning: str) -> None:
-        with pytest.raises(errors.Invalid, match="beginning"):
-            await tokens.revoke(pool, beginning=beginning)
+    def test_another_shape(self, house: House, database_url: str, tmp_path: Path, beginning: str) -> None:
+        ended = shell(database_url, tmp_path, "token", "revoke", beginning)
+        assert (1, True) == (ended.returncode, "beginning" in ended.stderr)
 
-    async def test_unknown(self, pool: db.Pool, house: House) -> None:
-        with pytest.raises(errors.NotFound, match="No token"):
-            await tokens.revoke(pool, beginning="afw_00000000")
+    def test_unknown(self, house: House, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "token", "revoke", "afw_00000000")
+        assert (1, "afterword: No token begins so.\n") == (ended.returncode, ended.stderr)
 
-    async def test_ok(self, pool: db.Pool, house: House) -> None:
-        _, other = await tokens.create(pool, scopes=["Queue.Read"], domain=None, title="other", days=None)
-        token = await tokens.revoke(pool, beginning=house.token[:12])
-        assert (house.token_id, True) == (token.token_id, token.revoked_time is not None)
+    async def test_ok(self, house: House, pool: db.Pool, database_url: str, tmp_path: Path) -> None:
+        other = shell(database_url, tmp_path, "token", "create", "--scope", "Queue.Read").stdout.strip()
+        assert "Revoked “Tests”.\n" == shell(database_url, tmp_path, "token", "revoke", house.token[:12]).stdout
         with pytest.raises(errors.Unauthorized):
             await opened_by(pool, house.token)
         assert frozenset({"Queue.Read"}) == await opened_by(pool, other)
 
 
-async def import_questionnaire(
-    pool: db.Pool, *, file: Path, domain: str | None = None, application_id: str | None = None
-) -> Imported:
-    async with db.transaction(pool) as database:
-        return await questionnaires.import_file(database, file=file, domain=domain, application_id=application_id)
-
-
 class TestImport:
-    async def test_no_file(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
-        with pytest.raises(errors.Invalid, match="cannot be read"):
-            await import_questionnaire(pool, file=tmp_path / "no.yaml")
+    def refused(self, database_url: str, tmp_path: Path, content: bytes | None) -> str:
+        file = tmp_path / "mine.yaml"
+        if content is not None:
+            file.write_bytes(content)
+        ended = shell(database_url, tmp_path, "questionnaire", "import", str(file))
+        assert (1, True) == (ended.returncode, ended.stderr.startswith("afterword: ")), ended
+        return ended.stderr
 
-    async def test_not_text(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
-        file = tmp_path / "picture.yaml"
-        file.write_bytes(b"\xff\xd8\xff")
-        with pytest.raises(errors.Invalid, match="UTF-8"):
-            await import_questionnaire(pool, file=file)
+    def test_files(self, house: House, database_url: str, tmp_path: Path) -> None:
+        assert "cannot be read" in self.refused(database_url, tmp_path, None)
+        assert "UTF-8" in self.refused(database_url, tmp_path, b"\xff\xd8\xff")
+        assert "1,048,576" in self.refused(database_url, tmp_path, b"#" * (questionnaires.FILE_BYTES_MAX + 1))
 
-    async def test_too_large(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
-        file = tmp_path / "large.yaml"
-        file.write_bytes(b"#" * (questionnaires.FILE_BYTES_MAX + 1))
-        with pytest.raises(errors.Invalid, match="1,048,576"):
-            await import_questionnaire(pool, file=file)
+    def test_faults_name_line_and_field(self, house: House, database_url: str, tmp_path: Path) -> None:
+        text = b"display_name: X\ndefault_locale: en\ngroups:\n  - key: a\n    questions:\n      - key: b\n"
+        told = self.refused(database_url, tmp_path, text).splitlines()
+        assert any("line 6" in line and "questions[0].type" in line for line in told)
 
-    async def test_faults_name_line_and_field(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
-        file = tmp_path / "faulty.yaml"
-        file.write_text("display_name: X\ndefault_locale: en\ngroups:\n  - key: a\n    questions:\n      - key: b\n")
-        with pytest.raises(InvalidFile) as caught:
-            await import_questionnaire(pool, file=file)
-        assert any("line 6" in str(one) and "questions[0].type" in str(one) for one in caught.value.problems)
-
-    async def test_an_edited_file_is_the_next_version(self, pool: db.Pool, house: House, tmp_path: Path) -> None:
+    def test_an_edited_file_is_the_next_version(self, house: House, database_url: str, tmp_path: Path) -> None:
         file = tmp_path / "mine.yaml"
         text = questionnaires.read(Path("relationship"))
-        versions: list[tuple[int, bool]] = []
+        told: list[str] = []
         edited = text.replace("How likely are you", "How likely would you be")
         for content in (text, text, edited):
             file.write_text(content)
-            imported = await import_questionnaire(pool, file=file)
-            versions.append((imported.version.number, imported.created))
-        assert [(1, True), (1, False), (2, True)] == versions
+            told.append(shell(database_url, tmp_path, "questionnaire", "import", str(file)).stdout.partition(" of ")[0])
+        assert ["Published as version 1", "Nothing new: already published as version 1",
+                "Published as version 2"] == told  # fmt: skip
 
 
 class TestForm:

@@ -1,16 +1,17 @@
 """Asking for an erasure, the work on it, what interrupts it, and its replay on an older backup."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from afterword import db, errors
+from afterword import db
 from afterword.channels.base import Sent
-from afterword.cli import erasures as commands
 from afterword.core.organizations.access import SCOPES
 from afterword.organizations import service as accounts
 from afterword.privacy import service as erasures
+from tests.cli.test_shell import shell
 from tests.conftest import FIGURE, settled
 from tests.privacy.conftest import Desk, backup_of, desk_on, people
 
@@ -169,11 +170,11 @@ class TestWork:
 
 
 class TestLedger:
-    async def test_no_ledger(self, desk: Desk, tmp_path: Path) -> None:
+    def test_no_ledger(self, database_url: str, tmp_path: Path) -> None:
         file = tmp_path / "ledger"
         file.write_text("{}\n")
-        with pytest.raises(errors.Invalid, match="line 1"):
-            await commands.replay(desk.pool, file=file, secret=desk.house.site.secret)
+        ended = shell(database_url, tmp_path, "erasure", "replay", str(file))
+        assert (1, True) == (ended.returncode, "in line 1." in ended.stderr), ended
 
     async def test_replay(
         self, database_url: str, server_url: str, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -186,18 +187,18 @@ class TestLedger:
         async with backup_of(database_url, server_url) as url:
             async with desk_on(database_url, house) as desk:
                 await desk.erase(known.responder_id)
-                text = "".join([f"{line}\n" async for line in commands.lines(desk.pool)])
+                text = shell(database_url, tmp_path, "erasure", "export").stdout
             assert CANARY not in text
             file.write_text(text)
             async with desk_on(url, house) as restored:
                 assert [] != await restored.traces(CANARY)
-                assert (1, 0) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+                assert (1, 0) == replay(url, file)
                 assert [] == await restored.traces(CANARY)
                 assert [] != await restored.traces(other.canary)
                 item = await restored.ask("POST", restored.items, {"responder_channel_identifier": known.address})
                 await restored.queue.worker().send(Sent("250 ok"))
                 assert 6 == (await restored.ask("GET", f"/q/queue/item/{item['item_id']}"))["status_id"]
-                assert (0, 1) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+                assert (0, 1) == replay(url, file)
         record_property(FIGURE, "T41 backup from before, ledger replayed: canaries left in tables 0")
 
     async def test_replay_on_a_backup_from_while_one_ran(
@@ -213,11 +214,19 @@ class TestLedger:
             async with desk_on(database_url, house) as desk:
                 await desk.work()
                 await desk.erase(known.responder_id, mode="erase")
-                file.write_text("".join([f"{line}\n" async for line in commands.lines(desk.pool)]))
+                file.write_text(shell(database_url, tmp_path, "erasure", "export").stdout)
             async with desk_on(url, house) as restored:
-                assert (1, 1) == await commands.replay(restored.pool, file=file, secret=house.site.secret)
+                assert (1, 1) == replay(url, file)
                 assert [] == await restored.traces(CANARY)
                 assert 0 == await restored.value("select count(*) from erasure where state = 'running'")
+
+
+def replay(url: str, file: Path) -> tuple[int, int]:
+    """People who were erased again, and those who were not."""
+    ended = shell(url, file.parent, "erasure", "replay", str(file))
+    found = re.match(r"(\d+) erased again, (\d+) were erased already", ended.stdout)
+    assert found is not None, ended
+    return int(found[1]), int(found[2])
 
 
 class _Died(Exception):

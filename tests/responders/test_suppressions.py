@@ -1,22 +1,21 @@
 """Suppressions over the API: refusals, the stored text, what wins over what, lifting, and the file of many."""
 
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any, Final
 
 import httpx2
 import msgspec
 import pytest
 
-from afterword import db, errors
-from afterword.cli import suppressions
-from afterword.cli.context import Context
+from afterword import db
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.times import zone_of
 from afterword.events import store as events
 from afterword.organizations.tokens import service as tokens
 from afterword.responders.suppressions.resources import Suppression
-from afterword.settings import Settings
-from tests.conftest import SITE, TIME_ZONE, House
+from tests.cli.test_shell import shell
+from tests.conftest import TIME_ZONE, House
 from tests.dates import YEAR
 
 PATH: Final = "/v3.2/suppression"
@@ -173,32 +172,25 @@ class TestLifting:
 
 
 class TestFile:
-    @pytest.fixture
-    def context(self) -> Context:
-        return Context(Settings(), "", SITE)
+    """`afterword suppression import`."""
 
-    async def read(
-        self, context: Context, pool: db.Pool, file: Path, text: str, **options: str
-    ) -> suppressions.Imported:
-        write(file, text)
-        chosen = {"channel": "email", "reason": "blocked", **options}
-        return await suppressions.import_file(context, pool, file=file, domain="demo", **chosen)
+    def read(self, database_url: str, file: Path, text: str | None, *words: str) -> "CompletedProcess[str]":
+        if text is not None:
+            file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        return shell(database_url, file.parent, "suppression", "import", str(file), *words)
 
-    async def test_wrong(self, pool: db.Pool, house: House, context: Context, tmp_path: Path) -> None:
+    def test_wrong(self, house: House, database_url: str, tmp_path: Path) -> None:
         file = tmp_path / "a.csv"
-        for options in ({"channel": "fax"}, {"reason": "because"}):
-            with pytest.raises(errors.Invalid):
-                await self.read(context, pool, file, "ann@example.com", **options)
-        with pytest.raises(errors.Invalid, match="cannot be read"):
-            await suppressions.import_file(
-                context, pool, file=tmp_path / "none", domain="demo", channel="email", reason="blocked"
-            )
-        with pytest.raises(errors.Invalid, match="no CSV"):
-            await self.read(context, pool, file, "email\n\udcff\n")
+        for text, words, code, said in (
+            ("ann@example.com", ("--channel", "fax"), 2, "channel"), ("x", ("--reason", "because"), 2, "reason"),
+            (None, ("--organization", "nobody"), 1, "nobody"), ("email\n\udcff\n", (), 1, "no CSV"),
+        ):  # fmt: skip
+            ended = self.read(database_url, file, text, *words)
+            assert (code, True) == (ended.returncode, said in ended.stderr), (words, ended)
+        file.unlink()
+        assert "cannot be read" in self.read(database_url, file, None).stderr
 
-    async def test_ok(
-        self, pool: db.Pool, house: House, client: httpx2.AsyncClient, context: Context, tmp_path: Path
-    ) -> None:
+    async def test_ok(self, house: House, client: httpx2.AsyncClient, database_url: str, tmp_path: Path) -> None:
         text = (
             "\ufeffName,Email,Reason,Note\r\n"
             "Ann,ann@example.com,,\r\n"
@@ -208,22 +200,18 @@ class TestFile:
             "Odd,odd@example.com,because,\r\n"
             "Ann,ANN@example.com,,\r\n"
         )
-        done = await self.read(context, pool, tmp_path / "a.csv", text)
-        assert (5, 2, 2) == (done.rows, done.written, done.wrong)
-        assert ["line 5", "line 6"] == [each.split(":")[0] for each in done.shown]
-        assert "not an address" not in "".join(done.shown)
+        done = self.read(database_url, tmp_path / "a.csv", text)
+        assert (1, "5 rows: 2 addresses newly suppressed, 2 rows wrong.\n") == (done.returncode, done.stdout)
+        assert ["line 5", "line 6"] == [each.split(":")[0] for each in done.stderr.splitlines()]
+        assert "not an address" not in done.stderr
         found = {each["identifier"].lower(): each for each in await listed(client, house)}
         assert ("blocked", "complaint", "called, twice") == (
             found["ann@example.com"]["reason"], found["bob@example.com"]["reason"], found["bob@example.com"]["note"],
         )  # fmt: skip
-        again = await self.read(context, pool, tmp_path / "a.csv", text)
-        assert (5, 0, 2) == (again.rows, again.written, again.wrong)
+        again = self.read(database_url, tmp_path / "a.csv", text)
+        assert "5 rows: 0 addresses newly suppressed, 2 rows wrong.\n" == again.stdout
 
-    async def test_bare_lines(self, pool: db.Pool, house: House, context: Context, tmp_path: Path) -> None:
+    def test_bare_lines(self, house: House, database_url: str, tmp_path: Path) -> None:
         text = "".join(f"p{number}@example.com\n" for number in range(2_500))
-        done = await self.read(context, pool, tmp_path / "a.csv", text, reason="unsubscribed")
-        assert (2_500, 2_500, 0) == (done.rows, done.written, done.wrong)
-
-
-def write(file: Path, text: str) -> None:
-    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        done = self.read(database_url, tmp_path / "a.csv", text, "--reason", "unsubscribed")
+        assert (0, "2,500 rows: 2,500 addresses newly suppressed, 0 rows wrong.\n") == (done.returncode, done.stdout)
