@@ -39,12 +39,7 @@ async def insert_occurrences(  # any tenant: a batch of events serves many organ
     """Insert matches. Raises Taken if one exists already: then the batch must roll back."""
     await db.execute(
         """insert into alert_occurrence (organization_id, alert_id, cause, alert_instance_id, created_time)
-           select organization_id, alert_id, cause, alert_instance_id, $5
-           from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-             as b (organization_id, alert_id, cause, alert_instance_id)""",
-        [one.organization_id for one in occurrences],
-        [one.alert_id for one in occurrences],
-        [one.cause for one in occurrences],
-        [one.alert_instance_id for one in occurrences],
-        now,
+           select organization_id, alert_id, cause, alert_instance_id, $2
+           from jsonb_populate_recordset(null::alert_occurrence, $1::jsonb)""",
+        *(occurrences, now),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from afterword import errors
 from afterword.core.messaging import addresses
+from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.db import Database
@@ -74,6 +75,16 @@ async def application_errors(
         for index, application_id in enumerate(application_ids)
         if application_id not in reached and application_id not in known
     ]
+
+
+async def reach_errors(
+    db: Database, *, caller: Caller, application_id: str, pointer: str = "/application_id"
+) -> list[FieldError]:
+    """The error at `pointer` if the application is unknown, or not one of the caller's."""
+    found = await store.get_application(
+        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    )
+    return [] if found else [FieldError("unknown_id", "There is no such application.", pointer=pointer)]
 
 
 def refuse(wrong: Sequence[FieldError]) -> None:

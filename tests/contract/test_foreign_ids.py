@@ -104,7 +104,6 @@ GIVEN: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
     "list_user_ids": lambda theirs: [theirs["user_id"]],
-    "list_questionnaire_ids": lambda theirs: [theirs["questionnaire_id"]],
     "list_entities": lambda theirs: [("application", theirs["application_id"]), ("alert", theirs["alert_id"])],
 }
 BY_TYPE: Final[Mapping[object, Any]] = {

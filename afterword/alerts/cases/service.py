@@ -28,14 +28,15 @@ class TooManyToMove(errors.Conflict):
     code_default = "in_use"
 
 
-async def get(db: Database, *, caller: Caller, alert_instance_id: str) -> Case:
-    """The case, if the caller may see it. Raises NotFound."""
+async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
+    """The case, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     case = await store.get_case(
         db,
         organization_id=caller.organization_id,
         alert_instance_id=alert_instance_id,
         application_ids=caller.application_ids,
         test_only=caller.test,
+        is_locked=is_locked,
     )
     return case or _refuse_unknown()
 
@@ -47,14 +48,15 @@ async def update(
     alert_instance_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect | None = None,
+    expect: Expect,
 ) -> Case:
     """Change the named members among status, assignee, severity and due time.
 
     A closing status sets `resolved_time` and `resolved_by`, any other clears them. Raises NotFound, Invalid
     (`unknown_id`), and what `expect` raises.
     """
-    before = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=expect)
+    before = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
+    expect(before.version)
     columns = {name: changes.get(name, getattr(before, name)) for name in _SETTABLE}
     resolved_time, resolved_by = before.resolved_time, before.resolved_by
     application_id = await store.get_application_id(
@@ -152,7 +154,7 @@ async def move_status(db: Database, *, caller: Caller, status: Status, target: S
 
 async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body: str, now: datetime) -> Comment:
     """Comment on a case. Raises NotFound."""
-    case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
+    case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     written = Comment(
         organization_id=case.organization_id,
         comment_id=ids.ordered(now),
@@ -179,7 +181,7 @@ async def update_comment(
     comment_id: str,
     body: str | None,
     now: datetime,
-    expect: Expect | None = None,
+    expect: Expect,
 ) -> Comment:
     """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     before = await _own_comment(
@@ -199,13 +201,7 @@ async def update_comment(
 
 
 async def delete_comment(
-    db: Database,
-    *,
-    caller: Caller,
-    alert_instance_id: str,
-    comment_id: str,
-    now: datetime,
-    expect: Expect | None = None,
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, now: datetime, expect: Expect
 ) -> None:
     """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     written = await _own_comment(
@@ -218,16 +214,6 @@ async def delete_comment(
 
 
 _SETTABLE: Final = ("status_id", "assigned_user_id", "severity", "due_time")
-
-
-async def _locked(db: Database, *, caller: Caller, alert_instance_id: str, expect: Expect | None) -> Case:
-    await get(db, caller=caller, alert_instance_id=alert_instance_id)
-    case = await store.get_case_locked(db, organization_id=caller.organization_id, alert_instance_id=alert_instance_id)
-    if case is None:
-        _refuse_unknown()
-    if expect is not None:
-        expect(case.version)
-    return case
 
 
 async def _status(db: Database, case: Case, status_id: int, *, application_id: str) -> Status:
@@ -277,10 +263,10 @@ async def _count_comment(db: Database, case: Case, *, more: int, now: datetime) 
 
 
 async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: Expect | None
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: Expect
 ) -> Comment:
     # The case is locked, which also serializes changes of its comments.
-    case = await _locked(db, caller=caller, alert_instance_id=alert_instance_id, expect=None)
+    case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     written = await store.get_comment(
         db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
     )
@@ -288,8 +274,7 @@ async def _own_comment(
         raise errors.NotFound("There is no such comment.")
     if written.author_id != caller.actor_id:
         raise errors.Forbidden("Somebody else wrote this; only they can change it.")
-    if expect is not None:
-        expect(written.version)
+    expect(written.version)
     return written
 
 

@@ -40,6 +40,10 @@ _CASE_COLUMNS: Final[LiteralString] = """organization_id, alert_instance_id, ale
   instance_id, responder_id, status_id, assigned_user_id, severity, due_time, occurrences, matched, comments_count,
   resolved_time, resolved_by, recovery_item_id, version, created_time, updated_time, updated_by"""
 _CASE_COLUMNS_I: Final = qualified(_CASE_COLUMNS, "i")
+_VISIBLE: Final[LiteralString] = f"""select {_CASE_COLUMNS_I} from alert_instance i
+  where i.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
+    select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
+      and a.application_id = any($2)))"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,28 +71,16 @@ async def get_case(
     alert_instance_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    is_locked: bool = False,
 ) -> Case | None:
-    """The case, if its alert belongs to one of these applications (none: any). Test data have no cases."""
-    row = await db.fetch_row(
-        f"""select {_CASE_COLUMNS_I} from alert_instance i
-           where i.organization_id = $1 and i.alert_instance_id = $2 and not $4
-             and (cardinality($3::text[]) = 0 or exists (
-               select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
-                 and a.application_id = any($3)))""",
-        organization_id,
-        alert_instance_id,
-        list(application_ids),
-        test_only,
-    )
-    return _case(row) if row else None
+    """The case, if its alert belongs to one of these applications (none: any). Test data have no cases.
 
-
-async def get_case_locked(db: Database, *, organization_id: str, alert_instance_id: str) -> Case | None:
+    `is_locked`: until the transaction ends.
+    """
+    query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4"
     row = await db.fetch_row(
-        f"""select {_CASE_COLUMNS} from alert_instance
-           where organization_id = $1 and alert_instance_id = $2 for no key update""",
-        organization_id,
-        alert_instance_id,
+        f"{query} for no key update of i" if is_locked else query,
+        *(organization_id, list(application_ids), test_only, alert_instance_id),
     )
     return _case(row) if row else None
 
@@ -104,17 +96,7 @@ async def list_cases(
     db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
 ) -> Rows[Case]:
     """A page of the organization's cases, of these applications (none: all). Test data have no cases."""
-    rows = await db.fetch_list(
-        f"""select {_CASE_COLUMNS_I} from alert_instance i
-           where i.organization_id = $1 and not $3
-             and (cardinality($2::text[]) = 0 or exists (
-               select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
-                 and a.application_id = any($2)))""",
-        organization_id,
-        list(application_ids),
-        test_only,
-        page=page,
-    )
+    rows = await db.fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
     return rows.map(_case)
 
 
@@ -182,25 +164,9 @@ async def insert_cases(  # any tenant: a batch of events serves many organizatio
              responder_id, status_id, assigned_user_id, severity, due_time, matched, resolved_time, created_time,
              updated_time)
            select organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
-             assigned_user_id, severity, due_time, matched->'leaves', resolved_time, created_time, created_time
-           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::integer[],
-                       $8::text[], $9::text[], $10::timestamptz[], $11::jsonb[], $12::timestamptz[],
-                       $13::timestamptz[])
-             as n (organization_id, alert_instance_id, alert_id, questionnaire_id, instance_id, responder_id, status_id,
-                   assigned_user_id, severity, due_time, matched, resolved_time, created_time)""",
-        [case.organization_id for case in cases],
-        [case.alert_instance_id for case in cases],
-        [case.alert_id for case in cases],
-        [case.questionnaire_id for case in cases],
-        [case.instance_id for case in cases],
-        [case.responder_id for case in cases],
-        [case.status_id for case in cases],
-        [case.assigned_user_id for case in cases],
-        [case.severity for case in cases],
-        [case.due_time for case in cases],
-        [{"leaves": case.matched} for case in cases],  # a list in a list would be a dimension of the array
-        [case.resolved_time for case in cases],
-        [case.created_time for case in cases],
+             assigned_user_id, severity, due_time, matched, resolved_time, created_time, created_time
+           from jsonb_populate_recordset(null::alert_instance, $1::jsonb)""",
+        cases,
     )
 
 

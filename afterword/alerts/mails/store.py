@@ -48,18 +48,13 @@ async def insert_mails(  # any tenant: a batch of events serves many organizatio
     """Return the ids of the mails of these users and times: an existing untried one, else a new one."""
     rows = await db.fetch(
         """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
-           select organization_id, mail_id, user_id, due_time, $5
-           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-             as n (organization_id, mail_id, user_id, due_time)
+           select organization_id, mail_id, user_id, due_time, $2
+           from jsonb_populate_recordset(null::notice_mail, $1::jsonb)
            order by organization_id, user_id, due_time
            on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
              do update set due_time = m.due_time
            returning organization_id, user_id, due_time, mail_id""",
-        [mail.organization_id for mail in mails],
-        [mail.mail_id for mail in mails],
-        [mail.user_id for mail in mails],
-        [mail.due_time for mail in mails],
-        now,
+        *(mails, now),
     )
     return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 

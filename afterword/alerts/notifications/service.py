@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, NoReturn, cast
+from typing import Final, NoReturn, cast
 
 from afterword import errors, ids
 from afterword.alerts.mails import service as mails
@@ -202,10 +202,24 @@ async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: dateti
         key = event.organization_id, event.event_id, recipient.locale
         if key not in texts_by_key:
             texts_by_key[key] = words.notice(event.type, data=event.data, subject=one.subject, locale=recipient.locale)
-        mail_id = mail_ids[due[position]] if position in due else None
-        # A microsecond apart, so that a list shows them in the order of their events.
+        title, body, link = texts_by_key[key]
+        made_time = now + timedelta(microseconds=position)  # apart, so that a list has the order of their events
         written.append(
-            _notification(one, texts_by_key[key], mail_id=mail_id, now=now + timedelta(microseconds=len(written)))
+            Notification(
+                organization_id=event.organization_id,
+                notification_id=ids.ordered(made_time),
+                user_id=recipient.user_id,
+                event_id=event.event_id,
+                type=event.type,
+                title=title,
+                body=body,
+                link=link,
+                web=one.channels.web,
+                mail_id=mail_ids[due[position]] if position in due else None,
+                read_time=None,
+                version=1,
+                created_time=made_time,
+            )
         )
     await store.insert_notifications(db, notifications=written)
 
@@ -214,27 +228,6 @@ def _mail_key(one: _PendingNotice, *, now: datetime) -> MailKey:
     recipient = one.recipient
     due_time = notices.mail_time(now, digest=cast("Digest", recipient.digest), time_zone=recipient.time_zone)
     return recipient.organization_id, recipient.user_id, due_time.astimezone(UTC)
-
-
-def _notification(
-    one: _PendingNotice, texts_by_key: tuple[str, str, str | None], *, mail_id: str | None, now: datetime
-) -> Notification:
-    title, body, link = texts_by_key
-    columns: dict[str, Any] = {"organization_id": one.event.organization_id, "user_id": one.recipient.user_id}
-    return Notification(
-        **columns,
-        notification_id=ids.ordered(now),
-        event_id=one.event.event_id,
-        type=one.event.type,
-        title=title,
-        body=body,
-        link=link,
-        web=one.channels.web,
-        mail_id=mail_id,
-        read_time=None,
-        version=1,
-        created_time=now,
-    )
 
 
 def _refuse_unknown(message: str) -> NoReturn:

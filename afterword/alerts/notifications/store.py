@@ -107,20 +107,11 @@ async def insert_notifications(  # any tenant: a batch of events serves many org
     return await db.execute(
         """insert into notification (organization_id, notification_id, user_id, event_id, type, title, body, link, web,
              mail_id, created_time)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                                $8::text[], $9::boolean[], $10::text[], $11::timestamptz[])
+           select organization_id, notification_id, user_id, event_id, type, title, body, link, web, mail_id,
+             created_time
+           from jsonb_populate_recordset(null::notification, $1::jsonb)
            on conflict (organization_id, user_id, event_id) do nothing""",
-        [one.organization_id for one in notifications],
-        [one.notification_id for one in notifications],
-        [one.user_id for one in notifications],
-        [one.event_id for one in notifications],
-        [one.type for one in notifications],
-        [one.title for one in notifications],
-        [one.body for one in notifications],
-        [one.link for one in notifications],
-        [one.web for one in notifications],
-        [one.mail_id for one in notifications],
-        [one.created_time for one in notifications],
+        notifications,
     )
 
 

@@ -16,7 +16,7 @@ from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.reading import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations import store as organizations_store
+from afterword.organizations import checks
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 
@@ -26,21 +26,23 @@ EVALUATION_HOURS: Final = 24  # between two looks at the figures of a daily aler
 _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
 
 
-async def get(db: Database, *, caller: Caller, alert_id: str) -> Alert:
-    """The alert, if the caller may see it. Raises NotFound."""
+async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = False) -> Alert:
+    """The alert, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     alert = await store.get_alert(
-        db, organization_id=caller.organization_id, alert_id=alert_id, application_ids=caller.application_ids
+        db,
+        organization_id=caller.organization_id,
+        alert_id=alert_id,
+        application_ids=caller.application_ids,
+        is_locked=is_locked,
     )
     if alert is None:
-        raise _unknown()
+        raise errors.NotFound("There is no such alert.")
     return alert
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
     """Create a rule. Raises Invalid: unknown ids, conditions that these questionnaires cannot answer."""
-    wrong = await _application_errors(db, caller=caller, application_id=columns["application_id"])
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    checks.refuse(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
     await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
     return await store.insert_alert(
         db,
@@ -53,16 +55,11 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    alert_id: str,
-    changes: Mapping[str, Any],
-    now: datetime,
-    expect: Expect | None = None,
+    db: Database, *, caller: Caller, alert_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
 ) -> Alert:
     """Change the named columns. Raises NotFound, Invalid, and what `expect` raises."""
-    before = await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
+    before = await get(db, caller=caller, alert_id=alert_id, is_locked=True)
+    expect(before.version)
     columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
     changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
     await _check(db, organization_id=caller.organization_id, columns=columns, changed=changed)
@@ -72,9 +69,10 @@ async def update(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: Expect | None = None) -> None:
+async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: Expect) -> None:
     """Delete the rule; its cases stay. Raises NotFound, and what `expect` raises."""
-    await _locked(db, caller=caller, alert_id=alert_id, expect=expect)
+    alert = await get(db, caller=caller, alert_id=alert_id, is_locked=True)
+    expect(alert.version)
     await store.delete_alert(db, organization_id=caller.organization_id, alert_id=alert_id, now=now, by=caller.actor_id)
 
 
@@ -124,26 +122,24 @@ class _Ids(dict[str, Kind]):
 _EVERYTHING: Final = Scope(questions=_Ids(), tags=True, metrics=True)
 
 
-async def _locked(db: Database, *, caller: Caller, alert_id: str, expect: Expect | None) -> Alert:
-    await get(db, caller=caller, alert_id=alert_id)
-    alert = await store.get_alert_locked(db, organization_id=caller.organization_id, alert_id=alert_id)
-    if alert is None:
-        raise _unknown()
-    if expect is not None:
-        expect(alert.version)
-    return alert
-
-
 async def _check(db: Database, *, organization_id: str, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
     """Check the changed ids and conditions. Raises Invalid."""
     wrong: list[FieldError] = []
-    position = {"organization_id": organization_id, "application_id": columns["application_id"]}
     if "questionnaire_ids" in changed:
-        known = await store.list_questionnaire_ids(db, **position, among=columns["questionnaire_ids"])
+        owners = await questionnaires_store.list_owners(
+            db,
+            organization_id=organization_id,
+            questionnaire_ids=columns["questionnaire_ids"],
+            application_ids=[columns["application_id"]],
+            limit=len(columns["questionnaire_ids"]),
+        )
+        known = set(owners)
         wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
     users = [*columns["subscriber_user_ids"], *filter(None, [columns["assigned_user_id"]])]
     if users and changed & {"subscriber_user_ids", "assigned_user_id"}:
-        known = await store.list_user_ids(db, **position, among=users)
+        known = await store.list_user_ids(
+            db, organization_id=organization_id, application_id=columns["application_id"], among=users
+        )
         if "subscriber_user_ids" in changed:
             wrong += _unknown_ids("subscriber_user_ids", columns["subscriber_user_ids"], known, "user")
         if "assigned_user_id" in changed and columns["assigned_user_id"] not in {None, *known}:
@@ -157,8 +153,7 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
             wrong.append(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
     if changed & _CONDITION_COLUMNS and not wrong:
         wrong += await _condition_errors(db, organization_id=organization_id, columns=columns)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    checks.refuse(wrong)
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:
@@ -198,22 +193,9 @@ async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, An
     return Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=not is_daily, metrics=is_daily)
 
 
-async def _application_errors(db: Database, *, caller: Caller, application_id: str) -> list[FieldError]:
-    application = await organizations_store.get_application(
-        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
-    )
-    if application is not None:
-        return []
-    return [FieldError("unknown_id", "There is no such application.", pointer="/application_id")]
-
-
 def _unknown_ids(name: str, given: Sequence[str], known: set[str], what: str) -> list[FieldError]:
     return [
         FieldError("unknown_id", f"There is no such {what} in this application.", pointer=f"/{name}/{position}")
         for position, one in enumerate(given)
         if one not in known
     ]
-
-
-def _unknown() -> errors.NotFound:
-    return errors.NotFound("There is no such alert.")

@@ -64,26 +64,19 @@ class ActiveAlert:
 
 
 async def get_alert(
-    db: Database, *, organization_id: str, alert_id: str, application_ids: Sequence[str] = ()
+    db: Database,
+    *,
+    organization_id: str,
+    alert_id: str,
+    application_ids: Sequence[str] = (),
+    is_locked: bool = False,
 ) -> Alert | None:
-    """The alert, if it belongs to one of these applications (none: any)."""
+    """The alert, if it belongs to one of these applications (none: any); `is_locked`: until the transaction ends."""
+    query: LiteralString = f"""select {_COLUMNS} from alert
+      where organization_id = $1 and alert_id = $2 and deleted_time is null
+        and (cardinality($3::text[]) = 0 or application_id = any($3))"""
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from alert
-           where organization_id = $1 and alert_id = $2 and deleted_time is null
-             and (cardinality($3::text[]) = 0 or application_id = any($3))""",
-        organization_id,
-        alert_id,
-        list(application_ids),
-    )
-    return _alert(row) if row else None
-
-
-async def get_alert_locked(db: Database, *, organization_id: str, alert_id: str) -> Alert | None:
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from alert
-           where organization_id = $1 and alert_id = $2 and deleted_time is null for no key update""",
-        organization_id,
-        alert_id,
+        f"{query} for no key update" if is_locked else query, organization_id, alert_id, list(application_ids)
     )
     return _alert(row) if row else None
 
@@ -145,20 +138,6 @@ async def list_question_versions(
         list(question_ids),
     )
     return [row["version_id"] for row in rows]
-
-
-async def list_questionnaire_ids(
-    db: Database, *, organization_id: str, application_id: str, among: Sequence[str]
-) -> set[str]:
-    """The questionnaires of this application among `among`."""
-    rows = await db.fetch(
-        """select questionnaire_id from questionnaire
-           where organization_id = $1 and owner_application_id = $2 and questionnaire_id = any($3::text[])""",
-        organization_id,
-        application_id,
-        list(among),
-    )
-    return {row["questionnaire_id"] for row in rows}
 
 
 async def list_user_ids(db: Database, *, organization_id: str, application_id: str, among: Sequence[str]) -> set[str]:

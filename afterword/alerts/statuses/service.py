@@ -11,7 +11,7 @@ from afterword.core.messaging.alerts import STATUSES_MAX
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.organizations import store as organizations_store
+from afterword.organizations import checks
 
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
@@ -28,10 +28,14 @@ class StatusInUse(errors.Conflict):
     code_default = "in_use"
 
 
-async def get(db: Database, *, caller: Caller, status_id: int) -> Status:
-    """The status, if the caller may see it. Raises NotFound."""
+async def get(db: Database, *, caller: Caller, status_id: int, is_locked: bool = False) -> Status:
+    """The status, if the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     status = await store.get_status(
-        db, organization_id=caller.organization_id, status_id=status_id, application_ids=caller.application_ids
+        db,
+        organization_id=caller.organization_id,
+        status_id=status_id,
+        application_ids=caller.application_ids,
+        is_locked=is_locked,
     )
     if status is None:
         raise errors.NotFound("There is no such alert status.")
@@ -42,7 +46,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     """Create one, with the next number from 100. Raises Invalid (`unknown_id`, `too_many`)."""
     organization_id, application_id = caller.organization_id, columns.get("application_id")
     if application_id is not None:
-        await _require_application(db, caller=caller, application_id=application_id)
+        checks.refuse(await checks.reach_errors(db, caller=caller, application_id=application_id))
     elif caller.application_ids:
         message = "Your token is for certain applications; name one of them."
         raise errors.Invalid.of(FieldError("required", message, pointer="/application_id"))
@@ -56,13 +60,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    status_id: int,
-    changes: Mapping[str, Any],
-    now: datetime,
-    expect: Expect | None = None,
+    db: Database, *, caller: Caller, status_id: int, changes: Mapping[str, Any], now: datetime, expect: Expect
 ) -> Status:
     """Change the named columns. Raises NotFound, SystemStatus, StatusInUse (`closing` of a used one)."""
     before = await get_own_locked(db, caller=caller, status_id=status_id, expect=expect)
@@ -81,26 +79,12 @@ async def delete(db: Database, *, organization_id: str, status_id: int) -> None:
     await store.delete_status(db, organization_id=organization_id, status_id=status_id)
 
 
-async def get_own_locked(db: Database, *, caller: Caller, status_id: int, expect: Expect | None) -> Status:
+async def get_own_locked(db: Database, *, caller: Caller, status_id: int, expect: Expect) -> Status:
     """Lock a status that the caller may change. Raises NotFound, SystemStatus, Forbidden, and what `expect` raises."""
-    status = await get(db, caller=caller, status_id=status_id)
-    if expect is not None:
-        expect(status.version)
+    status = await get(db, caller=caller, status_id=status_id, is_locked=True)
+    expect(status.version)
     if status.system:
         raise SystemStatus("This status belongs to the product and stays as it is.")
     if caller.application_ids and status.application_id is None:
         raise errors.Forbidden("This status is for the whole organization; your token is for certain applications.")
-    locked = await store.get_status_locked(db, organization_id=caller.organization_id, status_id=status_id)
-    if locked is None:
-        raise errors.NotFound("There is no such alert status.")
-    if expect is not None:
-        expect(locked.version)
-    return locked
-
-
-async def _require_application(db: Database, *, caller: Caller, application_id: str) -> None:
-    application = await organizations_store.get_application(
-        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
-    )
-    if application is None:
-        raise errors.Invalid.of(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
+    return status

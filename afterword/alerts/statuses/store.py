@@ -33,30 +33,25 @@ class Status:
 _COLUMNS: Final[LiteralString] = """organization_id, status_id, title, description, color, closing, application_id,
   position, version, created_time, updated_time, created_by, updated_by"""
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
+_VISIBLE: Final[LiteralString] = f"""select {_COLUMNS}, status_id < 100 as system from alert_status
+  where organization_id = $1 and (application_id is null or cardinality($2::text[]) = 0 or application_id = any($2))"""
 
 
 async def get_status(
-    db: Database, *, organization_id: str, status_id: int, application_ids: Sequence[str] = ()
+    db: Database,
+    *,
+    organization_id: str,
+    status_id: int,
+    application_ids: Sequence[str] = (),
+    is_locked: bool = False,
 ) -> Status | None:
-    """The status, if it belongs to one of these applications (none: any) or to none."""
-    row = await db.fetch_row(
-        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
-           where organization_id = $1 and status_id = $2
-             and (application_id is null or cardinality($3::text[]) = 0 or application_id = any($3))""",
-        organization_id,
-        status_id,
-        list(application_ids),
-    )
-    return _status(row) if row else None
+    """The status, if it belongs to one of these applications (none: any) or to none.
 
-
-async def get_status_locked(db: Database, *, organization_id: str, status_id: int) -> Status | None:
-    """Lock the status, so that nothing begins to use it."""
+    `is_locked`: until the transaction ends, so that nothing begins to use it.
+    """
+    query: LiteralString = f"{_VISIBLE} and status_id = $3"
     row = await db.fetch_row(
-        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
-           where organization_id = $1 and status_id = $2 for update""",
-        organization_id,
-        status_id,
+        f"{query} for update" if is_locked else query, organization_id, list(application_ids), status_id
     )
     return _status(row) if row else None
 
@@ -65,15 +60,7 @@ async def list_statuses(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[Status]:
     """A page of the statuses for all applications and for these (none: any)."""
-    rows = await db.fetch_list(
-        f"""select {_COLUMNS}, status_id < 100 as system from alert_status
-           where organization_id = $1
-             and (application_id is null or cardinality($2::text[]) = 0 or application_id = any($2))""",
-        organization_id,
-        list(application_ids),
-        page=page,
-    )
-    return rows.map(_status)
+    return (await db.fetch_list(_VISIBLE, organization_id, list(application_ids), page=page)).map(_status)
 
 
 async def count_statuses(db: Database, *, organization_id: str) -> int:
