@@ -11,7 +11,7 @@ from afterword.web.fields import UNSET, UnsetType
 
 Trigger = Literal["submitted", "completed", "schedule"]
 Severity = Literal["low", "normal", "high", "critical"]
-Color = Annotated[str, Meta(extra={"kind": "color"}, examples=["#1a6b72"])]
+Color = Annotated[str, Meta(extra=fields.COLOR, examples=["#1a6b72"])]
 StatusId = Annotated[int, Meta(ge=1, le=999_999_999)]
 Ids = Annotated[list[fields.Id], Meta(max_length=100)]
 ChatUrls = Annotated[list[fields.Url], Meta(max_length=10)]

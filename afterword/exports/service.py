@@ -17,7 +17,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.core.wire.exports import ExportTable, Response, progress, read_cursor
 from afterword.db import Database
 from afterword.db.leases import LeaseLost
@@ -331,8 +331,7 @@ def _read_filter(definitions: Sequence[Definition], document: object) -> Node | 
         tags=True,
     )
     node = condition_reader.read(document, "/filter", findings, scope)
-    if findings.errors:
-        raise errors.Invalid.of(*(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors))
+    findings.check()
     return node
 
 

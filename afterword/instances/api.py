@@ -430,9 +430,7 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
 
 def _grouped(call: Call[InstanceRequest], declared: Declared) -> metadata.Changes:
     groups = call.body.metadata
-    document = {} if groups is None else {"questionnaire": groups.questionnaire, "responder": groups.responder}
-    given = {kind: values for kind, values in document.items() if values is not UNSET}
-    return _checked(metadata.read_grouped(given, declared=declared, strict=call.strict))
+    return metadata.changes_of({} if groups is None else groups.named(), declared=declared, strict=call.strict)
 
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
@@ -454,18 +452,11 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
     declared = await metadata_service.declared_of(
         db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
-    return _checked(metadata.read_flat(call.body.metadata, declared=declared, strict=call.strict))
+    return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)
 
 
 def _given(value: Value | UnsetType) -> Value | None:
     return None if value is UNSET else value
-
-
-def _checked(read: tuple[metadata.Changes, list[errors.FieldError]]) -> metadata.Changes:
-    changes, wrong = read
-    if wrong:
-        raise errors.Invalid.of(*wrong)
-    return changes
 
 
 def _expect(call: Call[Any]) -> service.Expect | None:

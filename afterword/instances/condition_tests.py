@@ -5,7 +5,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Facts, Node
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.instances import facts, store
@@ -42,7 +42,6 @@ async def read(
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
     findings = Findings()
     node = condition_reader.read(document, "/conditions", findings, scope)
-    if findings.errors:
-        raise errors.Invalid.of(*(FieldError(one.code, one.message, pointer=one.path) for one in findings.errors))
+    findings.check()
     found = await facts.list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])
     return node, found.get(instance_id, {})

@@ -14,7 +14,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, metadata
 from afterword.core.questionnaires.condition_reader import METADATA_ONLY, Scope
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.reading import LOCALES_MAX, Findings, escape
+from afterword.core.reading.documents import LOCALES_MAX
+from afterword.core.reading.findings import Findings, escape
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import Hours
 from afterword.core.text import locales
@@ -375,7 +376,7 @@ def _check(
         wrong.append(FieldError("out_of_range", text, pointer="/dispatch_start_time"))
     findings = Findings(strict=True)
     condition_reader.read(fields.get("conditions"), "/conditions", findings, scope)
-    wrong.extend(FieldError(each.code, each.message, pointer=each.path) for each in findings.errors)
+    wrong += findings.errors
     if wrong:
         raise errors.Invalid.of(*wrong)
 

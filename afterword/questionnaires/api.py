@@ -47,8 +47,8 @@ ContactField = Literal["name", "email", "phone", "preferred_time"]
 ValidDays = Annotated[int, Meta(ge=0, le=3650)]
 CollapsedCount = Annotated[int, Meta(ge=0, le=200)]
 ResponsesMax = Annotated[int, Meta(ge=1, le=10_000_000)]
-Name = Annotated[str, Meta(min_length=1, max_length=200, extra={"kind": "line"}, examples=["After delivery"])]
-Title = Annotated[str, Meta(min_length=1, max_length=500, extra={"kind": "line"}, examples=["Your delivery"])]
+Name = Annotated[str, Meta(min_length=1, max_length=200, extra=fields.LINE, examples=["After delivery"])]
+Title = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE, examples=["Your delivery"])]
 IconUrl = Annotated[
     str,
     Meta(

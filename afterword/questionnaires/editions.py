@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from afterword import errors, ids
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, Group
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.questionnaires import store
 from afterword.questionnaires.drafts import store as drafts_store

@@ -15,7 +15,8 @@ from afterword import errors
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.reading import Finding, Findings, Members, escape
+from afterword.core.reading.documents import Members
+from afterword.core.reading.findings import Finding, Findings, Severity, escape
 
 FILE_BYTES_MAX = 1 << 20
 DEPTH_MAX = 24
@@ -79,8 +80,6 @@ class InvalidFile(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The content of a valid file."""
-
     settings: Settings
     definition: Definition
     warnings: tuple[Problem, ...]
@@ -94,8 +93,13 @@ class Source:
     lines: Mapping[str, int]
     problems: Sequence[Problem]
 
-    def problem(self, finding: Finding) -> Problem:
-        """A finding with its line; a missing member has the line of its parent."""
+    def problems_of(self, findings: Findings, severity: Severity) -> list[Problem]:
+        """The findings of a severity by line; those of YAML itself are errors."""
+        found = [self._problem(each) for each in findings.found if each.severity == severity]
+        return sorted([*self.problems, *found] if severity == "error" else found, key=lambda one: one.line)
+
+    def _problem(self, finding: Finding) -> Problem:
+        """A missing member has the line of its parent."""
         pointer = finding.path
         while pointer and pointer not in self.lines:
             pointer = pointer.rpartition("/")[0]
@@ -116,11 +120,10 @@ def read(text: str, *, give_id: GiveId, default_locale: str | None = None, decla
     if default_locale not in {None, definition.default_locale}:
         members.error("default_locale", "read_only", f"The default locale cannot change; it is {default_locale}.")
     members.finish()
-    problems = [*source.problems, *(source.problem(finding) for finding in findings.errors)]
+    problems = source.problems_of(findings, "error")
     if problems:
-        raise InvalidFile(sorted(problems, key=lambda one: one.line))
-    warnings = (source.problem(finding) for finding in findings.found if finding.severity == "warning")
-    return File(settings, definition, tuple(sorted(warnings, key=lambda one: one.line)))
+        raise InvalidFile(problems)
+    return File(settings, definition, tuple(source.problems_of(findings, "warning")))
 
 
 def load(text: str) -> Source:

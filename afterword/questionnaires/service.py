@@ -13,7 +13,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, GiveId
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -304,10 +304,8 @@ def _require_question(question_id: object, *editions: Mapping[str, Any] | None) 
 
 async def _publishable(db: Database, questionnaire: Questionnaire, draft: Draft) -> Definition:
     """The draft's definition. Raises Invalid with its errors."""
-    definition, found = drafts.examined(questionnaire, draft, await drafts.declared_for(db, questionnaire))
-    wrong = [FieldError(one.code, one.message, pointer=one.path) for one in found if one.severity == "error"]
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    definition, findings = drafts.examined(questionnaire, draft, await drafts.declared_for(db, questionnaire))
+    findings.check()
     return definition
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import msgspec
-
 from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
@@ -30,15 +28,10 @@ async def declared_for(call: Call[Any], db: Database, *, questionnaire_id: str) 
 
 
 def checked(body: Body, *, declared: Declared, is_strict: bool) -> Body:
-    """The request with metadata of the declared types; raises Invalid for what strict handling does not take."""
-    groups = body.metadata
-    if not is_strict or not isinstance(groups, MetadataGroups):  # names and values were read with the request
-        return body
-    changes, wrong = metadata.read_grouped(groups.named(), declared=declared, strict=True)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
-    found = MetadataGroups(questionnaire=changes.questionnaire, responder=changes.responder)
-    return msgspec.structs.replace(body, metadata=found)
+    """The request; raises Invalid for metadata that strict handling does not take."""
+    if is_strict and isinstance(body.metadata, MetadataGroups):  # names and values were read with the request
+        metadata.changes_of(body.metadata.named(), declared=declared, strict=True)
+    return body
 
 
 def checked_rows(

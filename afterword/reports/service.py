@@ -11,13 +11,14 @@ from afterword import errors, ids
 from afterword.alerts import service as alerts
 from afterword.alerts.rules.store import Alert
 from afterword.core.organizations.access import Caller
+from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
 from afterword.errors import FieldError
 from afterword.organizations import store as accounts_store
 from afterword.reports import store
 from afterword.reports.results import asking
 from afterword.reports.results import service as results
-from afterword.reports.results.asking import ReportQuery, Wrong
+from afterword.reports.results.asking import ReportQuery
 from afterword.reports.results.service import Result
 from afterword.reports.store import CustomReport
 
@@ -146,9 +147,9 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
 
 
 async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
-    ask, wrong = ask_of(spec), Wrong(results.spec_place)
+    ask, wrong = ask_of(spec), Findings(place=results.spec_place)
     if ask.last_days is not None and (ask.from_time or ask.to_time):
-        wrong.add("last_days", "exclusive", "Either last_days, or from_time and to_time.")
+        wrong.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
     results.check(ask, known, now=now, wrong=wrong)
 

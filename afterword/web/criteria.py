@@ -1,14 +1,24 @@
 """Reads `filter_by` and `order_by` as Criteria and Orders of whitelisted columns, with typed values."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Final, cast
 
-from afterword.core.questionnaires.reading import escape
+from afterword.core.reading.findings import escape
+from afterword.core.reading.structs import (
+    Context,
+    Reader,
+    TextKind,
+    as_list,
+    integer_reader,
+    meaning_reader,
+    number_reader,
+    read_boolean,
+    text_reader,
+)
+from afterword.core.wire import times
 from afterword.core.wire.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
-from afterword.web import scalars
-from afterword.web.query import Parameters, as_list
-from afterword.web.scalars import Context
+from afterword.web.query import Parameters
 
 CRITERIA_MAX = 20
 ORDERS_MAX = 3
@@ -37,7 +47,7 @@ class Columns:
         column = self._by_name.get(name)
         if column is None:
             there_are = ", ".join(self.names[:COLUMNS_NAMED_MAX])
-            context.add(pointer, "unknown_column", f"There is no such column here. There are: {there_are}.")
+            context.error(pointer, "unknown_column", f"There is no such column here. There are: {there_are}.")
         return column
 
 
@@ -45,20 +55,20 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
     """Read `filter_by` as criteria, joined by AND."""
     if not isinstance(given, dict):
         if given not in (None, []):
-            context.add("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
+            context.error("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
         return ()
     groups = cast("dict[str, object]", given)
     if sum(_count_of(group) for group in groups.values()) > CRITERIA_MAX:
-        context.add("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
+        context.error("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
         return ()
     found: list[Criterion] = []
     for operator, group in groups.items():
         if operator not in _KNOWN:
             known = ", ".join(CRITERIA)
-            context.add(pointer_of("filter_by", operator), "unknown_criterion", f"One of these is expected: {known}.")
+            context.error(pointer_of("filter_by", operator), "unknown_criterion", f"One of these is expected: {known}.")
         elif not isinstance(group, dict):
             pointer = pointer_of("filter_by", operator)
-            context.add(pointer, "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
+            context.error(pointer, "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
         else:
             for name, value in cast("dict[str, object]", group).items():
                 criterion = _criterion(operator, name, value, columns, context)
@@ -105,14 +115,14 @@ def _criterion(operator: str, name: str, value: object, columns: Columns, contex
     if operator in _LISTS:
         return Criterion(operator, column, _values(value, column.kind, pointer, context))
     if operator in _PATTERNS and column.kind not in {"text", "id"}:
-        context.add(pointer, "wrong_type", "This comparison is for columns of text.")
+        context.error(pointer, "wrong_type", "This comparison is for columns of text.")
     elif operator in _ORDERED and column.kind == "boolean":
-        context.add(pointer, "wrong_type", "Booleans have no order.")
+        context.error(pointer, "wrong_type", "Booleans have no order.")
     elif operator in _PATTERNS and isinstance(value, str) and len(value) > PATTERN_CHARACTERS_MAX:
-        context.add(pointer, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
+        context.error(pointer, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
     elif operator in _PATTERNS and isinstance(value, str) and _ends_escaping(value):
-        context.add(pointer, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
-    return Criterion(operator, column, _value(value, column.kind, pointer, context))
+        context.error(pointer, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
+    return Criterion(operator, column, _READERS[column.kind](value, pointer, context))
 
 
 def _ends_escaping(pattern: str) -> bool:
@@ -122,46 +132,45 @@ def _ends_escaping(pattern: str) -> bool:
 def _values(value: object, kind: Kind, pointer: str, context: Context) -> list[Any]:
     values = as_list(value) if isinstance(value, (list, dict)) else [value]
     if values is None:
-        context.add(pointer, "wrong_type", "A list is expected.")
+        context.error(pointer, "wrong_type", "A list is expected.")
         return []
     if len(values) > VALUES_MAX:
-        context.add(pointer, "too_many", f"At most {VALUES_MAX} values are allowed.")
+        context.error(pointer, "too_many", f"At most {VALUES_MAX} values are allowed.")
         return []
-    return [_value(one, kind, pointer, context) for one in values]
+    return [_READERS[kind](one, pointer, context) for one in values]
 
 
-def _value(value: object, kind: Kind, pointer: str, context: Context) -> Any:
-    before = len(context.wrong)
-    found = scalars.COLUMN_READERS[kind](value, pointer, context)
-    if len(context.wrong) > before:
-        return None
-    if kind == "time":
-        return found.instant
-    return _date_of(found, pointer, context) if kind == "date" else found
+def _read_instant(value: object, pointer: str, context: Context) -> datetime | None:
+    moment = times.read_moment(value, pointer, context)
+    return None if moment is None else moment.instant
 
 
-def _date_of(text: str, pointer: str, context: Context) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        context.add(pointer, "invalid_format", "A date is expected, such as 2026-11-21.")
-        return None
+_DATE: Final = TextKind(date.fromisoformat, "invalid_format", "A date is expected, such as 2026-11-21.", converts=True)
+_READERS: Final[Mapping[Kind, Reader]] = {
+    "text": text_reader(),
+    "id": text_reader(),  # an invalid id matches nothing
+    "integer": integer_reader(-(2**63), 2**63 - 1),
+    "number": number_reader(),
+    "boolean": read_boolean,
+    "time": _read_instant,
+    "date": meaning_reader(text_reader(), _DATE),
+}
 
 
 def _order_steps(given: object, pairs: Parameters, context: Context) -> Sequence[tuple[Direction, str, str]]:
     if not isinstance(given, dict):
-        context.add("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
+        context.error("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
         return []
     steps: list[tuple[Direction, str, str]] = []
     given_orders = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
     if len(given_orders) > ORDERS_MAX:
-        context.add("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
+        context.error("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
         return []
     for path, name in given_orders:
         pointer = pointer_of(*path[:2])
         direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
         if direction is None:
-            context.add(pointer, "unknown_value", "The direction is ASC or DESC.")
+            context.error(pointer, "unknown_value", "The direction is ASC or DESC.")
         else:
             steps.append((direction, name, pointer))
     return steps

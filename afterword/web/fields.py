@@ -1,4 +1,4 @@
-"""The types of members in requests and answers: msgspec annotations that `web/body.py` checks and `openapi.py` prints.
+"""The types of members in requests and answers: msgspec annotations that `core/reading` checks and `openapi.py` prints.
 
 In a request Struct: a member without default is required; `X | None` may be null; `X | UnsetType = UNSET` may be absent
 (PATCH: untouched). In an answer Struct every member is required; times are strings from `times.format_time`.
@@ -10,55 +10,59 @@ In a request Struct: a member without default is required; `X | None` may be nul
         metadata: fields.MetadataGroups | None = None
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from afterword import ids
+from afterword.core.questionnaires import metadata
+from afterword.core.reading.documents import is_date
+from afterword.core.reading.structs import TextKind
+from afterword.core.text import locales
+from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
-from afterword.core.wire.times import Moment
 from afterword.web import members
 
-__all__ = [
-    "UNSET",
-    "Answer",
-    "ChannelId",
-    "ClockTime",
-    "Computed",
-    "Date",
-    "DateTime",
-    "Id",
-    "Locale",
-    "LocaleNormal",
-    "Meta",
-    "MetadataAny",
-    "MetadataGroups",
-    "MetadataMap",
-    "Moment",
-    "Request",
-    "Resource",
-    "ShownOnce",
-    "Text1",
-    "Text50",
-    "Text100",
-    "Text200",
-    "Text320",
-    "Text500",
-    "Text2000",
-    "UnsetType",
-    "Url",
-    "Zone",
-    "column",
-    "enum_names",
-    "named",
-    "offset_of",
-]  # fmt: skip
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CLOCK: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]\Z")
+_COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z")
+_LANGUAGE: Final = "A language tag is expected, such as el or en-US."
+
+
+def _is_line(text: str) -> bool:
+    return _CONTROL.search(text) is None
+
+
+def _is_url(text: str) -> bool:
+    parts = urlsplit(text)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and _is_line(text)
+
+
+def _meaning(
+    kind: str, parse: Callable[[str], object], code: str, message: str, *, converts: bool = False
+) -> dict[str, Any]:
+    """The `extra` of a text with a meaning, for its reader and its description."""
+    return {"kind": kind, "text": TextKind(parse, code, message, converts)}
+
+
+ID: Final = _meaning("id", ids.is_id, "unknown_id", "There is nothing with this id.")
+LINE: Final = _meaning("line", _is_line, "invalid_format", "Control characters are not allowed.")
+DATE: Final = _meaning("date", is_date, "invalid_format", "A date is expected, such as 2026-11-21.")
+CLOCK: Final = _meaning("clock", _CLOCK.match, "invalid_format", "A time is expected, such as 09:30.")
+COLOR: Final = _meaning("color", _COLOR.match, "invalid_format", "A colour is expected, such as #1a2b3c.")
+ZONE: Final = _meaning("zone", times.zone_of, "unknown_value", "An IANA time zone is expected, such as Europe/Athens.")
+URL: Final = _meaning("url", _is_url, "invalid_format", "An http or https address is expected.")
+LOCALE: Final = _meaning("locale", locales.normalise, "invalid_locale", _LANGUAGE)
+LOCALE_NORMAL: Final = _meaning("locale_normal", locales.normalise, "invalid_locale", _LANGUAGE, converts=True)
 
 Id = Annotated[
     str,
-    Meta(extra_json_schema={"pattern": "^[0-9A-Za-z]{22}$"}, extra={"kind": "id"}, examples=["0QmCkLh2XnT7vRz9YbWd4e"]),
+    Meta(extra_json_schema={"pattern": "^[0-9A-Za-z]{22}$"}, extra=ID, examples=["0QmCkLh2XnT7vRz9YbWd4e"]),
 ]
 """22 letters and digits. In a request a misshapen one is 422 `unknown_id`."""
 
@@ -70,12 +74,12 @@ DateTime = Annotated[
 ]
 """In answers: the text of `times.format_time`. In requests take `Moment`, which is read with the caller's zone."""
 
-Locale = Annotated[str, Meta(extra_json_schema={"maxLength": 35}, extra={"kind": "locale"}, examples=["el"])]
+Moment = Annotated[times.Moment, Meta(extra={"reader": times.read_moment})]
+
+Locale = Annotated[str, Meta(extra_json_schema={"maxLength": 35}, extra=LOCALE, examples=["el"])]
 """A well-formed BCP 47 tag, kept as it was sent."""
 
-LocaleNormal = Annotated[
-    str, Meta(extra_json_schema={"maxLength": 35}, extra={"kind": "locale_normal"}, examples=["en-us"])
-]
+LocaleNormal = Annotated[str, Meta(extra_json_schema={"maxLength": 35}, extra=LOCALE_NORMAL, examples=["en-us"])]
 """A well-formed BCP 47 tag, given to the handler in normal form (`core.locales.normalise`)."""
 
 
@@ -85,21 +89,21 @@ def enum_names(*names: str) -> Meta:
 
 
 ChannelId = Annotated[Literal[1, 2, 3, 4, 5], enum_names("Email", "Sms", "Webhook", "Link", "Outbox")]
-Zone = Annotated[str, Meta(min_length=1, max_length=64, extra={"kind": "zone"}, examples=["Europe/Athens"])]
+Zone = Annotated[str, Meta(min_length=1, max_length=64, extra=ZONE, examples=["Europe/Athens"])]
 Url = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=2000,
         extra_json_schema={"format": "uri"},
-        extra={"kind": "url"},
+        extra=URL,
         examples=["https://example.com/a"],
     ),
 ]
-ClockTime = Annotated[str, Meta(extra={"kind": "clock"}, examples=["09:30"])]
+ClockTime = Annotated[str, Meta(extra=CLOCK, examples=["09:30"])]
 """In answers: hours and minutes of a `datetime.time`."""
 
-Date = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra={"kind": "date"}, examples=["2026-11-21"])]
+Date = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra=DATE, examples=["2026-11-21"])]
 
 Value = TypeVar("Value")
 Computed = Annotated[Value, Meta(extra={"column": None})]
@@ -121,7 +125,7 @@ _METADATA_VALUE: Final = {"type": ["string", "number", "boolean", "null"], "maxL
 MetadataMap = Annotated[
     dict[str, str | None],
     Meta(
-        extra={"kind": "metadata"},
+        extra={"kind": "metadata", "reader": metadata.read_map},
         extra_json_schema={"additionalProperties": _METADATA_VALUE, "maxProperties": 200},
         examples=[{"transaction_id": "1042"}],
     ),
@@ -131,7 +135,7 @@ MetadataMap = Annotated[
 MetadataAny = Annotated[
     dict[str, str | dict[str, str | None] | None],
     Meta(
-        extra={"kind": "metadata_any"},
+        extra={"kind": "metadata_any", "reader": metadata.read_any},
         extra_json_schema={
             "additionalProperties": {"anyOf": [_METADATA_VALUE, {"type": "object"}]},
             "maxProperties": 200,

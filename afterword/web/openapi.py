@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
+from afterword.core.reading import structs
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
-from afterword.web import body, components, criteria, describe, parsing, rows, scalars, uploads, vocabulary
+from afterword.web import components, criteria, describe, parsing, rows, uploads, vocabulary
 from afterword.web.members import members_of
 from afterword.web.operations import Route
 from afterword.web.vocabulary import FIELD_CODES
@@ -314,7 +315,7 @@ def _limit(schema: dict[str, Any]) -> None:
         _limit(option)
     kind = schema.get("type")
     if kind == "string" and not {"maxLength", "format", "pattern", "enum", "const"} & schema.keys():
-        schema["maxLength"] = scalars.TEXT_CHARACTERS_MAX
+        schema["maxLength"] = structs.TEXT_CHARACTERS_MAX
     elif kind == "array":
-        schema.setdefault("maxItems", body.LIST_ENTRIES_MAX)
+        schema.setdefault("maxItems", structs.LIST_ENTRIES_MAX)
         _limit(schema.get("items", {}))

@@ -31,10 +31,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from afterword.core.reading.structs import Context, Reader, integer_reader
 from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
 from afterword.web import criteria
 from afterword.web.query import Parameters
-from afterword.web.scalars import Context
 
 __all__ = ["ListReader", "Page", "PageRequest", "Rows", "open_entry", "seal_entry"]
 
@@ -51,6 +51,9 @@ PARAMETERS: Final = frozenset({"pagination", "limit", "cursor", "filter_by", "or
 
 STARS: Final = frozenset({"*", "**", "***"})  # "all members", as old clients say it
 
+_LIMIT: Final = integer_reader(1, LIMIT_MAX)
+_PAGE: Final = integer_reader(1, 10**9)
+_PER_PAGE: Final = integer_reader(1, PER_PAGE_MAX)
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -96,12 +99,12 @@ class ListReader:
             return PageRequest(page, number, binding)
         if pagination is not None:
             message = "This list has cursors alone." if self._is_log else "Either pagination, or limit and cursor."
-            context.add("/pagination", "exclusive", message)
+            context.error("/pagination", "exclusive", message)
         default = LIMIT_DEFAULT_ARRAY if self._is_array else LIMIT_DEFAULT
-        limit = _integer(values.get("limit"), "/limit", context, default, LIMIT_MAX)
+        limit = _read(_LIMIT, values.get("limit"), "/limit", context, default)
         name = "after" if self._is_log and "after" in values else "cursor"
         if name == "after" and "cursor" in values:
-            context.add("/cursor", "exclusive", "Either after or cursor.")
+            context.error("/cursor", "exclusive", "Either after or cursor.")
         after = self._open(values.get(name), f"/{name}", order, binding, context)
         # A client without a limit may assume that it has all rows, so it gets the total.
         is_whole = self._is_array and "limit" not in values and after is None
@@ -166,7 +169,7 @@ class ListReader:
         try:
             return _unsealed(cursor, order, binding=binding, secret=self._secret)
         except ValueError:
-            context.add(pointer, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
+            context.error(pointer, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
             return None
 
 
@@ -217,29 +220,20 @@ def _page_mode(pagination: object, context: Context) -> tuple[int, int, bool]:
     if pagination in (None, []):
         pagination = {}
     if not isinstance(pagination, dict):
-        context.add("/pagination", "wrong_type", "pagination[page]=1 is expected.")
+        context.error("/pagination", "wrong_type", "pagination[page]=1 is expected.")
         return 1, PER_PAGE_DEFAULT, True
     values = cast("dict[str, object]", pagination)
-    number = _integer(values.get("page"), "/pagination/page", context, 1, 10**9)
-    per_page = _integer(values.get("max_per_page"), "/pagination/max_per_page", context, PER_PAGE_DEFAULT, PER_PAGE_MAX)
+    number = _read(_PAGE, values.get("page"), "/pagination/page", context, 1)
+    per_page = _read(_PER_PAGE, values.get("max_per_page"), "/pagination/max_per_page", context, PER_PAGE_DEFAULT)
     with_results = _flag(values.get("include_results"), "/pagination/include_results", context)
     if number * per_page > ROWS_DEEP_MAX:
         message = f"Pages end at row {ROWS_DEEP_MAX:,}; continue with limit and cursor, starting from next_cursor."
-        context.add("/pagination/page", "page_too_deep", message)
+        context.error("/pagination/page", "page_too_deep", message)
     return number, per_page, with_results
 
 
-def _integer(given: object, pointer: str, context: Context, default: int, most: int) -> int:
-    if given is None:
-        return default
-    text = given if isinstance(given, str) else str(given) if type(given) is int else ""
-    if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()) or len(text) > 18:  # noqa: PLR2004
-        context.add(pointer, "wrong_type", "An integer is expected.")
-        return default
-    if not 1 <= int(text) <= most:
-        context.add(pointer, "out_of_range", f"It must lie between 1 and {most:,}.")
-        return default
-    return int(text)
+def _read(reader: Reader, given: object, pointer: str, context: Context, default: int) -> int:
+    return default if given is None else reader(given, pointer, context) or default
 
 
 def _flag(given: object, pointer: str, context: Context) -> bool:
@@ -248,7 +242,7 @@ def _flag(given: object, pointer: str, context: Context) -> bool:
     text = str(given).lower() if isinstance(given, (str, int)) else ""
     if text in {"1", "true", "0", "false"}:
         return text in {"1", "true"}
-    context.add(pointer, "wrong_type", "0 or 1 is expected.")
+    context.error(pointer, "wrong_type", "0 or 1 is expected.")
     return True
 
 
@@ -278,11 +272,11 @@ def response_fields(parameters: Mapping[str, Any], known: frozenset[str], contex
             continue
         names = [part.strip() for text in _texts(given) for part in text.split(",", FIELDS_MAX + 1) if part.strip()]
         if len(names) > FIELDS_MAX:
-            context.add(f"/{parameter}", "too_many", f"At most {FIELDS_MAX} names are allowed.")
+            context.error(f"/{parameter}", "too_many", f"At most {FIELDS_MAX} names are allowed.")
             continue
         if not known.union(STARS).issuperset(names):
             allowed = ", ".join(sorted(known))
-            context.add(f"/{parameter}", "unknown_field", f"The answer has no such member. There are: {allowed}.")
+            context.error(f"/{parameter}", "unknown_field", f"The answer has no such member. There are: {allowed}.")
         if STARS.isdisjoint(names):
             found.update(names)
     return frozenset(found) or None

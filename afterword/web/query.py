@@ -23,7 +23,7 @@ class Parameters:
 
 
 def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
-    """Parse `raw`; `a[]` becomes a list, `a[0]` a map with the keys 0, 1, … (see `as_list`).
+    """Parse `raw`; `a[]` becomes a list, `a[0]` a map with the keys 0, 1, … (see `structs.as_list`).
 
     Raises Malformed: `code` for brackets that do not close, a name that is both value and map, too many pairs;
     `duplicate_member` for a name twice, `malformed_encoding`, `nul_character`, and the limits on names and members.
@@ -41,17 +41,6 @@ def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:
         found.pairs.append((path, text))
         _put(found.values, path, text, code)
     return found
-
-
-def as_list(value: object) -> list[Any] | None:
-    """Convert a map with the keys 0, 1, … n to a list; None for anything but that or a list."""
-    if isinstance(value, list):
-        return cast("list[Any]", value)
-    if isinstance(value, dict):
-        entries = cast("dict[str, Any]", value)
-        if all(name == str(index) for index, name in enumerate(entries)):
-            return list(entries.values())
-    return None
 
 
 def _text_of(raw: bytes, code: str) -> str:

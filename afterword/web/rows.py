@@ -8,15 +8,16 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from afterword import errors
-from afterword.web import body, parsing, wire
+from afterword.core.reading import structs
+from afterword.core.reading.structs import Context
+from afterword.web import parsing, wire
 from afterword.web.operations import Route
-from afterword.web.scalars import Context
 
 LINES: Final = "application/x-ndjson"
 READ: Final = f"application/json, {LINES}"
@@ -53,7 +54,7 @@ def split(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
         raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
     pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
     if not pieces:
-        raise errors.Invalid.of(errors.FieldError("too_few", "At least 1 record is expected.", pointer=""))
+        raise _invalid("too_few", "At least 1 record is expected.")
     if len(pieces) > rows_max:
         raise _too_many(rows_max)
     return Records(pieces, not is_lines and not is_json)
@@ -73,28 +74,22 @@ async def read(
     for index, piece in enumerate(records.pieces):
         if index % ROWS_A_TURN == ROWS_A_TURN - 1:
             await asyncio.sleep(0)
-        document, row = _read_row(bytes(piece), route, context, read_only)
-        if context.wrong:
-            row = errors.Invalid.of(*context.wrong, record=document if isinstance(document, dict) else None)
-            context = replace(context, wrong=[])
+        row = _read_row(bytes(piece), route, context, read_only)
         found.append(row)
         if note is not None:
             note(bytes(piece) if isinstance(row, errors.Invalid) else _canonical(row))
     return found
 
 
-def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> tuple[Any, Any]:
-    """The record and its Struct, None for an invalid one; adds its errors to the context."""
+def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> msgspec.Struct | errors.Invalid:
     if len(raw) > RECORD_BYTES_MAX:
-        context.add("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
-        return None, None
+        return _invalid("too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
     try:
         document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
-        context.add("", "invalid_format", refusal.detail.replace("The body", "The record"))
-        return None, None
+        return _invalid("invalid_format", refusal.detail.replace("The body", "The record"))
     assert route.body is not None  # noqa: S101
-    return document, body.collect(route.body, document, context, read_only=read_only)
+    return structs.read_row(route.body, document, context, read_only=read_only)
 
 
 def _lines_of(raw: bytes, rows_max: int) -> list[bytes]:
@@ -113,7 +108,7 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
     try:
         return _pieces.decode(raw)
     except msgspec.ValidationError:  # JSON, but no list
-        raise errors.Invalid.of(errors.FieldError("wrong_type", "A list is expected.", pointer="")) from None
+        raise _invalid("wrong_type", "A list is expected.") from None
     except (ValueError, RecursionError):
         if has_many:
             raise _no_list() from None
@@ -148,6 +143,10 @@ def _split_slowly(raw: bytes, rows_max: int) -> list[bytes]:
 def _after_space(text: str, position: int) -> int:
     space = _SPACE.match(text, position)
     return position if space is None else space.end()
+
+
+def _invalid(code: str, message: str) -> errors.Invalid:
+    return errors.Invalid.of(errors.FieldError(code, message, pointer=""))
 
 
 def _no_list() -> errors.Malformed:

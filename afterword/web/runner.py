@@ -14,12 +14,14 @@ from starlette.responses import StreamingResponse
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import Caller
+from afterword.core.reading import structs
+from afterword.core.reading.findings import at_parameter
+from afterword.core.reading.structs import Context
 from afterword.core.wire import times
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import body, headers, limits, paging, parsing, problems, query, rows, uploads, wire
+from afterword.web import headers, limits, paging, parsing, problems, query, rows, uploads, wire
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Answer, Call, Download, Route
-from afterword.web.scalars import Context
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -101,12 +103,12 @@ class Operation:
             if route.listing
             else None
         )
-        self._parameters = self._query | (self._lists.parameters if self._lists else body.RESERVED)
+        self._parameters = self._query | (self._lists.parameters if self._lists else structs.RESERVED)
         self._renderer = Renderer(route, context.site, self._lists)
         assert self._members.issuperset(self._secrets), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
-                body.warm(struct)
+                structs.struct_reader(struct)
 
     async def __call__(self, scope: Scope, receive: parsing.Receive, send: Send) -> None:
         request = _Request(scope, headers.read(scope["headers"]), scope["afterword.request_id"])
@@ -228,21 +230,20 @@ class Operation:
     async def _check_fields(self, request: _Request, caller: Caller) -> Call[Any]:
         now, zone = self._context.pool.clock.now(), times.zone_of(caller.time_zone)
         parameters = request.parameters
-        wrong: list[errors.FieldError] = []
+        in_query = Context(now=now, zone=zone, lax=True, strict=request.strict, place=at_parameter)
         asked: Any = None
         if parameters.values or self._lists is not None or self.route.query is not None:
-            in_query = Context(now, zone, lax=True, strict=request.strict, as_parameter=True, wrong=wrong)
             asked = self._read_parameters(request, in_query)
         document: dict[str, object] = request.document if isinstance(request.document, dict) else _NOTHING
-        in_body = Context(now, zone, lax=request.is_lax, strict=request.strict, wrong=wrong)
-        if document and self._writes and self._members and not body.RESERVED.isdisjoint(document):
+        in_body = Context(now=now, zone=zone, lax=request.is_lax, strict=request.strict)
+        if document and self._writes and self._members and not structs.RESERVED.isdisjoint(document):
             request.members = request.members or paging.response_fields(document, self._members, in_body)
         found: Any = None
         if self.route.body is not None and request.records is None:
             in_body.partial = self.route.method == "PATCH"
             given = _NOTHING if request.document is msgspec.UNSET else request.document
-            found = body.collect(self.route.body, given, in_body, read_only=self._members)
-        if wrong:
+            found = structs.collect(self.route.body, given, in_body, read_only=self._members)
+        if wrong := [*in_query.errors, *in_body.errors]:
             if self.route.also_wrong is not None:
                 path = request.scope["path_params"]
                 wrong += await self.route.also_wrong(self._database, caller, path, document)
@@ -273,14 +274,14 @@ class Operation:
         if context.strict:
             for name in values:
                 if name not in self._parameters:
-                    context.add(f"/{name}", "unknown_member", "There is no such parameter here.")
+                    context.error(f"/{name}", "unknown_member", "There is no such parameter here.")
         if self.route.query is None:
             return None
         own = {name: value for name, value in values.items() if name in self._query}
-        return body.collect(self.route.query, own, context)
+        return structs.collect(self.route.query, own, context)
 
     async def _read_rows(self, request: _Request, records: rows.Records, context: Context) -> Any:
-        context = Context(context.now, context.zone, lax=records.is_lax, strict=context.strict)
+        context.lax = records.is_lax
         digest = None if request.key is None else hashlib.sha256()
         note = None if digest is None else digest.update
         found = await rows.read(records, self.route, context, read_only=self._members, note=note)

@@ -380,4 +380,5 @@ def _kind(kind: inspect.Type) -> str:
 
 
 def _is_moment(kind: inspect.Type) -> bool:
-    return isinstance(kind, inspect.DataclassType) and kind.cls is Moment
+    inner = kind.type if isinstance(kind, inspect.Metadata) else kind
+    return isinstance(inner, inspect.DataclassType) and inner.cls is Moment

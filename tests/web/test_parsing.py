@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword import errors
+from afterword.core.reading.structs import as_list
 from afterword.web import parsing, query
 from tests import machine
 from tests.web.conftest import House
@@ -320,8 +321,8 @@ class TestQueries:
             "g h": "+",
             "i": [{"j": "7"}, {"j": "8"}],
         } == found.values
-        assert ["5", "6"] == query.as_list(found.values["f"])
-        assert query.as_list({"1": "x"}) is None
+        assert ["5", "6"] == as_list(found.values["f"])
+        assert as_list({"1": "x"}) is None
 
     @given(st.binary(max_size=60))
     def test_anything_is_read_or_refused(self, raw: bytes) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from afterword.core.reading.structs import Context
 from afterword.core.wire import times
 from afterword.web import parsing, rows
 from afterword.web.limits import Limits
-from afterword.web.scalars import Context
 from tests.web.conftest import CLOSED, House, NoteRequest, routes
 from tests.web.test_operations import count, fields_of, problem
 
@@ -206,7 +206,7 @@ def test_ten_thousand_records_are_read_in_turns() -> None:
     async def main() -> list[Any]:
         busy = asyncio.create_task(other())
         records = rows.split(raw, JSON, rows_max=10_000)
-        context = Context(datetime(2026, 11, 21, tzinfo=UTC), times.zone_of("Europe/Athens"))
+        context = Context(now=datetime(2026, 11, 21, tzinfo=UTC), zone=times.zone_of("Europe/Athens"))
         found = await rows.read(records, ROUTE, context, read_only=frozenset())
         busy.cancel()
         return found

@@ -13,7 +13,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Node
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.organizations import checks
@@ -165,7 +165,7 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
     findings = Findings(strict=True)
     scope = await _scope(db, organization_id=organization_id, columns=columns)
     node = condition_reader.read(document, "/conditions", findings, scope)
-    wrong = [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
+    wrong = findings.errors
     if not wrong and is_daily:
         leaves = conditions.leaves_of(node)
         if not leaves or not all(leaf.subject.startswith(core_alerts.METRIC) for leaf in leaves):

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from afterword.core.messaging import addresses
 from afterword.core.questionnaires.question_types import TYPES, Question, Shape
 from afterword.core.questionnaires.questions import NUMBER_DIGITS_MAX, localized
-from afterword.core.questionnaires.reading import digits_of, is_array, is_date, is_integer, is_number, is_object, plain
+from afterword.core.reading.documents import digits_of, is_array, is_date, is_integer, is_number, is_object, plain
 
 OTHER_TEXT_CHARACTERS_MAX = 500
 CONTACT_CHARACTERS_MAX = 320

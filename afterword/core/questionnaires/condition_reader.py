@@ -22,15 +22,8 @@ from afterword.core.questionnaires.conditions import (
     pattern_of,
 )
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.reading import (
-    Findings,
-    Members,
-    is_array,
-    is_date,
-    is_integer,
-    is_object,
-    is_printable,
-)
+from afterword.core.reading.documents import Members, is_array, is_date, is_integer, is_object, is_printable
+from afterword.core.reading.findings import Findings
 
 DEPTH_MAX = 5
 LEAVES_MAX = 50

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import re2
 
-from afterword.core.questionnaires.reading import is_array, is_object
+from afterword.core.reading.documents import is_array, is_object
 
 PATTERN_BYTES_MAX = 1 << 20
 

@@ -20,14 +20,8 @@ from afterword.core.questionnaires.questions import (
     DISPLAY_NAME_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
 )
-from afterword.core.questionnaires.reading import (
-    LOCALES_MAX,
-    Finding,
-    Findings,
-    Members,
-    read_by_locale,
-    read_locale,
-)
+from afterword.core.reading.documents import LOCALES_MAX, Members, read_by_locale, read_locale
+from afterword.core.reading.findings import Finding, Findings
 
 GROUPS_MAX = 50
 GROUP_QUESTIONS_MAX = 100

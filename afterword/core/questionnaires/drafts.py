@@ -7,7 +7,7 @@ both, keys are taken off what is shown, and put on again where an id comes back.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from afterword.core.questionnaires.reading import is_array, is_object
+from afterword.core.reading.documents import is_array, is_object
 
 Document = dict[str, object]
 Change = Callable[[Document, str], None]  # is given an entry and the name of its id

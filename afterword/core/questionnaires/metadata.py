@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from afterword import ids
-from afterword.core.questionnaires.reading import escape
-from afterword.errors import FieldError
+from afterword.core.reading.documents import is_array, is_object
+from afterword.core.reading.findings import Findings, escape
+from afterword.core.reading.structs import Context
 
 NAMES_MAX: Final = 200
 NAME_CHARACTERS_MAX: Final = 255
@@ -149,45 +150,60 @@ class Changes:
         return {"questionnaire": merge({}, self.questionnaire), "responder": merge({}, self.responder)}
 
 
-def read_grouped(
-    document: Mapping[str, object] | None,
-    *,
-    declared: Declared = GLOBAL,
-    pointer: str = "/metadata",
-    strict: bool = False,
-) -> tuple[Changes, list[FieldError]]:
-    """Read `{"questionnaire": {…}, "responder": {…}}`, the form of creation; other members count only if `strict`."""
-    reader = _Reader(declared, strict)
-    for name, value in (document or {}).items():
-        kind: Kind | None = "questionnaire" if name == "questionnaire" else "responder" if name == "responder" else None
-        if kind:
-            reader.read_map(kind, value, f"{pointer}/{kind}")
-        elif strict:
-            reader.wrong("unknown_member", "There is no such member.", f"{pointer}/{escape(name)}")
-    return reader.changes, reader.errors
+def read_map(value: object, pointer: str, context: Context) -> dict[str, Any]:
+    """Reader of a map: its values as texts, null and "" as None."""
+    return _read_map(value, pointer, context, ())
 
 
-def read_flat(
-    document: Mapping[str, object] | None,
-    *,
-    declared: Declared = GLOBAL,
-    pointer: str = "/metadata",
-    strict: bool = False,
-) -> tuple[Changes, list[FieldError]]:
-    """Read `{name: value}`, the form of an instance's PATCH; an object under a kind's name is a grouped map."""
-    reader = _Reader(declared, strict)
-    flat: dict[str, object] = {}
-    for name, value in (document or {}).items():
-        if (name == "questionnaire" or name == "responder") and _is_map(value):  # noqa: PLR1714  narrows the type
-            reader.read_map(name, value, f"{pointer}/{name}")
+def read_any(value: object, pointer: str, context: Context) -> dict[str, Any]:
+    """As `read_map`; the names of the two kinds may hold a map each."""
+    return _read_map(value, pointer, context, KINDS)
+
+
+def _read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, ...]) -> dict[str, Any]:
+    if not is_object(value):
+        if value != []:  # an empty map of PHP
+            context.error(pointer, "wrong_type", "An object of names and values is expected.")
+        return {}
+    if len(value) > NAMES_MAX:
+        context.error(pointer, "too_many", f"At most {NAMES_MAX} names are allowed.")
+        return {}
+    found: dict[str, Any] = {}
+    for name, entry in value.items():
+        if name in groups and (is_object(entry) or is_array(entry)):
+            found[name] = read_map(entry, f"{pointer}/{name}", context)
+            continue
+        try:
+            found[name] = read_value(name, entry)
+        except InvalidMetadata as error:
+            context.error(f"{pointer}/{escape(name)}", error.code, str(error))
+    return found
+
+
+def changes_of(
+    document: Mapping[str, str | Mapping[str, str | None] | None], *, declared: Declared = GLOBAL, strict: bool = False
+) -> Changes:
+    """Sort what `read_any` gave by kind: single names by their declaration. Raises Invalid for others if `strict`."""
+    changes, findings = Changes(), Findings()
+
+    def add(kind: Kind, name: str, text: str | None, pointer: str) -> None:
+        definition = declared.get(kind, name)
+        if strict and definition is None:
+            findings.error(pointer, "unknown_metadata", "This name is not declared.")
+        elif strict and definition and text and typed(definition.type, text) is None:
+            findings.error(pointer, "invalid_format", f"This is not a {definition.type}.")
         else:
-            flat[name] = value
-    if len(flat) > NAMES_MAX:
-        reader.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
-        return reader.changes, reader.errors
-    for name, value in flat.items():
-        reader.read_value(declared.kind_of(name), name, value, f"{pointer}/{escape(name)}")
-    return reader.changes, reader.errors
+            (changes.questionnaire if kind == "questionnaire" else changes.responder)[name] = text
+
+    for kind in KINDS:
+        group = document.get(kind)
+        for name, text in group.items() if isinstance(group, Mapping) else ():
+            add(kind, name, text, f"/metadata/{kind}/{escape(name)}")
+    for name, text in document.items():
+        if not isinstance(text, Mapping):
+            add(declared.kind_of(name), name, text, f"/metadata/{escape(name)}")
+    findings.check()
+    return changes
 
 
 def read_value(name: str, value: object) -> str | None:
@@ -228,47 +244,6 @@ def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | No
     if type_name == "date":
         return _date(text)
     return text
-
-
-class _Reader:
-    """Collects the changes and all that is wrong with them."""
-
-    def __init__(self, declared: Declared, strict: bool) -> None:  # noqa: FBT001
-        self.declared, self.strict = declared, strict
-        self.changes = Changes()
-        self.errors: list[FieldError] = []
-
-    def wrong(self, code: str, message: str, pointer: str) -> None:
-        self.errors.append(FieldError(code, message, pointer=pointer))
-
-    def read_map(self, kind: Kind, value: object, pointer: str) -> None:
-        if value is None or value == []:  # an empty map of PHP
-            return
-        if not isinstance(value, Mapping):
-            self.wrong("wrong_type", "This must be an object of names and values.", pointer)
-        elif len(value) > NAMES_MAX:
-            self.wrong("too_many", f"A metadata map has at most {NAMES_MAX} names.", pointer)
-        else:
-            for name, one in value.items():
-                self.read_value(kind, str(name), one, f"{pointer}/{escape(str(name))}")
-
-    def read_value(self, kind: Kind, name: str, value: object, pointer: str) -> None:
-        try:
-            text = read_value(name, value)
-        except InvalidMetadata as error:
-            return self.wrong(error.code, str(error), pointer)
-        definition = (self.declared.questionnaire if kind == "questionnaire" else self.declared.responder).get(name)
-        if self.strict and definition is None:
-            return self.wrong("unknown_metadata", "This name is not declared.", pointer)
-        if self.strict and definition and text and typed(definition.type, text) is None:
-            return self.wrong("invalid_format", f"This is not a {definition.type}.", pointer)
-        target = self.changes.questionnaire if kind == "questionnaire" else self.changes.responder
-        target[name] = text
-        return None
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, Mapping) or value == []
 
 
 def _is_name(name: str) -> bool:

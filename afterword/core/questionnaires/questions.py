@@ -17,7 +17,7 @@ from afterword.core.questionnaires.question_types import (
     Shape,
     Translation,
 )
-from afterword.core.questionnaires.reading import Members, read_by_locale
+from afterword.core.reading.documents import Members, read_by_locale
 
 TITLE_CHARACTERS_MAX = 500
 DESCRIPTION_CHARACTERS_MAX = 2000

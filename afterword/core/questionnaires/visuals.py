@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from afterword.core.questionnaires.reading import Finding, Findings, Members
+from afterword.core.reading.documents import Members
+from afterword.core.reading.findings import Findings
+from afterword.errors import FieldError
 
 Font = Literal["system", "serif", "mono"]
 Layout = Literal["by_group", "by_question", "one_page"]
@@ -46,10 +48,10 @@ class Theme:
 DEFAULT: Final = Theme()
 
 
-def read(configuration: Mapping[str, object]) -> tuple[Theme, list[Finding]]:
+def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
     """The theme of a configuration, and what is wrong with its known keys; a wrong one reads as its default."""
     findings = Findings()
-    members = Members(configuration, "", findings)
+    members = Members(configuration, "/configuration", findings)
     primary = _color(members, "color_primary")
     background, text = _color(members, "color_background"), _color(members, "color_text")
     if background is not None or text is not None:
@@ -67,7 +69,7 @@ def read(configuration: Mapping[str, object]) -> tuple[Theme, list[Finding]]:
         corner_radius=members.optional_integer("corner_radius", 0, CORNER_RADIUS_MAX),
         layout=cast("Layout", members.one_of("layout", LAYOUTS, "by_group")),
         show_progress=members.boolean("show_progress", default=True),
-    ), findings.found
+    ), findings.errors
 
 
 def contrast(first: str, second: str) -> float:

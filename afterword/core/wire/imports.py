@@ -19,7 +19,7 @@ import msgspec
 from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared, InvalidMetadata
-from afterword.core.questionnaires.reading import escape
+from afterword.core.reading.findings import escape
 from afterword.errors import FieldError
 
 ROWS_MAX: Final = 200_000

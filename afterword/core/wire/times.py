@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
+from afterword.core.reading.structs import Context
+
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 AHEAD_DAYS_MAX = 1826
 OFFSET_MINUTES_MAX = 14 * 60
@@ -75,6 +77,19 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
     if offset_minutes is None:
         offset_minutes = offset_minutes_at(instant, zone)
     return Moment(instant, offset_minutes)
+
+
+def read_moment(value: object, pointer: str, context: Context) -> Moment | None:
+    """Reader of a member that is a Moment."""
+    if not isinstance(value, str):
+        code = "invalid_date_time" if type(value) in {int, float} else "wrong_type"
+        context.error(pointer, code, "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.")
+        return None
+    try:
+        return parse_date_time(value, zone=context.zone, now=context.now, lax=context.lax)
+    except InvalidDateTime as error:
+        context.error(pointer, error.code, error.message)
+        return None
 
 
 def format_time(instant: Instant, *, zone: tzinfo | None = None, offset_minutes: int | None = None) -> str:

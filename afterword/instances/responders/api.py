@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, TypeVar
 
 from msgspec import Meta
 
-from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire import times
@@ -155,9 +154,7 @@ def _change(call: Call[ResponderUpdate], declared: Declared) -> Change:
     body = call.body
     given = {} if body.metadata is UNSET else body.metadata
     names = Declared(questionnaire={}, responder=declared.responder)
-    changes, wrong = metadata.read_flat(given, declared=names, strict=call.strict)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    changes = metadata.changes_of(given, declared=names, strict=call.strict)
     return Change(
         has_locale=body.locale is not UNSET,
         locale=_given(body.locale),

@@ -14,6 +14,8 @@ from uuid import UUID
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
+from afterword.core.reading import structs
+from afterword.core.reading.structs import Context
 from afterword.core.wire import imports as core_imports
 from afterword.core.wire import times
 from afterword.core.wire.imports import REFERENCE, Cut, Fault, Rows
@@ -31,8 +33,6 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.request_reader import checked_rows
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.service import ReferenceTaken
-from afterword.web import body
-from afterword.web.scalars import Context
 
 REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
 KEEP_DAYS: Final = 30
@@ -205,7 +205,7 @@ async def _requests(
     """The request of each row, or what is wrong with it; and its reference, where that can be one."""
     organization = await accounts_store.get_organization(db, organization_id=job.organization_id)
     zone = times.zone_of(organization.time_zone if organization else "UTC")
-    context = Context(now, zone, lax=True, strict=job.strict)
+    context = Context(now=now, zone=zone, lax=True, strict=job.strict)
     declared = await metadata_service.declared_of(
         db, organization_id=job.organization_id, questionnaire_id=job.questionnaire_id
     )
@@ -221,9 +221,7 @@ async def _requests(
         document = core_imports.document_of(job.columns, cells)
         reference = document.get(REFERENCE)
         references.append(reference if reference and len(reference) <= REFERENCE_CHARACTERS_MAX else None)
-        context.wrong = []
-        request = body.collect(QueueItemRequest, document, context)
-        requests.append(errors.Invalid.of(*context.wrong, record=document) if request is None else request)
+        requests.append(structs.read_row(QueueItemRequest, document, context))
     return checked_rows(requests, declared=declared, is_strict=job.strict), references
 
 

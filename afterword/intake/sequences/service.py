@@ -17,7 +17,7 @@ from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Facts
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -361,7 +361,7 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
     findings = Findings(strict=True)
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
     condition_reader.read(columns["conditions"], "/conditions", findings, scope)
-    return [FieldError(each.code, each.message, pointer=each.path) for each in findings.errors]
+    return findings.errors
 
 
 def _refuse_unknown() -> NoReturn:

@@ -20,8 +20,8 @@ MEANING: Final = (
 )
 
 Days = Annotated[int, Meta(ge=1, le=365)]
-Clock = Annotated[str, Meta(extra={"kind": "clock"}, examples=["21:00"])]
-Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra={"kind": "date"}, examples=["2026-12-24"])]
+Clock = Annotated[str, Meta(extra=fields.CLOCK, examples=["21:00"])]
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, extra=fields.DATE, examples=["2026-12-24"])]
 Country = Annotated[
     str,
     Meta(

@@ -7,7 +7,8 @@ from msgspec import Meta, field
 
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import GROUPS_MAX
-from afterword.core.questionnaires.reading import LOCALES_MAX, Finding
+from afterword.core.reading.documents import LOCALES_MAX
+from afterword.core.reading.findings import Finding
 from afterword.db import Database
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
@@ -156,8 +157,8 @@ def document_of(body: Definition) -> dict[str, object]:
 
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:
-    _, problems = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
-    return Answer(_shown(draft, problems, call.zone), version=draft.revision)
+    _, findings = service.examined(questionnaire, draft, await service.declared_for(db, questionnaire))
+    return Answer(_shown(draft, findings.found, call.zone), version=draft.revision)
 
 
 def _shown(draft: store.Draft, problems: list[Finding], zone: tzinfo) -> Draft:

@@ -12,9 +12,8 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires import drafts
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.reading import Finding, Findings
+from afterword.core.reading.findings import Finding, Findings
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
 from afterword.questionnaires.drafts.store import Draft
@@ -141,7 +140,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     return findings.found
 
 
-def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> tuple[Definition, list[Finding]]:
+def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> tuple[Definition, Findings]:
     """The readable part of the draft, and all its problems; errors prevent publication."""
     findings = Findings()
     definition = core_definition.read(draft.definition, findings, declared=declared)
@@ -155,7 +154,7 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
         findings.error("/groups", "unknown_id", message)
     if draft.base_version_id != questionnaire.published_version_id:
         findings.warning("", "outdated", "Another version was published since this was saved; it would be replaced.")
-    return definition, findings.found
+    return definition, findings
 
 
 def check_size(document: Mapping[str, Any], findings: Findings) -> None:
@@ -181,4 +180,4 @@ def _require_members(findings: Findings) -> None:
     """Of strict findings, raise those about unknown members."""
     unknown = [one for one in findings.errors if one.code == "unknown_member"] if findings.strict else []
     if unknown:
-        raise errors.Invalid.of(*(FieldError(one.code, one.message, pointer=one.path) for one in unknown))
+        raise errors.Invalid.of(*unknown)

@@ -116,11 +116,9 @@ def check(configuration: Mapping[str, object]) -> None:
     if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
         message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
         raise errors.Invalid.of(FieldError("too_long", message, pointer="/configuration"))
-    _, found = visuals.read(configuration)
-    if found:
-        raise errors.Invalid.of(
-            *(FieldError(one.code, one.message, pointer=f"/configuration{one.path}") for one in found)
-        )
+    _, wrong = visuals.read(configuration)
+    if wrong:
+        raise errors.Invalid.of(*wrong)
 
 
 def _text(configuration: Mapping[str, object]) -> bytes:

@@ -11,7 +11,7 @@ from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.questionnaires import condition_reader
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.core.scheduling import decisions, holidays, windows, zones
 from afterword.core.scheduling.decisions import (
     INVITATION,

@@ -3,8 +3,8 @@
 Places are paths in a custom report's spec (`metrics/0/question_id`); a template's parameters have names of their own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -20,9 +20,8 @@ from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.organizations import store as organizations_store
 from afterword.organizations.store import Organization
 from afterword.questionnaires import store as questionnaires_store
@@ -30,7 +29,6 @@ from afterword.questionnaires.metadata import service as metadata
 from afterword.reports.counts.service import subjects_of
 
 VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
-Place = Callable[[str, str, str], FieldError]  # code, message and path -> the error at its place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,23 +89,7 @@ class ReportContext:
         return tuple(each for each, question in self.questions.items() if question.type in types)
 
 
-@dataclass(slots=True)
-class Wrong:
-    """Collects what is wrong."""
-
-    place: Place
-    found: list[FieldError] = field(default_factory=list[FieldError])
-
-    def add(self, path: str, code: str, message: str) -> None:
-        self.found.append(self.place(code, message, path))
-
-    def check(self) -> None:
-        """Raise Invalid if there is anything."""
-        if self.found:
-            raise errors.Invalid.of(*self.found)
-
-
-async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Wrong) -> ReportContext:
+async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str], wrong: Findings) -> ReportContext:
     """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
     organization_id = caller.organization_id
     owners = await questionnaires_store.list_owners(
@@ -119,7 +101,7 @@ async def learn(db: Database, *, caller: Caller, questionnaire_ids: Sequence[str
     )
     for index, questionnaire_id in enumerate(questionnaire_ids):
         if questionnaire_id not in owners:
-            wrong.add(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+            wrong.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
     wrong.check()
     owners = {each: owners[each] for each in questionnaire_ids}
     found = await known(db, organization_id=organization_id, owners=owners)
@@ -145,33 +127,29 @@ async def known(db: Database, *, organization_id: str, owners: Mapping[str, str]
     return ReportContext(organization=organization, questions=questions, declared=declared)
 
 
-def period_of(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> Period:
+def period_of(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Findings) -> Period:
     """The time that it is about: up to now and the last 30 days, where nothing else is given."""
     zone = ask.time_zone or known.organization.time_zone
     to_time = ask.to_time or now
     days = ask.last_days or periods.DAYS_DEFAULT
     from_time = ask.from_time or to_time - timedelta(days=days)
     if from_time >= to_time:
-        wrong.add("to_time", "out_of_range", "It must be after from_time.")
+        wrong.error("to_time", "out_of_range", "It must be after from_time.")
     elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
-        wrong.add("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
+        wrong.error("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
     return Period(from_time, to_time, zone)
 
 
-def condition_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> Node | None:
+def condition_of(ask: ReportQuery, known: ReportContext, *, wrong: Findings) -> Node | None:
     """The filter, read with all questions, metadata and tags."""
     kinds: dict[str, Kind] = {
         key: kind for question in known.questions.values() for key, kind in question.kinds.items()
     }
-    findings = Findings()
     scope = Scope(questions=kinds, metadata=known.types, undeclared="text", tags=True)
-    node = condition_reader.read(ask.filter, "", findings, scope)
-    for finding in findings.errors:
-        wrong.add(f"filter{finding.path}", finding.code, finding.message)
-    return node
+    return condition_reader.read(ask.filter, "filter", wrong, scope)
 
 
-def wanted_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> tuple[RequestedMetric, ...]:
+def wanted_of(ask: ReportQuery, known: ReportContext, *, wrong: Findings) -> tuple[RequestedMetric, ...]:
     """The metrics, each with the questions that it is about: the one that is named, else all of its type."""
     return tuple(
         _wanted(metric, question_id, known, path=f"metrics/{index}", wrong=wrong)
@@ -179,37 +157,37 @@ def wanted_of(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> tuple[
     )
 
 
-def check_groups(ask: ReportQuery, known: ReportContext, *, wrong: Wrong) -> None:
+def check_groups(ask: ReportQuery, known: ReportContext, *, wrong: Findings) -> None:
     """Check the groups: known kinds, questions with few values, nothing twice, a bucket where needed."""
     for index, text in enumerate(ask.group_by):
         path, group = f"group_by/{index}", core_reports.read_group(text)
         if text == core_reports.EACH_QUESTION:
             continue
         if group is None:
-            wrong.add(path, "unknown_value", _GROUPS)
+            wrong.error(path, "unknown_value", _GROUPS)
         elif text in ask.group_by[:index]:
-            wrong.add(path, "exclusive", "It stands twice.")
+            wrong.error(path, "exclusive", "It stands twice.")
         elif group[0] == "question" and group[1] not in known.questions:
-            wrong.add(path, "unknown_id", "None of these questionnaires asks such a question.")
+            wrong.error(path, "unknown_id", "None of these questionnaires asks such a question.")
         elif group[0] == "question" and known.questions[group[1]].type not in core_reports.GROUPING:
-            wrong.add(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
+            wrong.error(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
     if ask.bucket is None and "bucket" in ask.group_by:
-        wrong.add("bucket", "required", "Say by day, week, month or quarter.")
+        wrong.error("bucket", "required", "Say by day, week, month or quarter.")
 
 
 def require_question(
-    question_id: str | None, known: ReportContext, *, path: str, types: frozenset[str], wrong: Wrong
+    question_id: str | None, known: ReportContext, *, path: str, types: frozenset[str], wrong: Findings
 ) -> None:
     """A question that is asked, of one of these types."""
     if question_id is None:
-        wrong.add(path, "required", "A question is required.")
+        wrong.error(path, "required", "A question is required.")
     elif question_id not in known.questions:
-        wrong.add(path, "unknown_id", "None of these questionnaires asks such a question.")
+        wrong.error(path, "unknown_id", "None of these questionnaires asks such a question.")
     elif known.questions[question_id].type not in types:
-        wrong.add(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is expected.")
+        wrong.error(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is expected.")
 
 
-def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[Period, Node | None]:
+def scope_ask(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Findings) -> tuple[Period, Node | None]:
     """Period and filter, with everything that is wrong; raises Invalid."""
     period, condition = period_of(ask, known, now=now, wrong=wrong), condition_of(ask, known, wrong=wrong)
     if known.protected:
@@ -244,29 +222,29 @@ def document_of(ask: ReportQuery) -> dict[str, Any]:
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 
 
-def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | None, *, wrong: Wrong) -> None:
+def _check_protected(ask: ReportQuery, known: ReportContext, condition: Node | None, *, wrong: Findings) -> None:
     """Refuse a second way to ask the same: the difference of two ways is a small group."""
     defaults = {
         ReportQuery.basis(replace(ask, date_basis=None), is_of_cases=RequestedMetric(each).is_of_cases)
         for each, _ in ask.metrics
     }
     if ask.date_basis and (defaults or {"submitted"}) != {ask.date_basis}:
-        wrong.add("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
+        wrong.error("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
     if (ask.time_zone or known.organization.time_zone) != known.organization.time_zone:
-        wrong.add("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
+        wrong.error("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
     if "bucket" in ask.group_by and ask.bucket in {"day", "week"}:
-        wrong.add("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
+        wrong.error("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
     subjects = subjects_of(condition)
     for subject in subjects:
         kind, _, name = subject.partition(":")
         question = known.questions.get(name)
         if not kind.endswith("_metadata") and (question is None or question.type not in core_reports.GROUPING):
             message = f"{PROTECTED}a filter compares metadata, and questions with one of a few values."
-            wrong.add("filter", "unknown_value", message)
+            wrong.error("filter", "unknown_value", message)
     attributes = {*core_reports.dimensions(ask.group_by), *(core_reports.read_group(each) for each in subjects)}
     if len(attributes) > disclosure.ATTRIBUTES_MAX:
         message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
-        wrong.add("filter" if subjects else "group_by", "too_many", message)
+        wrong.error("filter" if subjects else "group_by", "too_many", message)
 
 
 _GROUPS: Final = (
@@ -275,11 +253,13 @@ _GROUPS: Final = (
 )
 
 
-def _wanted(metric: str, question_id: str | None, known: ReportContext, *, path: str, wrong: Wrong) -> RequestedMetric:
+def _wanted(
+    metric: str, question_id: str | None, known: ReportContext, *, path: str, wrong: Findings
+) -> RequestedMetric:
     want = RequestedMetric(metric)
     if want.is_of_cases:
         if question_id is not None:
-            wrong.add(f"{path}/question_id", "exclusive", "This metric is about invitations, not a question.")
+            wrong.error(f"{path}/question_id", "exclusive", "This metric is about invitations, not a question.")
         return want
     types = frozenset({TYPE_OF[metric]}) if metric in TYPE_OF else NUMERIC
     if question_id is None and metric in TYPE_OF:

@@ -22,13 +22,14 @@ from afterword.core.figures.reports import (
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Node
+from afterword.core.reading.findings import Findings, Place
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.questionnaires import store as questionnaires_store
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import CountQuery, Visible
 from afterword.reports.results import asking, shapes
-from afterword.reports.results.asking import ReportContext, ReportQuery, Wrong
+from afterword.reports.results.asking import ReportContext, ReportQuery
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
@@ -115,15 +116,15 @@ class _Run:
         return self.asked(period, questions=questions, types=types)
 
 
-async def run(db: Database, *, caller: Caller, ask: ReportQuery, place: asking.Place, now: datetime) -> Result:
+async def run(db: Database, *, caller: Caller, ask: ReportQuery, place: Place, now: datetime) -> Result:
     """A custom report. Raises Invalid for what cannot be asked, or would be too much."""
-    wrong = Wrong(place)
+    wrong = Findings(place=place)
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
     wanted = check(ask, known, now=now, wrong=wrong)
     return await _run_table(db, _checked(caller, ask, known, now=now, wrong=wrong), wanted)
 
 
-def check(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Wrong) -> tuple[RequestedMetric, ...]:
+def check(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Findings) -> tuple[RequestedMetric, ...]:
     """The metrics of a report that can be run; raises Invalid with everything that is wrong."""
     wanted = asking.wanted_of(ask, known, wrong=wrong)
     asking.check_groups(ask, known, wrong=wrong)
@@ -135,7 +136,7 @@ async def run_template(
     db: Database, *, caller: Caller, template: Template, ask: ReportQuery, parameters: Parameters, now: datetime
 ) -> Result:
     """A ready report. Raises Invalid for what cannot be asked, or would be too much."""
-    wrong, parameters = Wrong(_parameter), _own(template, parameters)
+    wrong, parameters = Findings(place=_parameter), _own(template, parameters)
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
     match template.template_id:
         case "trend" | "by_metadata" | "nps" | "csat" | "ces":
@@ -150,14 +151,14 @@ async def run_template(
             ask = replace(ask, metrics=tuple((metric, None) for metric in template.metrics))
             ask = replace(ask, group_by=("questionnaire",))
             if known.protected and (parameters.channel_id or parameters.pipeline_id):
-                wrong.add(
+                wrong.error(
                     "channel_id", "unknown_value", f"{asking.PROTECTED}a funnel is of all channels and pipelines."
                 )
             wanted = asking.wanted_of(ask, known, wrong=wrong)
             return await _run_table(db, _checked(caller, ask, known, parameters, now=now, wrong=wrong), wanted)
         case _:
             if known.protected:
-                wrong.add("outcome_question_id", "unknown_value", f"{asking.PROTECTED}there are no drivers.")
+                wrong.error("outcome_question_id", "unknown_value", f"{asking.PROTECTED}there are no drivers.")
             parameters = _driver_parameters(parameters, known, wrong)
             return await _run_drivers(db, _checked(caller, ask, known, parameters, now=now, wrong=wrong))
 
@@ -200,7 +201,7 @@ async def _value(
     now: datetime,
 ) -> float | None:
     ask = ReportQuery(questionnaire_ids=questionnaire_ids, metrics=(metric,), last_days=days)
-    wrong = Wrong(_parameter)
+    wrong = Findings(place=_parameter)
     wanted = asking.wanted_of(ask, known, wrong=wrong)
     if wrong.found or not questionnaire_ids:
         return None
@@ -351,13 +352,13 @@ def _own(template: Template, parameters: Parameters) -> Parameters:
     return Parameters(**{name: getattr(parameters, name) for name in names})
 
 
-def _table_ask(template: Template, ask: ReportQuery, parameters: Parameters, wrong: Wrong) -> ReportQuery:
+def _table_ask(template: Template, ask: ReportQuery, parameters: Parameters, wrong: Findings) -> ReportQuery:
     """A template of metrics as a custom report would say it."""
     if template.metrics:
         wanted = tuple((metric, parameters.question_id) for metric in template.metrics)
         return replace(ask, metrics=wanted, group_by=(core_reports.EACH_QUESTION,))
     if parameters.metric is None:
-        wrong.add("metrics/0/metric", "required", "This is required.")
+        wrong.error("metrics/0/metric", "required", "This is required.")
         wrong.check()
     ask = replace(ask, metrics=((parameters.metric or "", parameters.question_id),))
     if template.template_id == "trend":
@@ -365,12 +366,12 @@ def _table_ask(template: Template, ask: ReportQuery, parameters: Parameters, wro
     group = core_reports.read_group(parameters.metadata or "")
     if group is None or not group[0].endswith("_metadata"):
         code = "unknown_value" if parameters.metadata else "required"
-        wrong.add("group_by/0", code, "questionnaire_metadata:{name} or responder_metadata:{name} is expected.")
+        wrong.error("group_by/0", code, "questionnaire_metadata:{name} or responder_metadata:{name} is expected.")
         wrong.check()
     return replace(ask, group_by=(parameters.metadata or "",))
 
 
-def _driver_parameters(parameters: Parameters, known: ReportContext, wrong: Wrong) -> Parameters:
+def _driver_parameters(parameters: Parameters, known: ReportContext, wrong: Findings) -> Parameters:
     """Outcome and attributes, these by default all other questions with a scale."""
     types = core_reports.NUMERIC
     outcome = parameters.outcome_question_id
@@ -391,7 +392,7 @@ def _checked(
     parameters: Parameters = Parameters(),
     *,
     now: datetime,
-    wrong: Wrong,
+    wrong: Findings,
 ) -> _Run:
     period, condition = asking.scope_ask(ask, known, now=now, wrong=wrong)
     return _Run(

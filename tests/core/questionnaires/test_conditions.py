@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from afterword.core.questionnaires import condition_reader, conditions, metadata
 from afterword.core.questionnaires.condition_reader import Scope
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 
 QUESTIONS = Scope(
     questions={

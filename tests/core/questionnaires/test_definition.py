@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword import ids
-from afterword.core.questionnaires import content, definition, questions, reading
+from afterword.core.questionnaires import content, definition, questions
 from afterword.core.questionnaires.definition import Definition, InvalidDefinition
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Finding, Findings
 
 DELETE = object()
 
@@ -86,7 +86,7 @@ def changed(*path: str | int, to: object) -> dict[str, Any]:
     return whole
 
 
-def checked(wrong: object, give_id: definition.GiveId | None = None) -> list[reading.Finding]:
+def checked(wrong: object, give_id: definition.GiveId | None = None) -> list[Finding]:
     findings = Findings()
     definition.read(wrong, findings, give_id=give_id)
     return findings.found

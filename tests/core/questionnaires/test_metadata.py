@@ -1,6 +1,7 @@
 """Metadata: what is refused, grouped and flat maps, merging, types."""
 
-from datetime import date
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -11,14 +12,47 @@ from afterword import ids
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import (
     GLOBAL,
+    Changes,
     Declared,
     MetadataDefinition,
     Type,
     merge,
-    read_flat,
-    read_grouped,
     typed,
 )
+from afterword.core.reading import structs
+from afterword.core.reading.structs import Context
+from afterword.errors import Invalid
+from afterword.web import fields
+
+
+class Groups(fields.Request):
+    metadata: fields.MetadataGroups
+
+
+class Flat(fields.Request):
+    metadata: fields.MetadataAny
+
+
+def grouped(document: object, *, strict: bool = False) -> Changes:
+    """The changes in a request that creates."""
+    body = structs.read(Groups, {"metadata": document}, context(strict=strict))
+    return metadata.changes_of(body.metadata.named(), strict=strict)
+
+
+def flat(document: object, *, declared: Declared = GLOBAL, strict: bool = False) -> Changes:
+    """The changes in a PATCH of an instance."""
+    body = structs.read(Flat, {"metadata": document}, context(strict=strict))
+    return metadata.changes_of(body.metadata, declared=declared, strict=strict)
+
+
+def context(*, strict: bool) -> Context:
+    return Context(now=datetime(2026, 11, 21, tzinfo=UTC), zone=UTC, strict=strict)
+
+
+def wrong(read: Callable[..., Changes], document: object, *, strict: bool = False) -> list[tuple[str | None, str]]:
+    with pytest.raises(Invalid) as caught:
+        read(document, strict=strict)
+    return [(error.pointer, error.code) for error in caught.value.errors]
 
 
 @pytest.mark.parametrize(
@@ -38,10 +72,7 @@ from afterword.core.questionnaires.metadata import (
     ],
 )
 def test_grouped_refusals(document: dict[str, object], pointer: str, code: str) -> None:
-    changes, errors = read_grouped(document)
-    assert [(pointer, code)] == [(error.pointer, error.code) for error in errors]
-    assert {} == changes.questionnaire
-    assert {} == changes.responder
+    assert [(pointer, code)] == wrong(grouped, document)
 
 
 @pytest.mark.parametrize(
@@ -55,39 +86,45 @@ def test_grouped_refusals(document: dict[str, object], pointer: str, code: str) 
     ],
 )
 def test_flat_refusals(document: dict[str, object], pointer: str, code: str) -> None:
-    _, errors = read_flat(document)
-    assert [(pointer, code)] == [(error.pointer, error.code) for error in errors]
+    assert [(pointer, code)] == wrong(flat, document)
 
 
 def test_all_errors_at_once() -> None:
-    _, errors = read_grouped({"questionnaire": {"a": [], "b": "ok", "c": {}}, "responder": 1})
-    assert 3 == len(errors)
+    assert 3 == len(wrong(grouped, {"questionnaire": {"a": [], "b": "ok", "c": {}}, "responder": 1}))
 
 
 @pytest.mark.parametrize(
-    ("document", "code"),
+    ("document", "pointer", "code"),
     [
-        ({"questionnaire": {"basket": "1"}}, "unknown_metadata"),
-        ({"responder": {"transaction_id": "1"}}, "unknown_metadata"),
-        ({"questionnaire": {"store_pickup": "maybe"}}, "invalid_format"),
-        ({"questionnaire": {"transaction_date": "yesterday"}}, "invalid_format"),
-        ({"transaction_id": "1"}, "unknown_member"),
+        ({"questionnaire": {"basket": "1"}}, "/metadata/questionnaire/basket", "unknown_metadata"),
+        ({"responder": {"transaction_id": "1"}}, "/metadata/responder/transaction_id", "unknown_metadata"),
+        ({"questionnaire": {"store_pickup": "maybe"}}, "/metadata/questionnaire/store_pickup", "invalid_format"),
+        ({"questionnaire": {"transaction_date": "soon"}}, "/metadata/questionnaire/transaction_date", "invalid_format"),
+        ({"transaction_id": "1"}, "/metadata/transaction_id", "unknown_member"),
     ],
 )
-def test_strict(document: dict[str, object], code: str) -> None:
-    assert [code] == [error.code for error in read_grouped(document, strict=True)[1]]
-    assert [] == read_grouped(document)[1]
+def test_strict(document: dict[str, object], pointer: str, code: str) -> None:
+    assert [(pointer, code)] == wrong(grouped, document, strict=True)
+    assert grouped(document)
+
+
+def test_strict_flat() -> None:
+    document = {"basket": "1", "store_pickup": "maybe", "responder": {"tier": "gold"}}
+    assert [
+        ("/metadata/responder/tier", "unknown_metadata"),
+        ("/metadata/basket", "unknown_metadata"),
+        ("/metadata/store_pickup", "invalid_format"),
+    ] == wrong(flat, document, strict=True)
 
 
 def test_grouped() -> None:
-    changes, errors = read_grouped(
+    changes = grouped(
         {
             "questionnaire": {"transaction_id": "1042 (XKBK)", "count": 12, "price": 12.5, "gift": True, "old": None},
             "responder": {"email": "", "tier": "gold", "vip": False},
             "other": {"x": "y"},
         }
     )
-    assert [] == errors
     assert {
         "transaction_id": "1042 (XKBK)",
         "count": "12",
@@ -102,40 +139,36 @@ def test_grouped() -> None:
     } == changes.as_stored
 
 
-@pytest.mark.parametrize("document", [None, {}, {"questionnaire": [], "responder": []}])
-def test_nothing(document: dict[str, object] | None) -> None:
-    for read in (read_grouped, read_flat):
-        changes, errors = read(document)
-        assert [] == errors
-        assert {} == changes.questionnaire
-        assert {} == changes.responder
+@pytest.mark.parametrize("document", [{}, {"questionnaire": [], "responder": []}])
+def test_nothing(document: dict[str, object]) -> None:
+    assert Changes() == grouped(document) == flat(document)
 
 
 def test_nothing_of_a_group_beside_names() -> None:
-    changes, errors = read_flat({"questionnaire": [], "a": "1"})
-    assert [] == errors
-    assert {"a": "1"} == changes.questionnaire
+    assert Changes(questionnaire={"a": "1"}) == flat({"questionnaire": [], "a": "1"})
 
 
 def test_flat() -> None:
-    changes, errors = read_flat(
-        {"transaction_id": "1043", "email": "ann@example.com", "tier": "gold", "responder": {"tier": "silver"}}
-    )
-    assert [] == errors
+    changes = flat({"transaction_id": "1043", "email": "ann@example.com", "tier": "gold", "responder": {"tier": "s"}})
     assert {"transaction_id": "1043", "tier": "gold"} == changes.questionnaire
-    assert {"email": "ann@example.com", "tier": "silver"} == changes.responder
+    assert {"email": "ann@example.com", "tier": "s"} == changes.responder
+
+
+def test_a_name_wins_over_its_group() -> None:
+    assert {"email": "b"} == flat({"email": "b", "responder": {"email": "a"}}).responder
 
 
 def test_flat_name_like_a_group() -> None:
-    changes, _ = read_flat({"questionnaire": "yes", "responder": "no"})
-    assert {"questionnaire": "yes", "responder": "no"} == changes.questionnaire
+    assert {"questionnaire": "yes", "responder": "no"} == flat(
+        {"questionnaire": "yes", "responder": "no"}
+    ).questionnaire
 
 
 def test_name_declared_for_both_is_the_questionnaires() -> None:
     declared = Declared.of(
         [MetadataDefinition("tier", "questionnaire", "T"), MetadataDefinition("tier", "responder", "T")]
     )
-    assert {"tier": "1"} == read_flat({"tier": "1"}, declared=declared)[0].questionnaire
+    assert {"tier": "1"} == flat({"tier": "1"}, declared=declared).questionnaire
 
 
 def test_global_definitions() -> None:

@@ -16,7 +16,7 @@ def logo(image: bytes, kind: str = "png") -> str:
 
 
 def codes(configuration: dict[str, object]) -> list[tuple[str, str]]:
-    return [(one.path, one.code) for one in visuals.read(configuration)[1]]
+    return [((one.pointer or "").removeprefix("/configuration"), one.code) for one in visuals.read(configuration)[1]]
 
 
 class TestRefused:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.questionnaires import condition_reader, conditions
-from afterword.core.questionnaires.reading import Findings
+from afterword.core.reading.findings import Findings
 from afterword.core.scheduling import decisions, zones
 from afterword.core.scheduling.decisions import (
     Block,

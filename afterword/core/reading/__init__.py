@@ -1,0 +1,1 @@
+"""Reads JSON that clients and files send, and collects everything that is wrong with it."""

@@ -1,0 +1,395 @@
+"""Reads JSON as a Struct by its annotations. Every wrong member is an error; unknown ones are ignored.
+
+Readers are built once for each type. The `extra` of an annotation may name a `text` (a TextKind), `expected` (the
+sentence for a text that does not match its pattern) or `reader` (a Reader of its own).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+import msgspec
+from msgspec import inspect
+
+from afterword.core.reading.documents import is_object
+from afterword.core.reading.findings import Findings, at_parameter, escape
+from afterword.errors import Invalid
+
+TEXT_CHARACTERS_MAX = 4096
+LIST_ENTRIES_MAX = 1000
+RESERVED: Final = frozenset({"fields", "response_fields"})  # "all fields", or which; never members of a resource
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", re.ASCII)
+_BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
+_ABSENT: Final = object()
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+
+
+@dataclass(slots=True, kw_only=True)
+class Context(Findings):
+    """Options of reading, and the errors so far. With `strict` unknown members are errors too."""
+
+    now: datetime
+    zone: tzinfo
+    lax: bool = False  # forms, queries, JSON without its label: scalars are typed by the member
+    partial: bool = False  # PATCH: null is a value, not an absence
+
+    @property
+    def is_query(self) -> bool:
+        return self.place is at_parameter
+
+
+Reader = Callable[[Any, str, Context], Any]
+"""Takes a value of JSON that is not null and its pointer; returns None where it adds errors to the context."""
+
+
+class TextKind(NamedTuple):
+    """A text with a meaning. For others `parse` raises ValueError or returns nothing true.
+
+    Its result is the value read where it `converts`.
+    """
+
+    parse: Callable[[str], object]
+    code: str
+    message: str
+    converts: bool = False
+
+
+def read(kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()) -> Struct:
+    """Read `document` as a `kind`; raises Invalid with all errors of the context."""
+    value = collect(kind, document, context, read_only=read_only)
+    context.check()
+    return cast("Struct", value)
+
+
+def read_row(
+    kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
+) -> Struct | Invalid:
+    """As `read`, but returns the refusal, with the record; leaves the context without errors for the next row."""
+    value = collect(kind, document, context, read_only=read_only)
+    if not context.found:
+        return cast("Struct", value)
+    refusal = Invalid.of(*context.errors, record=document if is_object(document) else None)
+    context.found.clear()
+    return refusal
+
+
+def collect(
+    kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
+) -> Struct | None:
+    """As `read`, but errors are only added to the context; returns None when there are any.
+
+    `read_only`: members of the answer, for which strict reading has an error of their own.
+    """
+    value = struct_reader(kind)(document, "", context)
+    if context.strict:
+        _refuse_unknown(document, "", context, _names(kind) | RESERVED, read_only)
+    return cast("Struct | None", value)
+
+
+@cache
+def struct_reader(kind: type[msgspec.Struct]) -> Reader:
+    """Build the reader of a Struct; raises TypeError for a type without a reader."""
+    members = tuple(_member(each) for each in _fields(kind))
+
+    def read_struct(value: Any, pointer: str, context: Context) -> Any:
+        if type(value) is not dict:
+            if value != []:  # PHP writes its empty map as a list
+                context.error(pointer, "wrong_type", "An object is expected.")
+                return None
+            value = {}
+        found: dict[str, Any] = {}
+        for member in members:
+            given = value.get(member.name, _ABSENT)
+            if given is _ABSENT:
+                if member.required:
+                    context.error(f"{pointer}/{member.name}", "required", "This is required.")
+            elif given is None or (given == "" and context.lax and member.nullable):
+                _read_null(member, f"{pointer}/{member.name}", context, found)
+            else:
+                found[member.attribute] = member.reader(given, f"{pointer}/{member.name}", context)
+        return None if context.found else kind(**found)
+
+    return read_struct
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    name: str
+    attribute: str
+    reader: Reader
+    required: bool
+    nullable: bool
+
+
+def _member(each: inspect.Field) -> _Member:
+    nullable = any(isinstance(option, (inspect.NoneType, inspect.AnyType)) for option in _options(each.type))
+    return _Member(each.encode_name, each.name, reader_of(each.type), each.required, nullable)
+
+
+def _read_null(member: _Member, pointer: str, context: Context, found: dict[str, Any]) -> None:
+    if member.nullable and (context.partial or member.required):
+        found[member.attribute] = None
+    elif context.partial:
+        context.error(pointer, "not_nullable", "This cannot be null.")
+    elif member.required:
+        context.error(pointer, "required", "This is required.")
+
+
+def _refuse_unknown(
+    value: object, pointer: str, context: Context, known: frozenset[str], read_only: frozenset[str] = frozenset()
+) -> None:
+    for name in cast("dict[str, object]", value) if isinstance(value, dict) else ():
+        if name in known:
+            continue
+        if name in read_only:
+            context.error(f"{pointer}/{escape(name)}", "read_only", "This is set by the service.")
+        else:
+            context.error(f"{pointer}/{escape(name)}", "unknown_member", "There is no such member here.")
+
+
+def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+    return cast("inspect.StructType", inspect.type_info(kind)).fields
+
+
+@cache
+def _names(kind: type[msgspec.Struct]) -> frozenset[str]:
+    return frozenset(each.encode_name for each in _fields(kind))
+
+
+def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:
+    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+
+
+# Readers of types ----------------------------------------------------------------------------------------------------
+
+
+def reader_of(kind: inspect.Type, extra: Mapping[str, Any] = _NOTHING) -> Reader:  # noqa: C901, PLR0911  a line a type
+    match kind:
+        case inspect.Metadata(type=inner, extra=own):
+            return _annotated_reader(inner, own or _NOTHING)
+        case inspect.UnionType(types=types):
+            return _union_reader([reader_of(option) for option in types if not isinstance(option, inspect.NoneType)])
+        case inspect.StructType(cls=struct):
+            return _nested_reader(struct)
+        case inspect.ListType(item_type=item, min_length=least, max_length=most):
+            return _list_reader(reader_of(item), least or 0, LIST_ENTRIES_MAX if most is None else most)
+        case inspect.DictType(value_type=value):
+            return _map_reader(reader_of(value), any(isinstance(each, inspect.NoneType) for each in _options(value)))
+        case inspect.StrType(min_length=least, max_length=most, pattern=pattern):
+            expected = str(extra.get("expected", "This does not have the expected form."))
+            return text_reader(least or 0, TEXT_CHARACTERS_MAX if most is None else most, pattern, expected)
+        case inspect.BoolType():
+            return read_boolean
+        case inspect.IntType(gt=None, lt=None, ge=low, le=high):
+            return integer_reader(low, high)
+        case inspect.FloatType(gt=None, lt=None, ge=low, le=high):
+            return number_reader(low, high)
+        case inspect.LiteralType(values=values):
+            return _choice_reader(values)
+        case inspect.AnyType():
+            return lambda value, _pointer, _context: value  # checked later by a reader of its own
+        case _:
+            raise TypeError(f"there is no reader for {kind}")
+
+
+def _annotated_reader(inner: inspect.Type, extra: Mapping[str, Any]) -> Reader:
+    if "reader" in extra:
+        return cast("Reader", extra["reader"])
+    reader = reader_of(inner, extra)
+    return meaning_reader(reader, extra["text"]) if "text" in extra else reader
+
+
+def meaning_reader(reader: Reader, kind: TextKind) -> Reader:
+    def read_meaning(value: Any, pointer: str, context: Context) -> Any:
+        text = reader(value, pointer, context)
+        if text is None:
+            return None
+        try:
+            parsed = kind.parse(text)
+        except ValueError:
+            parsed = None
+        if parsed:
+            return parsed if kind.converts else text
+        context.error(pointer, kind.code, kind.message)
+        return None
+
+    return read_meaning
+
+
+def text_reader(
+    least: int = 0, most: int = TEXT_CHARACTERS_MAX, pattern: str | None = None, expected: str = ""
+) -> Reader:
+    shape = re.compile(pattern) if pattern else None
+
+    def read_text(value: Any, pointer: str, context: Context) -> Any:
+        if context.lax and (type(value) is int or type(value) is float) and not context.is_query:
+            value = str(value)  # PHP writes a numeric string as a number
+        if type(value) is not str:
+            context.error(pointer, "wrong_type", "A text is expected.")
+        elif len(value) < least:
+            context.error(pointer, "too_short", f"At least {_count_of(least, 'character', 'characters')} expected.")
+        elif len(value) > most:
+            context.error(pointer, "too_long", f"At most {_count_of(most, 'character', 'characters')} allowed.")
+        elif shape is not None and shape.search(value) is None:
+            context.error(pointer, "invalid_format", expected)
+        else:
+            return value
+        return None
+
+    return read_text
+
+
+def read_boolean(value: Any, pointer: str, context: Context) -> bool | None:
+    if type(value) is bool:
+        return value
+    if context.lax and (type(value) is str or type(value) is int) and str(value) in _BOOLEANS:
+        return _BOOLEANS[str(value)]
+    context.error(pointer, "wrong_type", "true or false is expected.")
+    return None
+
+
+def integer_reader(low: int | None, high: int | None) -> Reader:
+    def read_integer(value: Any, pointer: str, context: Context) -> int | None:
+        if context.lax and type(value) is str and _INTEGER.match(value):
+            value = int(value)
+        if type(value) is not int:
+            context.error(pointer, "wrong_type", "An integer is expected.")
+            return None
+        return value if _lies_between(value, low, high, pointer, context) else None
+
+    return read_integer
+
+
+def number_reader(low: float | None = None, high: float | None = None) -> Reader:
+    def read_number(value: Any, pointer: str, context: Context) -> float | None:
+        if context.lax and type(value) is str and _NUMBER.match(value):
+            value = float(value)
+        if type(value) is not int and type(value) is not float:
+            context.error(pointer, "wrong_type", "A number is expected.")
+            return None
+        return float(value) if _lies_between(value, low, high, pointer, context) else None
+
+    return read_number
+
+
+def _lies_between(value: float, low: float | None, high: float | None, pointer: str, context: Context) -> bool:
+    if (low is None or value >= low) and (high is None or value <= high):
+        return True
+    match low, high:
+        case None, _:
+            message = f"At most {high:,} is allowed."
+        case _, None:
+            message = f"At least {low:,} is expected."
+        case _:
+            message = f"It must lie between {low:,} and {high:,}."
+    context.error(pointer, "out_of_range", message)
+    return False
+
+
+def _choice_reader(choices: tuple[str | int | None, ...]) -> Reader:
+    kinds = {type(choice) for choice in choices}
+    allowed = ", ".join(map(str, choices))
+    by_text = {str(choice): choice for choice in choices}
+
+    def read_choice(value: Any, pointer: str, context: Context) -> Any:
+        is_text = context.lax and type(value) is str
+        if is_text:
+            value = by_text.get(value, value)
+        if type(value) not in kinds and not is_text:
+            context.error(pointer, "wrong_type", "A text is expected." if str in kinds else "An integer is expected.")
+            return None
+        if value not in choices:
+            context.error(pointer, "unknown_value", f"One of these is expected: {allowed}.")
+            return None
+        return value
+
+    return read_choice
+
+
+def _union_reader(readers: list[Reader]) -> Reader:
+    if len(readers) == 1:
+        return readers[0]
+
+    def read_union(value: Any, pointer: str, context: Context) -> Any:
+        before, tries = len(context.found), []
+        for reader in readers:
+            found = reader(value, pointer, context)
+            if len(context.found) == before:
+                return found
+            tries.append(context.found[before:])
+            del context.found[before:]
+        # the errors of the option that got furthest are the most useful
+        context.found += max(tries, key=lambda wrong: all(each.code != "wrong_type" for each in wrong))
+        return None
+
+    return read_union
+
+
+def _list_reader(item: Reader, least: int, most: int) -> Reader:
+    def read_list(value: Any, pointer: str, context: Context) -> Any:
+        entries = value if type(value) is list else _listed(value, context)
+        if entries is None:
+            context.error(pointer, "wrong_type", "A list is expected.")
+        elif len(entries) > most:
+            context.error(pointer, "too_many", f"At most {_count_of(most, 'entry', 'entries')} allowed.")
+        elif len(entries) < least:
+            context.error(pointer, "too_few", f"At least {_count_of(least, 'entry', 'entries')} expected.")
+        else:
+            return [item(entry, f"{pointer}/{index}", context) for index, entry in enumerate(entries)]
+        return None
+
+    return read_list
+
+
+def _listed(value: Any, context: Context) -> list[Any] | None:
+    """Convert the list of a query or form: `type=a,b`, `type[0]=a&type[1]=b`."""
+    if context.is_query and type(value) is str:
+        return cast("list[Any]", value.split(","))
+    return as_list(value) if context.lax else None
+
+
+def as_list(value: object) -> list[Any] | None:
+    """Convert a map with the keys 0, 1, … n to a list; None for anything but that or a list."""
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        if all(name == str(index) for index, name in enumerate(entries)):
+            return list(entries.values())
+    return None
+
+
+def _map_reader(reader: Reader, nullable: bool) -> Reader:  # noqa: FBT001
+    def read_map(value: Any, pointer: str, context: Context) -> Any:
+        if type(value) is not dict:
+            if value != []:
+                context.error(pointer, "wrong_type", "An object is expected.")
+            return {}
+        return {
+            name: None if entry is None and nullable else reader(entry, f"{pointer}/{escape(name)}", context)
+            for name, entry in value.items()
+        }
+
+    return read_map
+
+
+def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
+    def read_nested(value: Any, pointer: str, context: Context) -> Any:
+        found = struct_reader(kind)(value, pointer, context)
+        if context.strict:
+            _refuse_unknown(value, pointer, context, _names(kind))
+        return found
+
+    return read_nested
+
+
+def _count_of(number: int, one: str, many: str) -> str:
+    """Returns such as `1 entry is`, `3 entries are`."""
+    return f"{number:,} {one} is" if number == 1 else f"{number:,} {many} are"
