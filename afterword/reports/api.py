@@ -1,9 +1,9 @@
-"""The HTTP door of reports: templates and custom ones."""
+"""The HTTP routes of reports: templates and custom ones."""
 
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Meta
 
 from afterword import errors
 from afterword.core.figures.periods import Bucket, Compare
@@ -19,10 +19,10 @@ from afterword.reports.resources import (
     ReportResult,
     ReportTemplate,
     document_of,
+    report_of,
 )
 from afterword.reports.results import service as results
 from afterword.reports.results.asking import ReportQuery
-from afterword.reports.results.service import Parameters
 from afterword.web import fields
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
@@ -33,7 +33,7 @@ FILTER_CHARACTERS_MAX = 12_000
 
 
 class TemplateQuery(fields.Request):
-    """The parameters of all templates; which of them one has, GET /report/template tells."""
+    """The parameters of all templates; GET /report/template lists those of each."""
 
     questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
     from_time: fields.Moment | None = None
@@ -62,7 +62,7 @@ class TemplateQuery(fields.Request):
     description="Ready reports, and the query parameters that each takes.",
 )
 async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
-    return Answer([ReportTemplate.of(template) for template in TEMPLATES.values()])
+    return Answer([msgspec.convert(each, ReportTemplate, from_attributes=True) for each in TEMPLATES.values()])
 
 
 @routes.get(
@@ -87,15 +87,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
         caller=call.caller,
         template=template,
         ask=_ask(query),
-        parameters=Parameters(
-            question_id=query.question_id,
-            metric=query.metric,
-            metadata=query.metadata,
-            channel_id=query.channel_id,
-            pipeline_id=query.pipeline_id,
-            outcome_question_id=query.outcome_question_id,
-            question_ids=query.question_ids or (),
-        ),
+        given=query.named(),
         now=call.now,
     )
     return Answer(
@@ -118,11 +110,7 @@ async def list_custom_reports(call: Call[None], db: Database) -> Answer:
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-
-    def shown(report: store.CustomReport) -> Struct:
-        return CustomReport.of(report, call.zone)
-
-    return Answer(rows.map(shown))
+    return Answer(rows.map(lambda report: report_of(report, call.zone)))
 
 
 @routes.post(
@@ -131,19 +119,11 @@ async def list_custom_reports(call: Call[None], db: Database) -> Answer:
     body=CustomReportRequest,
     answer=CustomReport,
     summary="Create a custom report",
-    description="What cannot be run is refused here, with pointers into the spec.",
+    description="A spec that cannot be run is refused, with pointers into it.",
 )
 async def create_custom_report(call: Call[CustomReportRequest], db: Database) -> Answer:
-    body = call.body
-    report = await service.create(
-        db,
-        caller=call.caller,
-        application_id=body.application_id,
-        title=body.title,
-        description=body.description,
-        spec=document_of(body.spec),
-        now=call.now,
-    )
+    columns = {**call.body.named(), "spec": document_of(call.body.spec)}
+    report = await service.create(db, caller=call.caller, columns=columns, now=call.now)
     return _shown(call, report, location=f"/report/custom/{report.report_id}")
 
 
@@ -161,12 +141,9 @@ async def get_custom_report(call: Call[None], db: Database) -> Answer:
     description="The spec is replaced as a whole.",
 )
 async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> Answer:
-    body = call.body
-    changes: dict[str, Any] = {
-        name: value for name, value in (("title", body.title), ("description", body.description)) if value is not UNSET
-    }
-    if body.spec is not UNSET:
-        changes["spec"] = document_of(body.spec)
+    changes = call.body.named()
+    if call.body.spec is not UNSET:
+        changes["spec"] = document_of(call.body.spec)
     report = await service.update(
         db,
         caller=call.caller,
@@ -216,4 +193,4 @@ def _condition(text: str | None) -> object:
 
 
 def _shown(call: Call[Any], report: store.CustomReport, *, location: str | None = None) -> Answer:
-    return Answer(CustomReport.of(report, call.zone), version=report.version, location=location)
+    return Answer(report_of(report, call.zone), version=report.version, location=location)

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword.core.figures.metrics import Change as Difference
-from afterword.core.figures.metrics import Measure
+from afterword.core.figures.metrics import Interval as CoreInterval
 from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
 from afterword.core.figures.reports import Figure as CoreFigure
-from afterword.core.figures.templates import Template
 from afterword.core.wire import times
 from afterword.reports.results.service import Result
 from afterword.reports.store import CustomReport as StoredReport
@@ -32,7 +32,7 @@ Condition = Annotated[
 
 
 class MetricWanted(fields.Request):
-    """A metric; of nps, csat and ces without a question all questions of that type."""
+    """A metric. Without a question, nps, csat and ces are of all questions of their type."""
 
     metric: Metric
     question_id: fields.Id | None = None
@@ -98,7 +98,7 @@ class SpecShown(fields.Answer):
     chart: str
 
 
-class CustomReport(fields.Answer):
+class CustomReport(fields.Resource):
     """A saved report."""
 
     report_id: fields.Id
@@ -112,25 +112,13 @@ class CustomReport(fields.Answer):
     created_by: fields.Id | None
     updated_by: fields.Id | None
 
-    @classmethod
-    def of(cls, report: StoredReport, zone: tzinfo) -> "CustomReport":
-        """As the API shows it; the times of the spec in the organization's zone, as all others."""
-        spec = dict(report.spec)
-        for name in ("from_time", "to_time"):
-            spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
-        spec["metrics"] = [MetricShown(**metric) for metric in spec["metrics"]]
-        return cls(
-            report_id=report.report_id,
-            organization_id=report.organization_id,
-            application_id=report.application_id,
-            title=report.title,
-            description=report.description,
-            spec=SpecShown(**spec),
-            created_time=times.format_time(report.created_time, zone=zone),
-            updated_time=times.format_time(report.updated_time, zone=zone),
-            created_by=report.created_by,
-            updated_by=report.updated_by,
-        )
+
+def report_of(report: StoredReport, zone: tzinfo) -> CustomReport:
+    """The report as the API shows it; the times of its spec in the organization's zone, as all others."""
+    spec = dict(report.spec)
+    for name in ("from_time", "to_time"):
+        spec[name] = spec[name] and times.format_time(datetime.fromisoformat(spec[name]), zone=zone)
+    return CustomReport.of(report, zone, spec=msgspec.convert(spec, SpecShown))
 
 
 class TemplateParameter(fields.Answer):
@@ -150,23 +138,9 @@ class ReportTemplate(fields.Answer):
     description: str
     parameters: list[TemplateParameter]
 
-    @classmethod
-    def of(cls, template: Template) -> "ReportTemplate":
-        """As the API shows it."""
-        parameters = [
-            TemplateParameter(name=each.name, type=each.type, required=each.required, default=each.default)
-            for each in template.parameters
-        ]
-        return cls(
-            template_id=template.template_id,
-            title=template.title,
-            description=template.description,
-            parameters=parameters,
-        )
-
 
 class Interval(fields.Answer):
-    """Where the value of all customers lies, with the confidence `level`."""
+    """The range that holds the value of all customers, with the confidence `level`."""
 
     low: float
     high: float
@@ -174,7 +148,7 @@ class Interval(fields.Answer):
 
 
 class Change(fields.Answer):
-    """Against the period before; `real` where p is below 0.05."""
+    """The difference from the period before; `real` where p is below 0.05."""
 
     previous: float
     difference: float
@@ -185,7 +159,7 @@ class Change(fields.Answer):
 
 
 class Figure(fields.Answer):
-    """One number with all that it needs to be understood."""
+    """One number with its unit, base, interval and method."""
 
     metric: str
     value: float | None
@@ -207,12 +181,12 @@ class Figure(fields.Answer):
         decimals = CORRELATION_DECIMALS if measure.unit == "correlation" else VALUE_DECIMALS
         return cls(
             metric=measure.metric,
-            value=None if hidden else _rounded(measure.value, decimals),
+            value=None if hidden or measure.value is None else _rounded(measure.value, decimals),
             unit=measure.unit,
             n=None if hidden else measure.n,
             base=measure.base,
             population=None,
-            interval=None if hidden else _interval(measure, decimals),
+            interval=None if hidden or measure.interval is None else _interval(measure.interval, decimals),
             method="none" if hidden else measure.method,
             scale=f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
             parts=None if hidden or measure.parts is None else dict(measure.parts),
@@ -222,7 +196,7 @@ class Figure(fields.Answer):
 
 
 class PeriodShown(fields.Answer):
-    """The time that a report is about."""
+    """The time that a report covers."""
 
     from_time: fields.DateTime
     to_time: fields.DateTime
@@ -231,14 +205,14 @@ class PeriodShown(fields.Answer):
 
 
 class ResultRow(fields.Answer):
-    """One row: what it is grouped by, and its figures."""
+    """One row: the values of its groups, and its figures."""
 
     key: dict[str, str | int | None]
     figures: list[Figure]
 
 
 class ReportResult(fields.Answer):
-    """A report that ran."""
+    """The result of a report."""
 
     template_id: str | None
     report_id: fields.Id | None
@@ -284,46 +258,32 @@ class ReportResult(fields.Answer):
 
 
 def document_of(spec: ReportSpec) -> dict[str, Any]:
-    """A spec as it is kept: every member, times in UTC."""
-    return {
-        "questionnaire_ids": list(spec.questionnaire_ids),
-        "metrics": [{"metric": each.metric, "question_id": each.question_id} for each in spec.metrics],
-        "group_by": [] if spec.group_by is UNSET else list(spec.group_by),
-        "bucket": spec.bucket,
-        "filter": spec.filter,
-        "from_time": spec.from_time and spec.from_time.instant.isoformat(),
-        "to_time": spec.to_time and spec.to_time.instant.isoformat(),
-        "last_days": spec.last_days,
-        "date_basis": spec.date_basis,
-        "time_zone": spec.time_zone,
-        "compare": spec.compare,
-        "level": spec.level,
-        "chart": spec.chart,
-    }
+    """A spec as it is stored: every member, times in UTC."""
+    document: dict[str, Any] = {"group_by": [], **spec.named()}
+    document["metrics"] = [each.named() for each in spec.metrics]
+    for name in ("from_time", "to_time"):
+        document[name] = document[name] and document[name].instant.isoformat()
+    return document
 
 
 def _figures(figures: Sequence[CoreFigure]) -> list[Figure]:
     return [Figure.of(figure) for figure in figures]
 
 
-def _interval(measure: Measure, decimals: int) -> Interval | None:
-    interval = measure.interval
-    if interval is None:
-        return None
-    low, high = round(interval.low, decimals) + 0.0, round(interval.high, decimals) + 0.0  # no -0.0
-    return Interval(low=low, high=high, level=interval.level)
+def _interval(interval: CoreInterval, decimals: int) -> Interval:
+    return Interval(low=_rounded(interval.low, decimals), high=_rounded(interval.high, decimals), level=interval.level)
 
 
 def _change(change: Difference, decimals: int) -> Change:
     return Change(
-        previous=round(change.previous, decimals) + 0.0,
-        difference=round(change.difference, decimals) + 0.0,
-        z=_rounded(change.z, TEST_DECIMALS),
-        p=None if change.p is None else max(P_MIN, round(change.p, TEST_DECIMALS)),
+        previous=_rounded(change.previous, decimals),
+        difference=_rounded(change.difference, decimals),
+        z=None if change.z is None else _rounded(change.z, TEST_DECIMALS),
+        p=None if change.p is None else max(P_MIN, _rounded(change.p, TEST_DECIMALS)),
         method=change.method,
         real=change.real,
     )
 
 
-def _rounded(value: float | None, decimals: int) -> float | None:
-    return None if value is None else round(value, decimals) + 0.0
+def _rounded(value: float, decimals: int) -> float:
+    return round(value, decimals) + 0.0  # no -0.0

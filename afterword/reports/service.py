@@ -14,7 +14,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
 from afterword.errors import FieldError
-from afterword.organizations import store as accounts_store
+from afterword.organizations import checks
 from afterword.reports import store
 from afterword.reports.results import asking
 from afterword.reports.results import service as results
@@ -28,29 +28,25 @@ Expect = Callable[[int], None]  # is given the version of a locked row, raises S
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-async def get(db: Database, *, caller: Caller, report_id: str) -> CustomReport:
-    """A report that the caller may see; raises NotFound."""
+async def get(db: Database, *, caller: Caller, report_id: str, is_locked: bool = False) -> CustomReport:
+    """A report that the caller may see; `is_locked`: until the transaction ends. Raises NotFound."""
     report = await store.get_report(
-        db, organization_id=caller.organization_id, report_id=report_id, application_ids=caller.application_ids
+        db,
+        organization_id=caller.organization_id,
+        report_id=report_id,
+        application_ids=caller.application_ids,
+        is_locked=is_locked,
     )
     if report is None:
         raise errors.NotFound("There is no such report.")
     return report
 
 
-async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    title: str,
-    description: str | None,
-    spec: Mapping[str, Any],
-    now: datetime,
-) -> CustomReport:
+async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> CustomReport:
     """Save a report that can be run. Raises Invalid, with pointers into /spec, and for one report too many."""
-    await _require_application(db, caller=caller, application_id=application_id)
-    await _check(db, caller=caller, spec=spec, now=now)
+    if columns["application_id"] is not None:
+        checks.refuse(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
+    await _check(db, caller=caller, spec=columns["spec"], now=now)
     if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
         message = f"An organization has {REPORTS_MAX:,} reports at most."
         raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
@@ -58,10 +54,7 @@ async def create(
         db,
         organization_id=caller.organization_id,
         report_id=ids.ordered(now),
-        application_id=application_id,
-        title=title,
-        description=description,
-        spec=spec,
+        columns=columns,
         now=now,
         by=caller.actor_id,
     )
@@ -71,7 +64,8 @@ async def update(
     db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
 ) -> CustomReport:
     """Change what is named; a spec is replaced as a whole. Raises NotFound, Invalid, and what `expect` raises."""
-    before = await _locked(db, caller=caller, report_id=report_id, expect=expect)
+    before = await get(db, caller=caller, report_id=report_id, is_locked=True)
+    expect(before.version)
     if "spec" in changes:
         await _check(db, caller=caller, spec=changes["spec"], now=now)
     after = await store.update_report(
@@ -87,7 +81,8 @@ async def update(
 
 async def delete(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> None:
     """Remove a report. Raises NotFound, and what `expect` raises."""
-    await _locked(db, caller=caller, report_id=report_id, expect=expect)
+    report = await get(db, caller=caller, report_id=report_id, is_locked=True)
+    expect(report.version)
     await store.delete_report(db, organization_id=caller.organization_id, report_id=report_id)
 
 
@@ -152,23 +147,3 @@ async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: 
         wrong.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
     results.check(ask, known, now=now, wrong=wrong)
-
-
-async def _locked(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> CustomReport:
-    await get(db, caller=caller, report_id=report_id)
-    report = await store.get_report_locked(db, organization_id=caller.organization_id, report_id=report_id)
-    if report is None:
-        raise errors.NotFound("There is no such report.")
-    expect(report.version)
-    return report
-
-
-async def _require_application(db: Database, *, caller: Caller, application_id: str | None) -> None:
-    if application_id is None:
-        return
-    is_open = not caller.application_ids or application_id in caller.application_ids
-    known = await accounts_store.list_application_ids(
-        db, organization_id=caller.organization_id, among=[application_id]
-    )
-    if not is_open or application_id not in known:
-        raise errors.Invalid.of(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))

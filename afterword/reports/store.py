@@ -31,31 +31,21 @@ class CustomReport:
 _COLUMNS: Final[LiteralString] = """organization_id, report_id, application_id, title, description, spec,
   questionnaire_ids, version, created_time, updated_time, created_by, updated_by"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
+# Reports, unless they, or questionnaires in them, belong to other applications than these (none: any).
+_VISIBLE: Final[LiteralString] = f"""select {_COLUMNS_R} from custom_report r
+  where r.organization_id = $1 and (cardinality($2::text[]) = 0 or (
+    coalesce(r.application_id = any($2), true) and not exists (
+      select 1 from questionnaire q where q.organization_id = r.organization_id
+        and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($2))))"""
 
 
 async def get_report(
-    db: Database, *, organization_id: str, report_id: str, application_ids: Sequence[str] = ()
+    db: Database, *, organization_id: str, report_id: str, application_ids: Sequence[str], is_locked: bool = False
 ) -> CustomReport | None:
-    """A report, unless it, or a questionnaire in it, belongs to another application than these (none: any)."""
+    """A report that these applications (none: all) may see; `is_locked`: until the transaction ends."""
+    query: LiteralString = f"{_VISIBLE} and r.report_id = $3"
     row = await db.fetch_row(
-        f"""select {_COLUMNS_R} from custom_report r
-           where r.organization_id = $1 and r.report_id = $2 and (cardinality($3::text[]) = 0 or (
-             coalesce(r.application_id = any($3), true) and not exists (
-               select 1 from questionnaire q where q.organization_id = r.organization_id
-                 and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($3))))""",
-        organization_id,
-        report_id,
-        list(application_ids),
-    )
-    return None if row is None else _report(row)
-
-
-async def get_report_locked(db: Database, *, organization_id: str, report_id: str) -> CustomReport | None:
-    """A report, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"select {_COLUMNS} from custom_report where organization_id = $1 and report_id = $2 for update",
-        organization_id,
-        report_id,
+        f"{query} for update of r" if is_locked else query, organization_id, list(application_ids), report_id
     )
     return None if row is None else _report(row)
 
@@ -63,17 +53,7 @@ async def get_report_locked(db: Database, *, organization_id: str, report_id: st
 async def list_custom_reports(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[CustomReport]:
-    """A page of the reports that these applications (none: all) may see, as `get_report` says."""
-    rows = await db.fetch_list(
-        f"""select {_COLUMNS_R} from custom_report r
-           where r.organization_id = $1 and (cardinality($2::text[]) = 0 or (
-             coalesce(r.application_id = any($2), true) and not exists (
-               select 1 from questionnaire q where q.organization_id = r.organization_id
-                 and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($2))))""",
-        organization_id,
-        list(application_ids),
-        page=page,
-    )
+    rows = await db.fetch_list(_VISIBLE, organization_id, list(application_ids), page=page)
     return rows.map(_report)
 
 
@@ -82,24 +62,15 @@ async def count_reports(db: Database, *, organization_id: str) -> int:
 
 
 async def insert_report(
-    db: Database,
-    *,
-    organization_id: str,
-    report_id: str,
-    application_id: str | None,
-    title: str,
-    description: str | None,
-    spec: Mapping[str, Any],
-    now: datetime,
-    by: str,
+    db: Database, *, organization_id: str, report_id: str, columns: Mapping[str, Any], now: datetime, by: str
 ) -> CustomReport:
     row = await db.fetch_row(
         f"""insert into custom_report (organization_id, report_id, application_id, title, description, spec,
              questionnaire_ids, created_time, updated_time, created_by, updated_by)
-           values ($1, $2, $3, $4, $5, $6, array(select jsonb_array_elements_text($6::jsonb -> 'questionnaire_ids')),
-             $7, $7, $8, $8)
-           returning {_COLUMNS}""",
-        *(organization_id, report_id, application_id, title, description, dict(spec), now, by),
+           select $1, $2, s.application_id, s.title, s.description, s.spec,
+             array(select jsonb_array_elements_text(s.spec -> 'questionnaire_ids')), $4, $4, $5, $5
+           from jsonb_populate_record(null::custom_report, $3::jsonb) s returning {_COLUMNS}""",
+        *(organization_id, report_id, columns, now, by),
     )
     assert row is not None  # noqa: S101  an insert returns its row
     return _report(row)

@@ -133,10 +133,13 @@ def check(ask: ReportQuery, known: ReportContext, *, now: datetime, wrong: Findi
 
 
 async def run_template(
-    db: Database, *, caller: Caller, template: Template, ask: ReportQuery, parameters: Parameters, now: datetime
+    db: Database, *, caller: Caller, template: Template, ask: ReportQuery, given: Mapping[str, Any], now: datetime
 ) -> Result:
-    """A ready report. Raises Invalid for what cannot be asked, or would be too much."""
-    wrong, parameters = Findings(place=_parameter), _own(template, parameters)
+    """A ready report; `given`: parameters by name, of which it takes its own.
+
+    Raises Invalid for what cannot be asked, or would be too much.
+    """
+    wrong, parameters = Findings(place=_parameter), _own(template, given)
     known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
     match template.template_id:
         case "trend" | "by_metadata" | "nps" | "csat" | "ces":
@@ -346,10 +349,9 @@ async def _run_drivers(db: Database, run: _Run) -> Result:
     return _result(run, rows, False, total=[outcome], suppressed=hidden)
 
 
-def _own(template: Template, parameters: Parameters) -> Parameters:
-    """Those that the template has; the others have no effect."""
+def _own(template: Template, given: Mapping[str, Any]) -> Parameters:
     names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
-    return Parameters(**{name: getattr(parameters, name) for name in names})
+    return Parameters(**{name: given[name] for name in names if given[name] is not None})
 
 
 def _table_ask(template: Template, ask: ReportQuery, parameters: Parameters, wrong: Findings) -> ReportQuery:

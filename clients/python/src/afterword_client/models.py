@@ -254,7 +254,7 @@ class BillingUpdate(Struct, kw_only=True):
 
 class Change(Struct, kw_only=True):
     """
-    Against the period before; `real` where p is below 0.05.
+    The difference from the period before; `real` where p is below 0.05.
     """
 
     previous: float
@@ -544,7 +544,7 @@ class InstanceWithChildren(Struct, kw_only=True):
 
 class Interval(Struct, kw_only=True):
     """
-    Where the value of all customers lies, with the confidence `level`.
+    The range that holds the value of all customers, with the confidence `level`.
     """
 
     low: float
@@ -655,7 +655,7 @@ class MetricShown(Struct, kw_only=True):
 
 class MetricWanted(Struct, kw_only=True):
     """
-    A metric; of nps, csat and ces without a question all questions of that type.
+    A metric. Without a question, nps, csat and ces are of all questions of their type.
     """
 
     metric: Literal["ces", "completion", "csat", "mean", "nps", "response"]
@@ -760,7 +760,7 @@ class OrganizationUpdate(Struct, kw_only=True):
 
 class PeriodShown(Struct, kw_only=True):
     """
-    The time that a report is about.
+    The time that a report covers.
     """
 
     from_time: datetime
@@ -1704,7 +1704,7 @@ class ExportRequest(Struct, kw_only=True):
 
 class Figure(Struct, kw_only=True):
     """
-    One number with all that it needs to be understood.
+    One number with its unit, base, interval and method.
     """
 
     metric: str
@@ -1949,7 +1949,7 @@ class ResponseContent(Struct, kw_only=True):
 
 class ResultRow(Struct, kw_only=True):
     """
-    One row: what it is grouped by, and its figures.
+    One row: the values of its groups, and its figures.
     """
 
     key: dict[str, str | int | None]
@@ -1999,7 +1999,7 @@ class Trace(Struct, kw_only=True):
 
 class ReportResult(Struct, kw_only=True):
     """
-    A report that ran.
+    The result of a report.
     """
 
     template_id: str | None

@@ -1927,7 +1927,7 @@ class Reports(Family):
     ) -> models.CustomReport:
         """Create a custom report.
 
-        What cannot be run is refused here, with pointers into the spec. Needs `Report.Create`.
+        A spec that cannot be run is refused, with pointers into it. Needs `Report.Create`.
         """
         return self._transport.request("POST", "/report/custom", body=body, idempotency_key=idempotency_key).read(
             models.CustomReport
