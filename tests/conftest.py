@@ -309,6 +309,21 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "Limiter", partial(app.Limiter, clock=lambda: 600.0))
 
 
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that is sent, in order."""
+    sent: list[str] = []
+    for name in ("fetch", "fetch_row", "fetch_value", "execute"):
+        bare = getattr(db.Database, name)
+
+        async def noted(database: db.Database, query: Any, *values: object, _bare: Any = bare) -> Any:
+            sent.append(" ".join(query.split()))
+            return await _bare(database, query, *values)
+
+        monkeypatch.setattr(db.Database, name, noted)
+    return sent
+
+
 async def settled(pool: db.Pool) -> None:
     """Wait until readers may read all that is committed: until older transactions, of other tests too, are over."""
     async with asyncio.timeout(SETTLED_SECONDS_MAX), db.connection(pool) as database:

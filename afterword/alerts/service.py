@@ -86,12 +86,13 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
         responses=[_subject(event) for event in batch if event.type == DELETED],
         responders=[_subject(event) for event in batch if event.type == ERASED],
     )
-    completed: defaultdict[str, list[str]] = defaultdict(list)
-    for event in batch:
-        if event.type == COMPLETED and event.subject_id is not None:
-            completed[event.organization_id].append(event.subject_id)
-    for organization_id, instance_ids in completed.items():
-        await instances.mark_processed(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
+    completed = [
+        (event.organization_id, event.subject_id)
+        for event in batch
+        if event.type == COMPLETED and event.subject_id is not None
+    ]
+    if completed:
+        await instances.mark(db, "processed", times=dict.fromkeys(completed, now), now=now)
 
 
 async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from afterword import errors, ids
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires import directions
@@ -17,17 +16,13 @@ from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.text.locales import direction
-from afterword.db import Database
-from afterword.instances import forms, service, store, views
+from afterword.instances import forms, views
 from afterword.instances import theme as page_theme
-from afterword.instances.answers import store as answers_store
+from afterword.instances.answers.service import AnswerContext
 from afterword.instances.forms import Fields, PageAnswers, Posted, Wrong
 from afterword.instances.page_sequence import PageSequence
-from afterword.instances.store import Instance
+from afterword.instances.store import Instance, PublicQuestionnaire
 from afterword.instances.views import QuestionView, Section
-from afterword.organizations import store as accounts_store
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.store import Questionnaire
 from afterword.texts import Texts, texts
 from afterword.web import public
 
@@ -45,14 +40,16 @@ class Frame(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The data around the questions: sender, questionnaire, language, theme. `definition` is prepared for display."""
+    """The data around the questions. `definition` is prepared for display."""
 
-    brand: str
-    time_zone: str
-    questionnaire: Questionnaire
+    questionnaire: PublicQuestionnaire
     definition: Definition
     locale: str
     theme: Theme
+
+    @property
+    def brand(self) -> str:
+        return self.questionnaire.brand
 
     @property
     def texts(self) -> Texts:
@@ -100,13 +97,21 @@ class AnswerPage:
     head: Head
     sequence: PageSequence
     seed: str
-    instance: Instance | None = None
+    started: AnswerContext | None = None
+    """None before the start on a public link."""
+
+    @property
+    def instance(self) -> Instance | None:
+        return self.started and self.started.instance
+
+    @property
+    def context(self) -> AnswerContext:
+        assert self.started is not None  # noqa: S101
+        return self.started
 
     @property
     def issued(self) -> Instance:
-        """The instance; only before the start on a public link there is none."""
-        assert self.instance is not None  # noqa: S101
-        return self.instance
+        return self.context.instance
 
     @cached_property
     def hides_answers(self) -> bool:
@@ -155,45 +160,20 @@ class AnswerPage:
         }
 
 
-async def read_answer_page(db: Database, *, instance_id: str) -> AnswerPage:
-    """Raises NotFound."""
-    instance = await store.get_public_instance(db, instance_id=instance_id) if ids.is_id(instance_id) else None
-    if instance is None:
-        raise errors.NotFound("There is no such page.")
-    return await answer_page_of(db, instance=instance)
+def answer_page_of(context: AnswerContext) -> AnswerPage:
+    instance = context.instance
+    head = head_of(context.questionnaire, context.definition, instance.locale)
+    question_ids = frozenset(instance.question_ids)
+    sequence = PageSequence(context.definition, question_ids, context.answers, context.facts, head.theme.layout)
+    return AnswerPage(head, sequence, instance.instance_id, context)
 
 
-async def answer_page_of(db: Database, *, instance: Instance) -> AnswerPage:
-    organization_id = instance.organization_id
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=organization_id, questionnaire_id=instance.questionnaire_id
-    )
-    version = await questionnaires_store.get_version(
-        db, organization_id=organization_id, version_id=instance.version_id
-    )
-    rows = await answers_store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
-    answers = {row.question_id: Given(row.value, row.other_text) for row in rows}
-    facts = await service.facts(db, instance=instance)
-    head = await read_head(db, questionnaire=questionnaire, definition=version.definition, locale=instance.locale)
-    sequence = PageSequence(version.definition, frozenset(instance.question_ids), answers, facts, head.theme.layout)
-    return AnswerPage(head, sequence, instance.instance_id, instance)
-
-
-async def read_head(db: Database, *, questionnaire: Questionnaire, definition: Definition, locale: str) -> Head:
-    organization = await accounts_store.get_organization(db, organization_id=questionnaire.organization_id)
-    assert organization is not None  # noqa: S101  a foreign key holds it
-    theme = await page_theme.read_theme(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-    )
+def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: str) -> Head:
     return Head(
-        brand=organization.display_name,
-        time_zone=organization.time_zone,
         questionnaire=questionnaire,
         definition=directions.readable(definition, locale),
         locale=locale,
-        theme=theme,
+        theme=page_theme.theme_of(questionnaire),
     )
 
 
@@ -262,12 +242,12 @@ def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Resp
     authored = head.definition.page_texts(head.locale).thank_you
     facts: list[str] = []
     if instance.completed_time is not None:
-        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.time_zone)))
+        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.questionnaire.time_zone)))
     link = None
     if can_change:
         end = core_instances.expires_time(instance)
         facts.append(
-            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.time_zone))
+            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.questionnaire.time_zone))
             if end
             else t("You can change your answers at any time.")
         )
@@ -291,7 +271,7 @@ def expired_page(answer_page: AnswerPage) -> Response:
     if end is not None:
         text = t(
             "This questionnaire could be answered until {date}. Thank you for wanting to help.",
-            date=t.date(end, time_zone=head.time_zone),
+            date=t.date(end, time_zone=head.questionnaire.time_zone),
         )
     kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
     authored = head.definition.page_texts(head.locale).expired
@@ -406,6 +386,6 @@ def _foot(answer_page: AnswerPage) -> str:
     end = core_instances.expires_time(instance)
     if end is None:
         return f"{who} {t('They are kept as you go, so you can come back to this page.')}"
-    date = t.date(end, time_zone=head.time_zone)
+    date = t.date(end, time_zone=head.questionnaire.time_zone)
     text = t("They are kept as you go, so you can come back to this page until {date}.", date=date)
     return f"{who} {text}"

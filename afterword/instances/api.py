@@ -14,6 +14,7 @@ from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.db import Database
 from afterword.instances import condition_tests, service, store
+from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
@@ -38,7 +39,6 @@ from afterword.instances.values import api as values_api
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire, Version
-from afterword.questionnaires.visuals import store as visuals_store
 from afterword.responders import store as responders_store
 from afterword.web import fields
 from afterword.web.members import listing_of
@@ -298,11 +298,11 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
 async def get_instance_content(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
     version = await _version(db, instance.organization_id, instance.version_id)
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-    )
-    visual = await visuals_store.get_active_visual(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
+    questionnaire, _ = await store.get_questionnaire_and_metadata(
+        db,
+        organization_id=instance.organization_id,
+        questionnaire_id=instance.questionnaire_id,
+        responder_id=instance.responder_id,
     )
     definition, locale = version.definition, instance.locale
     shown: dict[str, Any] = content(
@@ -324,9 +324,9 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
             description=definition.description(locale, questionnaire.description),
             groups=shown["groups"],
             pages=shown["pages"],
-            visual=visual and visual.configuration,
+            visual=questionnaire.configuration,
             expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
-            open=await service.takes_answers(db, instance=instance, now=call.now),
+            open=await answers_service.takes_answers(db, instance=instance, issuable=questionnaire, now=call.now),
         )
     )
 

@@ -87,15 +87,10 @@ async def get_issuable(
     organization_id: str,
     questionnaire_id: str,
     application_ids: Sequence[str] = (),
-    by_link: bool = False,
 ) -> Issuable:
-    """The questionnaire's settings; raises NotFound, also for another application's or without public link."""
+    """The questionnaire's settings; raises NotFound, also for another application's."""
     found = await store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])
-    if (
-        not found
-        or (application_ids and found[0].owner_application_id not in application_ids)
-        or (by_link and not found[0].public_link)
-    ):
+    if not found or (application_ids and found[0].owner_application_id not in application_ids):
         raise errors.NotFound("There is no such questionnaire.")
     return found[0]
 
@@ -115,7 +110,9 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
 
 
 async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
-    """As version_to_issue, for a public link; also raises Closed without credits."""
+    """As version_to_issue, for a public link; also raises NotFound without one, and Closed without credits."""
+    if not issuable.public_link:
+        raise errors.NotFound("There is no such questionnaire.")
     version = await version_to_issue(db, issuable=issuable)
     if issuable.credits_accountable and not await plans.has_credits(
         db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.core.answers.form_tokens import draws_of, is_token, token_of
+from afterword.core.questionnaires.metadata import merge
 from afterword.core.wire.site import Site
 from afterword.instances import forms, issuing, service, starts, store
 from afterword.instances import theme as page_theme
@@ -20,13 +21,13 @@ from afterword.instances.answer_page import (
     expired_page,
     page_address,
     question_page,
-    read_answer_page,
     thank_you_page,
     used_page,
 )
+from afterword.instances.answers import service as answers
+from afterword.instances.answers.service import AnswerContext
 from afterword.instances.forms import Posted, Wrong
 from afterword.instances.starts import Start
-from afterword.questionnaires import store as questionnaires_store
 from afterword.web import html, public
 from afterword.web.limits import Limiter
 from afterword.web.pages import Pages
@@ -45,10 +46,13 @@ async def get_answer_page(request: Request) -> Response:
     query = request.query_params
     async with db.connection(request.state.pool) as database:
         now = database.clock.now()
-        answer_page = await read_answer_page(database, instance_id=instance_id)
+        answer_page = answer_page_of(await answers.read_context(database, instance_id=_known(instance_id)))
         requested = forms.page_number(query.get("page"))
         if answer_page.issued.finalized and requested is None:
-            can_change = await service.takes_answers(database, instance=answer_page.issued, now=now)
+            questionnaire = answer_page.context.questionnaire
+            can_change = await answers.takes_answers(
+                database, instance=answer_page.issued, issuable=questionnaire, now=now
+            )
             return thank_you_page(answer_page, can_change=can_change)
         closed = await _closed(database, answer_page)
     if closed is not None:
@@ -69,14 +73,15 @@ async def post_answer_page(request: Request) -> Response:
     site: Site = request.state.site
     try:
         async with db.transaction(request.state.pool) as database:
-            answer_page = (await read_answer_page(database, instance_id=instance_id)).with_layout(posted.layout)
+            context = await answers.lock_context(database, instance_id=_known(instance_id))
+            answer_page = answer_page_of(context).with_layout(posted.layout)
             if not is_token(
                 posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=_subject(answer_page, posted.page)
             ):
                 closed = await _closed(database, answer_page)
                 return closed or _unread(request, answer_page, posted)
             return await _keep(request, database, answer_page, posted)
-    except service.Finalized:  # sent twice, or sent from another tab
+    except answers.Finalized:  # sent twice, or sent from another tab
         return html.redirect(page_address(instance_id))
 
 
@@ -89,7 +94,7 @@ async def post_view(request: Request) -> Response:
     if not is_token(posted.token, secret=site.secret, purpose=VIEW_PURPOSE, subject=instance_id):
         raise errors.Forbidden("This did not come from the page.")
     async with db.transaction(request.state.pool) as database:
-        await service.record_view(database, instance_id=instance_id, now=database.clock.now())
+        await answers.record_view(database, instance_id=instance_id, now=database.clock.now())
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
 
 
@@ -143,7 +148,7 @@ async def post_public_link(request: Request) -> Response:
                 return _used(request, issued)
             answer = await _keep(request, database, issued, posted)
             return starts.with_proof(request, answer, instance_id) if start.reference_id else answer
-    except (db.Taken, service.Finalized):  # the same form at the same moment, or once more after the end
+    except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
         if instance_id is None:
             raise
         return html.redirect(page_address(instance_id))
@@ -154,16 +159,21 @@ async def logo(request: Request) -> Response:
     questionnaire_id: str = request.path_params["questionnaire_id"]
     async with db.connection(request.state.pool) as database:
         questionnaire = (
-            await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+            await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
             if ids.is_id(questionnaire_id)
             else None
         )
-        found = questionnaire and await page_theme.read_logo(
-            database, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire_id
-        )
+    found = questionnaire and page_theme.logo_of(page_theme.theme_of(questionnaire))
     if not found:
         raise errors.NotFound("There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
+
+
+def _known(instance_id: str) -> str:
+    """Raises NotFound for a text that is no id."""
+    if not ids.is_id(instance_id):
+        raise errors.NotFound("There is no such page.")
+    return instance_id
 
 
 def _limiter(request: Request) -> Limiter:
@@ -178,10 +188,12 @@ async def _closed(database: db.Database, answer_page: AnswerPage) -> Response | 
     """The page that replaces the questions while no answers are taken; None while they are."""
     now = database.clock.now()
     try:
-        await service.require_open(database, instance=answer_page.issued, now=now)
-    except service.Finalized:
+        await answers.require_open(
+            database, instance=answer_page.issued, issuable=answer_page.context.questionnaire, now=now
+        )
+    except answers.Finalized:
         return thank_you_page(answer_page)
-    except service.Expired:
+    except answers.Expired:
         return thank_you_page(answer_page) if answer_page.issued.finalized else expired_page(answer_page)
     except (issuing.Inactive, issuing.Closed):
         return closed_page(answer_page.head)
@@ -193,25 +205,20 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
     number = sequence.at(posted.page)
     if number != posted.page:  # the answers of another tab lead past this page; its form holds nothing about others
         return _go(answer_page, sequence.before(posted.page) if posted.go == "back" else sequence.after(posted.page))
-    answers = answer_page.read_form(number, posted.fields)
-    given = {q: g for q, g in answers.given.items() if g is not None or not answer_page.hides_answers}
+    form = answer_page.read_form(number, posted.fields)
+    given = {q: g for q, g in form.given.items() if g is not None or not answer_page.hides_answers}
     try:
-        saved = await service.save_answers(
-            database,
-            instance=answer_page.issued,
-            definition=sequence.definition,
-            answers=given,
-            complete=False,
-            now=now,
+        saved = await answers.save_answers(
+            database, context=answer_page.context, answers=given, complete=False, now=now
         )
-    except service.Expired:
+    except answers.Expired:
         return expired_page(answer_page)
     except (issuing.Inactive, issuing.Closed):
         return closed_page(answer_page.head)
-    answer_page = answer_page.answered(given)
-    if saved.wrong and posted.go != "back" and not (answers.wrong or answer_page.missing_on(number)):
+    answer_page = replace(answer_page.answered(given), started=saved.context)
+    if saved.wrong and posted.go != "back" and not (form.wrong or answer_page.missing_on(number)):
         return _whole(request, answer_page, posted)
-    return await _go_on(request, database, answer_page, posted, wrong=answers.wrong)
+    return await _go_on(request, database, answer_page, posted, wrong=form.wrong)
 
 
 async def _go_on(
@@ -248,13 +255,8 @@ async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
     missing = answer_page.sequence.missing()
     if missing:  # the visitor skipped a page by its address
         return _go(answer_page, answer_page.sequence.of_question(missing[0]), check="1")
-    await service.save_answers(
-        database,
-        instance=answer_page.issued,
-        definition=answer_page.sequence.definition,
-        answers={},
-        complete=True,
-        now=database.clock.now(),
+    await answers.save_answers(
+        database, context=answer_page.context, answers={}, complete=True, now=database.clock.now()
     )
     return html.redirect(page_address(answer_page.issued.instance_id))
 
@@ -280,14 +282,8 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
         if answer_page.instance.finalized:  # a visitor who knows the reference may not reach the instance's own page
             return thank_you_page(answer_page)
         return await _closed(database, answer_page)
-    issuable = await issuing.get_issuable(
-        database,
-        organization_id=start.questionnaire.organization_id,
-        questionnaire_id=start.questionnaire.questionnaire_id,
-        by_link=True,
-    )
     try:
-        await issuing.version_to_start(database, issuable=issuable)
+        await issuing.version_to_start(database, issuable=start.questionnaire)
     except (issuing.Inactive, issuing.Closed):
         return closed_page(answer_page.head)
     return None
@@ -321,32 +317,40 @@ def _start_page(
 def _wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
     answer_page = start.answer_page
     number = answer_page.sequence.at(1)
-    answers = answer_page.read_form(number, posted.fields)
-    return {**answer_page.answered(answers.given).missing_on(number), **answers.wrong}
+    form = answer_page.read_form(number, posted.fields)
+    return {**answer_page.answered(form.given).missing_on(number), **form.wrong}
 
 
 async def _issued(request: Request, database: db.Database, start: Start) -> AnswerPage:
-    """The page of the start's instance, issued now unless its reference or this form issued it before."""
-    if start.answer_page.instance is not None:
-        return start.answer_page
-    site: Site = request.state.site
-    instance = await store.get_public_instance(database, instance_id=start.answer_page.seed)
-    if instance is None:
-        instance, _ = await service.issue_by_link(
-            database,
-            organization_id=start.questionnaire.organization_id,
-            questionnaire_id=start.questionnaire.questionnaire_id,
-            request=issuing.IssueInput(
-                instance_id=start.answer_page.seed,
-                locale=start.answer_page.head.locale,
-                reference_id=start.reference_id,
-                metadata=start.metadata,
-            ),
-            now=database.clock.now(),
-            secret=site.secret,
-            draw=draws_of(site.secret, "deal", start.subject),
-        )
-    return await answer_page_of(database, instance=instance)
+    """The page of the start's instance, locked; issued now unless its reference or this form issued it before."""
+    answer_page, site = start.answer_page, request.state.site
+    if answer_page.instance is not None:
+        return answer_page_of(await answers.lock_context(database, instance_id=answer_page.seed))
+    instance, is_new = await service.issue_by_link(
+        database,
+        issuable=start.questionnaire,
+        version=start.version,
+        request=issuing.IssueInput(
+            instance_id=answer_page.seed,
+            locale=answer_page.head.locale,
+            reference_id=start.reference_id,
+            metadata=start.metadata,
+        ),
+        now=database.clock.now(),
+        secret=site.secret,
+        draw=draws_of(site.secret, "deal", start.subject),
+    )
+    if not is_new:
+        return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id))
+    context = AnswerContext(
+        instance=instance,
+        questionnaire=start.questionnaire,
+        definition=start.version.definition,
+        responder_metadata=merge({}, start.metadata.responder),
+        facts=answer_page.sequence.facts,
+        answers={},
+    )
+    return replace(answer_page, started=context)
 
 
 def _page(

@@ -1,4 +1,4 @@
-"""Issues questionnaire instances, records views and answers, completes, changes and deletes instances."""
+"""Issues, changes and deletes questionnaire instances, and records what became of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,11 +6,7 @@ from datetime import datetime
 from typing import NoReturn
 
 from afterword import errors, ids
-from afterword.core.answers import instances as core_instances
-from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.conditions import Facts
-from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
 from afterword.db import Database
@@ -18,31 +14,16 @@ from afterword.events import service as events
 from afterword.events.service import Actor
 from afterword.instances import events as instance_events
 from afterword.instances import issuing, store
-from afterword.instances.answers import service as answers_service
-from afterword.instances.answers import store as answers_store
 from afterword.instances.expiry import service as expiry
-from afterword.instances.issuing import Draw, Inactive, IssueInput, ItemIssueInput
+from afterword.instances.issuing import Draw, IssueInput, ItemIssueInput
 from afterword.instances.responders import service as instance_responders
-from afterword.instances.store import Instance, Issuable
-from afterword.organizations.plans import service as plans
+from afterword.instances.store import Instance, Issuable, TimeKind
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Version
 from afterword.responders import service as responders
-from afterword.responders import store as responders_store
 
 Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
-
-
-class Expired(errors.Gone):
-    """`valid_days` have passed; a larger value reopens the instance."""
-
-    code_default = "expired"
-
-
-class Finalized(errors.Conflict):
-    """The response was completed and the instance is not editable."""
-
-    code_default = "finalized"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +36,6 @@ class Change:
     editable: bool | None = None
     metadata: Changes = field(default_factory=Changes)
     is_strict: bool = False  # refuse a language that the questionnaire lacks
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The instance after saving, with wrong answers (not stored) and missing required ones.
-
-    The pointers of `wrong` are `/answers/{question_id}`. Errors prevent completion.
-    """
-
-    instance: Instance
-    wrong: tuple[errors.FieldError, ...] = ()
 
 
 async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
@@ -129,8 +99,8 @@ async def issue(
 async def issue_by_link(
     db: Database,
     *,
-    organization_id: str,
-    questionnaire_id: str,
+    issuable: Issuable,
+    version: Version,
     request: IssueInput,
     now: datetime,
     secret: bytes,
@@ -138,15 +108,12 @@ async def issue_by_link(
 ) -> tuple[Instance, bool]:
     """Issue an instance through a public link: as `issue`, but always to a new responder.
 
-    Anybody can write metadata there, so undeclared names are dropped.
+    Anybody can write metadata there, so undeclared names are dropped. `version` is that of `issuing.version_to_start`.
     """
-    issuable = await issuing.get_issuable(
-        db, organization_id=organization_id, questionnaire_id=questionnaire_id, by_link=True
-    )
     existing = await _existing(db, issuable=issuable, request=request)
     if existing is not None:
         return existing, False
-    version = await issuing.version_to_start(db, issuable=issuable)
+    organization_id = issuable.organization_id
     actor = responders.Actor("responder")
     # Not by address: a visitor may write any, and must not reach another person's record.
     found = await responders.find_or_create(
@@ -215,105 +182,12 @@ async def issue_for_items(
     return found
 
 
-async def mark_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datetime) -> None:
-    """Set `sent_time` of these pairs of organization and instance; reminders change nothing."""
-    await store.settle_sent(db, sent=sent, now=now)
+async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime) -> int:
+    """Set a time of these instances, by organization and instance, once; returns the number of those set.
 
-
-async def mark_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
-    """Record once that alerts, sequences and rollups have handled the completion of these instances."""
-    await store.settle_processed(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
-
-
-async def mark_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> None:
-    """Record once that a sequence has queued items because of these instances."""
-    await store.settle_flow(db, organization_id=organization_id, instance_ids=instance_ids, now=now)
-
-
-async def facts(db: Database, *, instance: Instance) -> Facts:
-    """The facts for jumps besides answers: metadata of the instance and of its responder."""
-    return await _facts(db, instance=instance, responder=await _responder_metadata(db, instance=instance))
-
-
-async def takes_answers(db: Database, *, instance: Instance, now: datetime) -> bool:
-    """True if answers can be saved now."""
-    try:
-        await require_open(db, instance=instance, now=now)
-    except errors.Refusal:
-        return False
-    return True
-
-
-async def require_open(db: Database, *, instance: Instance, now: datetime) -> Issuable:
-    """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
-    if core_instances.is_expired(instance, now):
-        raise Expired("The time to answer is over.")
-    if core_instances.is_closed(instance):
-        raise Finalized("The answers were sent and cannot be changed.")
-    issuable = await issuing.get_issuable(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-    )
-    if not issuable.is_active:
-        raise Inactive("This questionnaire is not active.")
-    if instance.submitted_time is None and not instance.test:
-        await issuing.require_capacity(db, issuable=issuable)
-    return issuable
-
-
-async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
-    """Record the first view of an answer page by a person, unless it has expired."""
-    instance = await store.get_public_instance(db, instance_id=instance_id)
-    if instance is None:
-        _refuse_unknown()
-    if instance.viewed_time is not None or core_instances.is_expired(instance, now):
-        return
-    viewed = await store.update_viewed(db, organization_id=instance.organization_id, instance_id=instance_id, now=now)
-    if viewed is not None:
-        await events.record(db, events=[instance_events.event(viewed, "viewed", now=now)])
-
-
-async def save_answers(
-    db: Database,
-    *,
-    instance: Instance,
-    definition: Definition,
-    answers: Mapping[str, Given | None],
-    complete: bool,
-    now: datetime,
-) -> Saved:
-    """Save the answers of a posted page (None removes one) and, with `complete` and without errors, complete.
-
-    Raises NotFound (deleted meanwhile), Expired, Finalized, Inactive, Closed, Invalid (a question of another
-    instance). Wrong and missing answers are returned in Saved, and the others are saved; a finalized
-    instance is not changed then.
+    Kinds: their first message was sent or delivered, the alerts processed their completion, a sequence queued items.
     """
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    before = await store.get_instance_locked(db, **key) or _refuse_unknown()
-    _require_asked(before, answers)
-    issuable = await require_open(db, instance=before, now=now)
-    stored = {a.question_id: Given(a.value, a.other_text) for a in await answers_store.list_answers(db, **key)}
-    edit = core_instances.edit(definition, stored, answers)
-    wrong, metadata = edit.wrong, dict[str, str]()
-    if (complete or before.finalized) and not wrong:
-        metadata = await _responder_metadata(db, instance=before)
-        facts_now = await _facts(db, instance=before, responder=metadata)
-        wrong = core_instances.missing(definition, before.question_ids, edit.after, facts_now)
-    completes = complete and not wrong and not before.finalized
-    # A completed response stays complete: a page is saved as a whole or not at all.
-    if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
-        return Saved(before, wrong)
-    if edit.changed:
-        await _claim_response(db, instance=before, issuable=issuable)
-    await answers_service.write(
-        db, **key, questionnaire_id=before.questionnaire_id, version_id=before.version_id, edit=edit, now=now
-    )
-    after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
-    await events.record(
-        db, events=instance_events.of_answers(before, after, edit, now=now, responder_metadata=metadata)
-    )
-    if before.submitted_time is None and edit.changed:
-        await _use_credit(db, instance=after, issuable=issuable, now=now)
-    return Saved(after, wrong)
+    return await store.settle_times(db, kind=kind, times=times, now=now)
 
 
 async def update(
@@ -396,13 +270,6 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     )
 
 
-async def _responder_metadata(db: Database, *, instance: Instance) -> dict[str, str]:
-    responder = await responders_store.get_responder(
-        db, organization_id=instance.organization_id, responder_id=instance.responder_id
-    )
-    return responder.metadata if responder else {}
-
-
 async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, actor: Actor) -> Instance:
     if not await store.insert_instances(db, instances=[row], event_ids=[ids.ordered(now)], actor=actor):
         _refuse_unknown()  # the instance of this form was deleted
@@ -434,41 +301,6 @@ async def _matched(db: Database, *, instance: Instance, change: Change) -> str |
         message = f"The questionnaire is not written in this language. There are: {there_are}."
         raise errors.Invalid.of(errors.FieldError("unknown_value", message, pointer="/locale"))
     return found
-
-
-async def _claim_response(db: Database, *, instance: Instance, issuable: Issuable) -> None:
-    """Before a first answer: raise Closed at `responses_max`; the count stays locked until commit."""
-    if instance.submitted_time is None and issuable.responses_max is not None and not instance.test:
-        await store.claim_responses(
-            db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-        )
-        await issuing.require_capacity(db, issuable=issuable)
-
-
-async def _use_credit(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
-    """Charge a first answer; last in the transaction, because all answers of a plan lock one row."""
-    if issuable.credits_accountable and not instance.test:
-        await plans.use_credit(
-            db, organization_id=instance.organization_id, application_id=issuable.owner_application_id, now=now
-        )
-
-
-def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
-    question_ids = set(instance.question_ids)
-    unknown = [
-        errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
-        for question_id in answers
-        if question_id not in question_ids
-    ]
-    if unknown:
-        raise errors.Invalid.of(*unknown)
-
-
-async def _facts(db: Database, *, instance: Instance, responder: Mapping[str, str]) -> Facts:
-    declared = await metadata_service.declared_of(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-    )
-    return core_instances.facts_of(instance.metadata, responder, declared)
 
 
 async def _declared(db: Database, *, issuable: Issuable, metadata: Changes) -> Changes:

@@ -20,11 +20,13 @@ from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.instances import store
-from afterword.instances.answer_page import AnswerPage, answer_page_of, read_head
+from afterword.instances.answer_page import AnswerPage, answer_page_of, head_of
+from afterword.instances.answers import service
 from afterword.instances.page_sequence import PageSequence
+from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires.store import Version
 
 START_PURPOSE: Final = "start"
 BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
@@ -38,7 +40,7 @@ class Start:
     """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
 
     answer_page: AnswerPage
-    questionnaire: Questionnaire
+    version: Version
     reference_id: str | None
     nonce: str
     metadata: Changes
@@ -46,7 +48,11 @@ class Start:
     @property
     def subject(self) -> str:
         """The input of the token and of the instance id."""
-        return f"{self.questionnaire.questionnaire_id}/{self.reference_id or ''}/{self.nonce}"
+        return _subject(self.questionnaire, self.reference_id, self.nonce)
+
+    @property
+    def questionnaire(self) -> PublicQuestionnaire:
+        return self.answer_page.head.questionnaire
 
     def is_of(self, request: Request) -> bool:
         """True if the instance is not started yet, or was started by this form or in this browser."""
@@ -59,58 +65,39 @@ class Start:
         return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
 
 
-async def read(
-    request: Request,
-    database: db.Database,
-    *,
-    nonce: str,
-) -> Start:
+async def read(request: Request, database: db.Database, *, nonce: str) -> Start:
     """The instance of a public link's reference, else one that may be issued; raises NotFound."""
     questionnaire_id: str = request.path_params["questionnaire_id"]
     reference_id: str | None = request.path_params.get("reference_id")
     questionnaire = (
-        await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        if ids.is_id(questionnaire_id)
+        await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id))
         else None
     )
     if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
         raise errors.NotFound("There is no such page.")
-    if reference_id is not None and not REFERENCE.match(reference_id):
-        raise errors.NotFound("There is no such page.")
+    organization_id = questionnaire.organization_id
+    version = await questionnaires_store.get_version(
+        database, organization_id=organization_id, version_id=questionnaire.published_version_id
+    )
     declared = await metadata_service.declared(
-        database,
-        organization_id=questionnaire.organization_id,
-        application_id=questionnaire.owner_application_id,
+        database, organization_id=organization_id, application_id=questionnaire.owner_application_id
     )
     metadata = _metadata(request, declared)
     existing = reference_id and await store.get_instance_by_reference(
-        database,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire_id,
-        reference_id=reference_id,
+        database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
     )
     if existing:
-        return Start(await answer_page_of(database, instance=existing), questionnaire, reference_id, nonce, metadata)
-    version = await questionnaires_store.get_version(
-        database, organization_id=questionnaire.organization_id, version_id=questionnaire.published_version_id
-    )
-    definition = version.definition
-    head = await read_head(
-        database, questionnaire=questionnaire, definition=definition, locale=_locale(request, definition)
-    )
-    secret = request.state.site.secret
-    subject = f"{questionnaire_id}/{reference_id or ''}/{nonce}"
-    question_ids = frozenset(answers_rules.draw_questions(definition, draw=draws_of(secret, "deal", subject)))
-    facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
-    return Start(
-        AnswerPage(
-            head, PageSequence(definition, question_ids, {}, facts, head.theme.layout), _instance_id(secret, subject)
-        ),
-        questionnaire,
-        reference_id,
-        nonce,
-        metadata,
-    )
+        answer_page = answer_page_of(await service.context_of(database, instance=existing))
+    else:
+        definition = version.definition
+        head = head_of(questionnaire, definition, _locale(request, definition))
+        secret, subject = request.state.site.secret, _subject(questionnaire, reference_id, nonce)
+        question_ids = frozenset(answers_rules.draw_questions(definition, draw=draws_of(secret, "deal", subject)))
+        facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
+        sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
+        answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
+    return Start(answer_page, version, reference_id, nonce, metadata)
 
 
 def with_proof(request: Request, answer: Response, instance_id: str) -> Response:
@@ -126,6 +113,10 @@ def with_proof(request: Request, answer: Response, instance_id: str) -> Response
         samesite="lax",
     )
     return answer
+
+
+def _subject(questionnaire: PublicQuestionnaire, reference_id: str | None, nonce: str) -> str:
+    return f"{questionnaire.questionnaire_id}/{reference_id or ''}/{nonce}"
 
 
 def _instance_id(secret: bytes, subject: str) -> str:

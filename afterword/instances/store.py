@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final, Literal, LiteralString
 
 from afterword import errors
 from afterword.core.wire.lists import Page, Rows
@@ -12,26 +12,41 @@ from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.events.store import Actor
 from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instance, ShownInstance
+from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+TimeKind = Literal["sent", "delivered", "processed", "flow"]
 _EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
 
 
-@dataclass(frozen=True, slots=True)
-class Issuable:
-    """The settings of a questionnaire for issuing and answering."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issuable(Questionnaire):
+    """A questionnaire and the state of its application, for issuing and answering."""
 
-    organization_id: str
-    questionnaire_id: str
-    valid_days: int
-    editable: bool
-    owner_application_id: str
-    published_version_id: str | None
-    responses_max: int | None
-    public_link: bool
-    is_active: bool  # and not archived
     application_active: bool
-    credits_accountable: bool
+
+    @property
+    def is_active(self) -> bool:
+        return self.active and self.archived_time is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicQuestionnaire(Issuable):
+    """A questionnaire with what its pages show of the organization and of the active visual, if there is one."""
+
+    brand: str
+    time_zone: str
+    configuration: dict[str, Any] | None
+
+
+_ISSUABLE_COLUMNS: Final[LiteralString] = f"{qualified(QUESTIONNAIRE_COLUMNS, 'q')}, a.active as application_active"
+_PUBLIC_COLUMNS: Final[LiteralString] = f"""{_ISSUABLE_COLUMNS}, o.display_name as brand, o.time_zone,
+  v.configuration"""
+_PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
+  join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
+  join organization o on o.organization_id = q.organization_id
+  left join questionnaire_visual v
+    on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active"""
 
 
 async def get_instance(
@@ -86,6 +101,18 @@ async def get_public_instance(  # any tenant: its id opens the page
     row = await db.fetch_row(
         f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
            order by created_time limit 1""",
+        instance_id,
+    )
+    return _found(row)
+
+
+async def get_public_instance_locked(  # any tenant: its id opens the page
+    db: Database, *, instance_id: str
+) -> Instance | None:
+    """As `get_public_instance`, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
+           order by created_time limit 1 for update""",
         instance_id,
     )
     return _found(row)
@@ -188,9 +215,7 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
 ) -> list[Issuable]:
     """The settings of these pairs of organization and questionnaire; unknown ones are left out."""
     rows = await db.fetch(
-        """select q.organization_id, q.questionnaire_id, q.valid_days, q.editable, q.owner_application_id,
-             q.published_version_id, q.responses_max, q.public_link,
-             q.active and q.archived_time is null as is_active, a.active as application_active, q.credits_accountable
+        f"""select {_ISSUABLE_COLUMNS}
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id""",
@@ -198,6 +223,32 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
         [questionnaire_id for _, questionnaire_id in questionnaires],
     )
     return [Issuable(**row) for row in rows]
+
+
+async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
+    db: Database, *, questionnaire_id: str
+) -> PublicQuestionnaire | None:
+    row = await db.fetch_row(
+        f"select {_PUBLIC_COLUMNS} from {_PUBLIC_TABLES} where q.questionnaire_id = $1", questionnaire_id
+    )
+    return PublicQuestionnaire(**dict(row)) if row else None
+
+
+async def get_questionnaire_and_metadata(
+    db: Database, *, organization_id: str, questionnaire_id: str, responder_id: str
+) -> tuple[PublicQuestionnaire, dict[str, str]]:
+    """The questionnaire of an instance, and the metadata of its responder."""
+    row = await db.fetch_row(
+        f"""select {_PUBLIC_COLUMNS}, r.metadata as responder_metadata from {_PUBLIC_TABLES}
+           join responder r on r.organization_id = q.organization_id and r.responder_id = $3
+           where q.organization_id = $1 and q.questionnaire_id = $2""",
+        organization_id,
+        questionnaire_id,
+        responder_id,
+    )
+    columns = dict(_there(row))
+    metadata = columns.pop("responder_metadata")
+    return PublicQuestionnaire(**columns), metadata
 
 
 async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
@@ -211,15 +262,6 @@ async def count_responses(db: Database, *, organization_id: str, questionnaire_i
         organization_id,
         questionnaire_id,
         limit,
-    )
-
-
-async def claim_responses(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
-    """Let one transaction at a time add a response to this questionnaire, so that none exceeds `responses_max`."""
-    await db.execute(
-        "select 1 from questionnaire where organization_id = $1 and questionnaire_id = $2 for no key update",
-        organization_id,
-        questionnaire_id,
     )
 
 
@@ -328,76 +370,27 @@ async def delete_instance(
     return _found(row)
 
 
-async def settle_sent(db: Database, *, sent: Sequence[tuple[str, str]], now: datetime) -> int:
-    """Set `sent_time` of these pairs of organization and instance once; returns the number set."""
+async def settle_times(  # any tenant: workers serve many organizations
+    db: Database, *, kind: TimeKind, times: Mapping[tuple[str, str], datetime], now: datetime
+) -> int:
+    """Set this time of these instances, by organization and instance, once; returns the number set."""
     return await db.execute(
         """update questionnaire_instance i
-           set sent_time = $3, version = i.version + 1, updated_time = greatest(i.updated_time, $3)
-           from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
-           where i.organization_id = b.organization_id and i.instance_id = b.instance_id and i.sent_time is null""",
-        [organization_id for organization_id, _ in sent],
-        [instance_id for _, instance_id in sent],
+           set sent_time = coalesce(i.sent_time, case when $4 = 'sent' then b.time end),
+             delivered_time = coalesce(i.delivered_time, case when $4 = 'delivered' then b.time end),
+             processed_time = coalesce(i.processed_time, case when $4 = 'processed' then b.time end),
+             flow_time = coalesce(i.flow_time, case when $4 = 'flow' then b.time end),
+             version = i.version + 1, updated_time = greatest(i.updated_time, $5)
+           from unnest($1::text[], $2::text[], $3::timestamptz[]) as b (organization_id, instance_id, time)
+           where i.organization_id = b.organization_id and i.instance_id = b.instance_id
+             and case $4 when 'sent' then i.sent_time when 'delivered' then i.delivered_time
+               when 'processed' then i.processed_time else i.flow_time end is null""",
+        [organization_id for organization_id, _ in times],
+        [instance_id for _, instance_id in times],
+        list(times.values()),
+        kind,
         now,
     )
-
-
-async def settle_processed(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
-    """Set `processed_time` of these instances once; returns the number set."""
-    return await db.execute(
-        """update questionnaire_instance
-           set processed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
-           where organization_id = $1 and instance_id = any($2::text[]) and processed_time is null""",
-        organization_id,
-        list(instance_ids),
-        now,
-    )
-
-
-async def settle_flow(db: Database, *, organization_id: str, instance_ids: Sequence[str], now: datetime) -> int:
-    """Set `flow_time` of these instances once; returns the number set."""
-    return await db.execute(
-        """update questionnaire_instance
-           set flow_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
-           where organization_id = $1 and instance_id = any($2::text[]) and flow_time is null""",
-        organization_id,
-        list(instance_ids),
-        now,
-    )
-
-
-async def update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
-    """Set `viewed_time`; None if it was set before."""
-    row = await db.fetch_row(
-        f"""update questionnaire_instance
-           set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
-           where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
-           returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        now,
-    )
-    return _found(row)
-
-
-async def update_progress(
-    db: Database, *, organization_id: str, instance_id: str, is_submitted: bool, is_complete: bool, now: datetime
-) -> Instance:
-    """Record the responder's progress: viewed, and submitted and completed if given; each time is set once."""
-    row = await db.fetch_row(
-        f"""update questionnaire_instance
-           set viewed_time = coalesce(viewed_time, $5),
-             submitted_time = coalesce(submitted_time, case when $3 then $5 end),
-             completed_time = coalesce(completed_time, case when $4 then $5 end),
-             finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
-           where organization_id = $1 and instance_id = $2
-           returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        is_submitted,
-        is_complete,
-        now,
-    )
-    return Instance.of(_there(row))
 
 
 def _found(row: Row | None) -> Instance | None:

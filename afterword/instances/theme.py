@@ -9,9 +9,8 @@ from typing import Final
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.visuals import Theme
-from afterword.db import Database
+from afterword.instances.store import PublicQuestionnaire
 from afterword.instances.views import Kind
-from afterword.questionnaires.visuals import store as visuals_store
 from afterword.web import static, themes
 
 FINGERPRINT_CHARACTERS: Final = 10
@@ -35,16 +34,10 @@ class Logo:
     fingerprint: str
 
 
-async def read_theme(db: Database, *, organization_id: str, questionnaire_id: str) -> Theme:
+def theme_of(questionnaire: PublicQuestionnaire) -> Theme:
     """The theme of the active visual, else the default one. Invalid keys are ignored."""
-    visual = await visuals_store.get_active_visual(
-        db, organization_id=organization_id, questionnaire_id=questionnaire_id
-    )
-    return visuals.DEFAULT if visual is None else visuals.read(visual.configuration)[0]
-
-
-async def read_logo(db: Database, *, organization_id: str, questionnaire_id: str) -> Logo | None:
-    return logo_of(await read_theme(db, organization_id=organization_id, questionnaire_id=questionnaire_id))
+    configuration = questionnaire.configuration
+    return visuals.DEFAULT if configuration is None else visuals.read(configuration)[0]
 
 
 def style_url(theme: Theme) -> str:

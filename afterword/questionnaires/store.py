@@ -66,7 +66,9 @@ class Version:
     published_by: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_application_id, slug, display_name,
+QUESTIONNAIRE_COLUMNS: Final[
+    LiteralString
+] = """organization_id, questionnaire_id, owner_application_id, slug, display_name,
   title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,
   non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
   locales, active, public_link, responses_max, published_version_id, archived_time, version, created_time,
@@ -83,7 +85,7 @@ async def get_questionnaire(
 ) -> Questionnaire:
     """A questionnaire of the organization (and of the given applications). Raises NotFound."""
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from questionnaire
+        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))""",
         organization_id,
@@ -101,7 +103,7 @@ async def get_questionnaire_locked(
     """As `get_questionnaire`, locked until the transaction ends."""
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from questionnaire
+        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) for no key update""",
         organization_id,
@@ -113,20 +115,13 @@ async def get_questionnaire_locked(
     return _questionnaire(row)
 
 
-async def get_public_questionnaire(  # any tenant: a public link does not say whose it is
-    db: Database, *, questionnaire_id: str
-) -> Questionnaire | None:
-    row = await db.fetch_row(f"select {_COLUMNS} from questionnaire where questionnaire_id = $1", questionnaire_id)
-    return None if row is None else _questionnaire(row)
-
-
 async def get_questionnaire_by_slug(
     db: Database, *, organization_id: str, application_id: str, slug: str
 ) -> Questionnaire | None:
     """The questionnaire of a file, locked until the transaction ends: imports of a file wait for each other."""
     # "no key": instances and items that refer to the questionnaire do not wait for imports, nor imports for them.
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from questionnaire
+        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
         organization_id,
         application_id,
@@ -139,7 +134,7 @@ async def list_questionnaires(
     db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Questionnaire]:
     rows = await db.fetch_list(
-        f"""select {_COLUMNS} from questionnaire
+        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
         organization_id,
         list(application_ids),
@@ -260,7 +255,7 @@ async def insert_questionnaire(
              $6, $6, $7, $7, $8, $9
            from jsonb_populate_record(null::questionnaire, $5) s
            on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
-           returning {_COLUMNS}""",
+           returning {QUESTIONNAIRE_COLUMNS}""",
         organization_id,
         questionnaire_id,
         application_id,
@@ -297,7 +292,7 @@ async def update_questionnaire(
              version = version + 1, updated_time = greatest($4, updated_time),
              updated_by = $5
            where organization_id = $1 and questionnaire_id = $2
-           returning {_COLUMNS}""",
+           returning {QUESTIONNAIRE_COLUMNS}""",
         organization_id,
         questionnaire_id,
         settings,

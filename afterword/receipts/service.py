@@ -17,7 +17,7 @@ from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.events.store import Actor
-from afterword.instances.deliveries import service as deliveries
+from afterword.instances import service as instances
 from afterword.providers.references.service import is_reference
 from afterword.queue.late_outcomes import service as truth
 from afterword.queue.late_outcomes.store import LateAcceptance
@@ -233,15 +233,15 @@ async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> Non
 
 
 async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
-    delivered: dict[str, datetime] = {}
+    delivered: dict[tuple[str, str], datetime] = {}
     for about in abouts:
         instance_id, report = about.item.questionnaire_instance_id, about.report
         if report.kind == "delivered" and report.is_proven and instance_id is not None:
             # Clocks of others: not before it left, not after now.
             earliest = about.item.dispatched_time or now
-            delivered[instance_id] = min(max(report.time or now, earliest), now)
+            delivered[organization_id, instance_id] = min(max(report.time or now, earliest), now)
     if delivered:
-        await deliveries.mark_delivered(db, organization_id=organization_id, delivered=delivered, now=now)
+        await instances.mark(db, "delivered", times=delivered, now=now)
 
 
 async def _tell(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:

@@ -17,6 +17,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service as instances
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
@@ -126,10 +127,9 @@ class Desk:
 
     async def answer(self, instance: Instance, answers: Mapping[str, object], *, complete: bool = True) -> Instance:
         async with db.transaction(self.pool) as database:
-            saved = await instances.save_answers(
+            saved = await save_answers(
                 database,
-                instance=instance,
-                definition=self.definition,
+                context=await lock_context(database, instance_id=instance.instance_id),
                 answers={question_id: Given(value) for question_id, value in answers.items()},  # type: ignore[arg-type]
                 complete=complete,
                 now=database.clock.now(),

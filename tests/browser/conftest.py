@@ -19,6 +19,7 @@ from afterword.app import create_app
 from afterword.core.answers import forms as answer_forms
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
+from afterword.instances import issuing
 from afterword.instances import service as instances
 from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
@@ -57,10 +58,13 @@ class Shop:
         """An instance as a mail would have brought it."""
         async with db.transaction(self.pool) as database:
             request = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
+            issuable = await issuing.get_issuable(
+                database, organization_id=self.organization_id, questionnaire_id=self.questionnaire_id
+            )
             instance, _ = await instances.issue_by_link(
                 database,
-                organization_id=self.organization_id,
-                questionnaire_id=self.questionnaire_id,
+                issuable=issuable,
+                version=await issuing.version_to_start(database, issuable=issuable),
                 request=request,
                 now=database.clock.now(),
                 secret=SECRET,
@@ -198,8 +202,9 @@ async def _opened(pool: db.Pool, questionnaire: str) -> AsyncGenerator[Shop, Non
     site = Site(url, SECRET)
     async with db.transaction(pool) as database:
         organization_id, questionnaire_id = await _found(database, questionnaire, database.clock.now())
-        found = await questionnaires_store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        assert found is not None
+        found = await questionnaires_store.get_questionnaire(
+            database, organization_id=organization_id, questionnaire_id=questionnaire_id
+        )
         assert found.published_version_id is not None
         version = await questionnaires_store.get_version(
             database, organization_id=organization_id, version_id=found.published_version_id

@@ -8,8 +8,7 @@ from afterword import db
 from afterword.alerts import service as alerts
 from afterword.alerts.notifications import service as notifications
 from afterword.core.answers.values import Given
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.questionnaires.store import Version
 from tests.conftest import House
 from tests.contract.wire import Wire
@@ -60,14 +59,9 @@ async def alerting(
 
 async def _answer(pool: db.Pool, house: House, version: Version, instance_id: str) -> None:
     async with db.transaction(pool) as database:
-        instance = await instances_store.get_instance(
-            database, organization_id=house.organization_id, instance_id=instance_id
-        )
-        assert instance is not None
-        await instances.save_answers(
+        await save_answers(
             database,
-            instance=instance,
-            definition=version.definition,
+            context=await lock_context(database, instance_id=instance_id),
             answers={version.definition.questions()[0].question_id: Given(2)},
             complete=False,
             now=database.clock.now(),

@@ -12,11 +12,10 @@ import pytest
 from afterword import db
 from afterword.app import api_routes, create_app
 from afterword.channels.base import Retry
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
-from afterword.instances.service import Given
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.organizations import service as accounts
 from afterword.organizations.plans import service as plans
 from afterword.providers.references import service as provider_references
@@ -422,14 +421,9 @@ async def _answer(pool: db.Pool, tenant: Tenant, version: questionnaires_store.V
     """One answer, so that lists of answers have a row."""
     organization_id, instance_id = tenant.house.organization_id, tenant.ids["instance_id"]
     async with db.transaction(pool) as database:
-        instance = await instances_store.get_instance(
-            database, organization_id=organization_id, instance_id=instance_id
-        )
-        assert instance is not None
-        await instances.save_answers(
+        await save_answers(
             database,
-            instance=instance,
-            definition=version.definition,
+            context=await lock_context(database, instance_id=instance_id),
             answers={tenant.ids["question_id"]: Given(4)},
             complete=False,
             now=database.clock.now(),

@@ -15,8 +15,7 @@ from afterword.channels.base import Outcome, Refused, Retry, Sent
 from afterword.core.answers.values import Given
 from afterword.core.messaging.notices import TYPES
 from afterword.events.store import Event, list_events
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
+from afterword.instances.answers.service import lock_context, record_view, save_answers
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.worker.exports import Exporter
@@ -172,7 +171,7 @@ async def test_instances_and_people(desk: Desk, journal: Journal) -> None:
     await desk.ask("PATCH", f"/q/responder/{made['responder_id']}", json={"locale": "el"})
     await journal.compare()
     async with db.transaction(desk.pool) as database:
-        await instances.record_view(database, instance_id=made["instance_id"], now=database.clock.now())
+        await record_view(database, instance_id=made["instance_id"], now=database.clock.now())
     await journal.compare()
     async with db.connection(desk.pool) as database:
         version = await questionnaires_store.get_version(
@@ -201,17 +200,9 @@ async def test_instances_and_people(desk: Desk, journal: Journal) -> None:
 
 async def _answer(desk: Desk, instance_id: str, answers: dict[str, Given | None], *, complete: bool) -> None:
     async with db.transaction(desk.pool) as database:
-        instance = await instances_store.get_instance(
-            database, organization_id=desk.house.organization_id, instance_id=instance_id
-        )
-        assert instance is not None
-        version = await questionnaires_store.get_version(
-            database, organization_id=desk.house.organization_id, version_id=desk.house.version_id
-        )
-        saved = await instances.save_answers(
+        saved = await save_answers(
             database,
-            instance=instance,
-            definition=version.definition,
+            context=await lock_context(database, instance_id=instance_id),
             answers=answers,
             complete=complete,
             now=database.clock.now(),

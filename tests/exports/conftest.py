@@ -12,9 +12,7 @@ import pytest
 from afterword import db
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
-from afterword.questionnaires import store as questionnaires_store
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.worker.exports import Exporter
 from tests.conftest import House
 
@@ -69,18 +67,11 @@ class Shop:
         assert 201 == response.status_code, response.text
         instance_id: str = response.json()["instance_id"]
         async with db.transaction(self.pool) as database:
-            instance = await instances_store.get_instance(
-                database, organization_id=self.house.organization_id, instance_id=instance_id
-            )
-            assert instance is not None
-            version = await questionnaires_store.get_version(
-                database, organization_id=self.house.organization_id, version_id=instance.version_id
-            )
-            questions = version.definition.questions()
-            saved = await instances.save_answers(
+            context = await lock_context(database, instance_id=instance_id)
+            questions = context.definition.questions()
+            saved = await save_answers(
                 database,
-                instance=instance,
-                definition=version.definition,
+                context=context,
                 answers={questions[place].question_id: given for place, given in answers.items()},
                 complete=complete,
                 now=database.clock.now(),

@@ -10,6 +10,7 @@ import pytest
 
 from afterword import db, ids
 from afterword.app import create_app
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
@@ -17,8 +18,8 @@ from afterword.core.wire.site import Site
 from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service
+from afterword.instances.answers.service import Saved, lock_context, save_answers
 from afterword.instances.issuing import IssueInput
-from afterword.instances.service import Given, Saved
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
@@ -128,8 +129,12 @@ class World:
             for question_id, value in answers.items()
         }
         async with db.transaction(self.pool) as database:
-            return await service.save_answers(
-                database, instance=instance, definition=self.definition, answers=given, complete=complete, now=now
+            return await save_answers(
+                database,
+                context=await lock_context(database, instance_id=instance.instance_id),
+                answers=given,
+                complete=complete,
+                now=now,
             )
 
     async def set_questionnaire(self, **columns: object) -> None:

@@ -7,11 +7,14 @@ from datetime import timedelta
 import pytest
 
 from afterword import db, errors
+from afterword.core.answers.values import Given
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
+from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
+from afterword.instances.answers.service import Expired, Finalized
 from afterword.instances.issuing import Closed, Inactive, IssueInput
-from afterword.instances.service import Change, Expired, Finalized, Given
+from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, World
 
@@ -304,7 +307,7 @@ class TestComplete:
 class TestView:
     async def view(self, world: World, instance_id: str, *, days: int = 0) -> None:
         async with db.transaction(world.pool) as database:
-            await service.record_view(database, instance_id=instance_id, now=NOW + days * DAY)
+            await answers_service.record_view(database, instance_id=instance_id, now=NOW + days * DAY)
 
     async def test_unknown(self, world: World) -> None:
         with pytest.raises(errors.NotFound):
@@ -332,8 +335,12 @@ async def test_takes_answers(world: World) -> None:
     await world.set_questionnaire(responses_max=1)
 
     async with db.connection(world.pool) as database:
-        answered = [
-            await service.takes_answers(database, instance=await now_stored(world, instance), now=NOW)
-            for instance in (first, second)
-        ]
+        answered: list[bool] = []
+        for instance in (first, second):
+            context = await answers_service.read_context(database, instance_id=instance.instance_id)
+            answered.append(
+                await answers_service.takes_answers(
+                    database, instance=context.instance, issuable=context.questionnaire, now=NOW
+                )
+            )
     assert [False, False] == answered

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from afterword import db
-from afterword.instances import service
-from afterword.instances.issuing import Closed, IssueInput
+from afterword.core.answers.values import Given
+from afterword.instances import issuing, service
+from afterword.instances.answers.service import lock_context, record_view, save_answers
+from afterword.instances.issuing import Closed
 from afterword.organizations.plans import service as plans
-from tests.instances.conftest import NOW, NPS, SECRET, TEXT, Shop, World
+from tests.instances.conftest import NOW, NPS, TEXT, Shop, World
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -45,7 +47,7 @@ class TestUse:
         """An issue, a view, a wrong answer, a completion without answers."""
         instance = await paid.issue()
         async with db.transaction(paid.pool) as database:
-            await service.record_view(database, instance_id=instance.instance_id, now=NOW)
+            await record_view(database, instance_id=instance.instance_id, now=NOW)
         await paid.save(instance, {NPS: 99})
         await paid.save(instance, {NPS: None}, complete=True)
         assert 2 == await left(paid)
@@ -91,11 +93,10 @@ class TestUse:
 
         async def save_and_fail() -> None:
             async with db.transaction(paid.pool) as database:
-                await service.save_answers(
+                await save_answers(
                     database,
-                    instance=instance,
-                    definition=paid.definition,
-                    answers={NPS: service.Given(3)},
+                    context=await lock_context(database, instance_id=instance.instance_id),
+                    answers={NPS: Given(3)},
                     complete=False,
                     now=NOW,
                 )
@@ -120,16 +121,11 @@ class TestPublicLink:
     async def test_the_service_refuses_too(self, paid: World) -> None:
         await set_credits(paid, 0)
         async with db.transaction(paid.pool) as database:
+            issuable = await issuing.get_issuable(
+                database, organization_id=paid.caller.organization_id, questionnaire_id=paid.questionnaire_id
+            )
             with pytest.raises(Closed):
-                await service.issue_by_link(
-                    database,
-                    organization_id=paid.caller.organization_id,
-                    questionnaire_id=paid.questionnaire_id,
-                    request=IssueInput(),
-                    now=NOW,
-                    secret=SECRET,
-                    draw=lambda: 0.0,
-                )
+                await issuing.version_to_start(database, issuable=issuable)
 
     async def test_with_credits(self, paid: World, shop: Shop) -> None:
         assert "<form" in (await shop.http.get(f"/p/{paid.questionnaire_id}")).text

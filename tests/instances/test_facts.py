@@ -71,14 +71,11 @@ class TestListFacts:
 class TestMarks:
     async def test_once(self, world: World) -> None:
         instance = await world.issue()
-        key: dict[str, Any] = {
-            "organization_id": instance.organization_id,
-            "instance_ids": [instance.instance_id],
-        }
+        times = {(instance.organization_id, instance.instance_id): NOW}
         async with db.transaction(world.pool) as database:
             for _ in range(2):
-                await service.mark_processed(database, **key, now=NOW)
-                await service.mark_flow(database, **key, now=NOW)
+                await service.mark(database, "processed", times=times, now=NOW)
+                await service.mark(database, "flow", times=times, now=NOW)
             after = await service.get(database, caller=world.caller, instance_id=instance.instance_id)
         assert (NOW, NOW, instance.version + 2) == (after.processed_time, after.flow_time, after.version)
 

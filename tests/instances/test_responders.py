@@ -170,7 +170,9 @@ class TestGet:
         instance = await shop.world.issue(request)
         later = NOW + timedelta(minutes=5)
         async with db.transaction(shop.world.pool) as database:
-            await instances.mark_sent(database, sent=[(instance.organization_id, instance.instance_id)], now=NOW)
+            await instances.mark(
+                database, "sent", times={(instance.organization_id, instance.instance_id): NOW}, now=NOW
+            )
         await shop.world.save(instance, {NPS: 9}, now=later)
         await shop.world.issue(request, now=later)
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 import pytest
 
 from afterword import db, ids
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service
 from afterword.instances.issuing import IssueInput
-from afterword.instances.service import Given
 from afterword.questionnaires import store as questionnaires_store
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, Shop, World
 

@@ -10,7 +10,7 @@ import pytest
 from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.events import store as events_store
-from afterword.instances import service, store
+from afterword.instances import issuing, service, store
 from afterword.instances.issuing import Closed, Inactive, IssueInput, ItemIssueInput, NotPublished
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
@@ -161,10 +161,14 @@ class TestIssue:
 class TestIssueByLink:
     async def by_link(self, world: World, request: IssueInput) -> tuple[Instance, bool]:
         async with db.transaction(world.pool) as database:
+            issuable = await issuing.get_issuable(
+                database, organization_id=world.caller.organization_id, questionnaire_id=world.questionnaire_id
+            )
+            version = await issuing.version_to_start(database, issuable=issuable)
             return await service.issue_by_link(
                 database,
-                organization_id=world.caller.organization_id,
-                questionnaire_id=world.questionnaire_id,
+                issuable=issuable,
+                version=version,
                 request=request,
                 now=NOW,
                 secret=SECRET,
@@ -176,6 +180,14 @@ class TestIssueByLink:
 
         with pytest.raises(errors.NotFound):
             await self.by_link(world, IssueInput())
+
+    async def test_the_public_link_knows_no_tenant(self, world: World) -> None:
+        async with db.connection(world.pool) as database:
+            known = await store.get_public_questionnaire(database, questionnaire_id=world.questionnaire_id)
+            unknown = await store.get_public_questionnaire(database, questionnaire_id="0" * 22)
+        assert known is not None
+        assert (world.questionnaire_id, "Demo", None) == (known.questionnaire_id, known.brand, known.configuration)
+        assert unknown is None
 
     async def test_never_another_persons_record(self, world: World) -> None:
         """The address of a known person gives a new responder; undeclared names are dropped."""
@@ -281,7 +293,9 @@ class TestIssueForItems:
         [instance] = (await self.issue(world, [wanted])).values()
         for moment in (LATER, LATER + timedelta(days=3)):
             async with db.transaction(world.pool) as database:
-                await service.mark_sent(database, sent=[(instance.organization_id, instance.instance_id)], now=moment)
+                await service.mark(
+                    database, "sent", times={(instance.organization_id, instance.instance_id): moment}, now=moment
+                )
 
         async with db.connection(world.pool) as database:
             sent = await store.get_public_instance(database, instance_id=instance.instance_id)

@@ -12,8 +12,7 @@ from afterword import db
 from afterword.alerts import service as alerts
 from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.intake.sequences import service
 from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import EMAIL, House, settled
@@ -75,18 +74,11 @@ class Chain:
         self, instance_id: str, answers: Mapping[int, Given] | None = None, *, complete: bool = True
     ) -> None:
         async with db.transaction(self.queue.pool) as database:
-            instance = await instances_store.get_instance(
-                database, organization_id=self.house.organization_id, instance_id=instance_id
-            )
-            assert instance is not None
-            version = await questionnaires_store.get_version(
-                database, organization_id=self.house.organization_id, version_id=instance.version_id
-            )
-            questions = version.definition.questions()
-            saved = await instances.save_answers(
+            context = await lock_context(database, instance_id=instance_id)
+            questions = context.definition.questions()
+            saved = await save_answers(
                 database,
-                instance=instance,
-                definition=version.definition,
+                context=context,
                 answers={questions[place].question_id: given for place, given in (answers or {CSAT: Given(2)}).items()},
                 complete=complete,
                 now=database.clock.now(),

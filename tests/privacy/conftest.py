@@ -17,11 +17,9 @@ from afterword import db
 from afterword.alerts import service as alerts
 from afterword.app import create_app
 from afterword.channels.base import Sent
-from afterword.instances import service as instances
-from afterword.instances import store as instances_store
-from afterword.instances.service import Given
+from afterword.core.answers.values import Given
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.privacy import service as erasures
-from afterword.questionnaires import store as questionnaires_store
 from afterword.queue import service as queue_service
 from afterword.worker.exports import Exporter
 from afterword.worker.imports import Importer
@@ -203,21 +201,13 @@ async def _asked(desk: Desk, canary: str) -> Known:
 
 
 async def _answer(desk: Desk, known: Known) -> None:
-    organization_id = desk.house.organization_id
     async with db.transaction(desk.pool) as database:
-        instance = await instances_store.get_instance(
-            database, organization_id=organization_id, instance_id=known.instance_id
-        )
-        version = await questionnaires_store.get_version(
-            database, organization_id=organization_id, version_id=desk.house.version_id
-        )
-        assert instance is not None
-        questions = version.definition.questions()
+        context = await lock_context(database, instance_id=known.instance_id)
+        questions = context.definition.questions()
         [text] = [question for question in questions if question.type == "text"]
-        saved = await instances.save_answers(
+        saved = await save_answers(
             database,
-            instance=instance,
-            definition=version.definition,
+            context=context,
             answers={questions[0].question_id: Given(4), text.question_id: Given(f"I am {known.canary}")},
             complete=True,
             now=database.clock.now(),

@@ -238,12 +238,3 @@ class TestStore:
                     organization_id=neighbour.organization_id,
                     questionnaire_id=imported.questionnaire.questionnaire_id,
                 )
-
-    async def test_the_public_link_knows_no_tenant(self, shop: Shop) -> None:
-        imported = await shop.put()
-        questionnaire_id = imported.questionnaire.questionnaire_id
-        async with db.connection(shop.pool) as database:
-            assert imported.questionnaire == await store.get_public_questionnaire(
-                database, questionnaire_id=questionnaire_id
-            )
-            assert await store.get_public_questionnaire(database, questionnaire_id="0" * 22) is None

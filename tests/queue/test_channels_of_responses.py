@@ -7,11 +7,11 @@ import pytest
 
 from afterword import db
 from afterword.channels.base import Sent
+from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import COUNTED
-from afterword.instances import service as instances
-from afterword.instances.service import Given
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.migrations import FOLDER
 from afterword.queue.retention import service as retention
 from afterword.queue.retention.service import RetentionCursor
@@ -33,10 +33,9 @@ async def answered(queue: Queue, count: int) -> None:
         definition = dispatch.version.definition
         question = next(each for each in definition.questions() if each.type == "csat")
         async with db.transaction(queue.pool) as database:
-            await instances.save_answers(
+            await save_answers(
                 database,
-                instance=dispatch.instance,
-                definition=definition,
+                context=await lock_context(database, instance_id=dispatch.instance.instance_id),
                 answers={question.question_id: Given(4)},
                 complete=False,
                 now=database.clock.now() - timedelta(days=2),

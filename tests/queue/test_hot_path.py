@@ -1,10 +1,5 @@
 """What sending costs in statements: a lane without cap, policy and reminders pays for none of them."""
 
-from typing import Any
-
-import pytest
-
-from afterword import db
 from afterword.channels.base import Sent
 from tests.queue.conftest import Queue
 
@@ -12,51 +7,36 @@ OK = Sent("reference", 250, "ok")
 BATCH = 20
 
 
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement that is sent, in order."""
-    statements: list[str] = []
-    for name in ("fetch", "fetch_row", "fetch_value", "execute"):
-        bare = getattr(db.Database, name)
-
-        async def noted(database: db.Database, query: Any, *values: object, _bare: Any = bare) -> Any:
-            statements.append(" ".join(query.split()))
-            return await _bare(database, query, *values)
-
-        monkeypatch.setattr(db.Database, name, noted)
-    return statements
-
-
-async def batch(queue: Queue, told: list[str], prefix: str) -> tuple[list[str], list[str], list[str]]:
+async def batch(queue: Queue, statements: list[str], prefix: str) -> tuple[list[str], list[str], list[str]]:
     """What claiming, beginning and settling a batch to people that are known sends; settings are remembered."""
     worker = queue.worker()
     for _ in range(2):
         for number in range(BATCH):
             await queue.schedule(f"{prefix}{number}@example.com")
     assert BATCH == len(await worker.send(OK, BATCH))
-    told.clear()
+    statements.clear()
     dispatches = await worker.claim(BATCH)
-    claimed = told.copy()
-    told.clear()
+    claimed = statements.copy()
+    statements.clear()
     assert BATCH == len(await worker.begin(*dispatches))
-    begun = told.copy()
-    told.clear()
+    begun = statements.copy()
+    statements.clear()
     await worker.settle(OK, *dispatches)
-    return claimed, begun, told.copy()
+    return claimed, begun, statements.copy()
 
 
 def counts(found: tuple[list[str], list[str], list[str]]) -> tuple[int, ...]:
-    return tuple(len(statements) for statements in found)
+    return tuple(len(one) for one in found)
 
 
-async def test_statements_of_a_batch(queue: Queue, told: list[str]) -> None:
+async def test_statements_of_a_batch(queue: Queue, statements: list[str]) -> None:
     """Its items, stamps, people, suppressions, questionnaire, instances; its intent; its outcomes."""
-    assert (6, 1, 2) == counts(await batch(queue, told, "a"))
+    assert (6, 1, 2) == counts(await batch(queue, statements, "a"))
 
     await queue.change_pipeline(
         """reminders = '[{"delay_days": 3, "delay_hours": 0, "delay_minutes": 0, "messages": {}}]'"""
     )
-    assert (6, 1, 2 + 3) == counts(await batch(queue, told, "b"))
+    assert (6, 1, 2 + 3) == counts(await batch(queue, statements, "b"))
 
     # Who waits as well; who was asked lately, locked; the places that are taken.
     await queue.execute(
@@ -64,4 +44,4 @@ async def test_statements_of_a_batch(queue: Queue, told: list[str]) -> None:
            values ($1, true, '2020-01-01', 100)""",
         queue.house.organization_id,
     )
-    assert (6 + 3, 1, 2 + 3) == counts(await batch(queue, told, "c"))
+    assert (6 + 3, 1, 2 + 3) == counts(await batch(queue, statements, "c"))

@@ -11,7 +11,7 @@ from afterword import db, renderings
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.reports import Kind, Report
 from afterword.events import store as events
-from afterword.instances.deliveries import service as deliveries
+from afterword.instances import service as instances
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.sending.service import Result
@@ -223,12 +223,8 @@ class TestProviders:
         counts: list[int] = []
         for later in (0, 60):
             async with db.transaction(queue.pool) as database:
-                delivered = {instance_id: now + timedelta(seconds=later)}
-                counts.append(
-                    await deliveries.mark_delivered(
-                        database, organization_id=queue.house.organization_id, delivered=delivered, now=now
-                    )
-                )
+                delivered = {(queue.house.organization_id, instance_id): now + timedelta(seconds=later)}
+                counts.append(await instances.mark(database, "delivered", times=delivered, now=now))
         assert [1, 0] == counts
         assert now == await queue.value("select delivered_time from questionnaire_instance")
 

@@ -10,14 +10,15 @@ import pytest
 
 from afterword import db, ids
 from afterword.app import create_app
+from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.site import Site
 from afterword.instances import service as instances
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.issuing import IssueInput
-from afterword.instances.service import Given
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
@@ -112,8 +113,12 @@ class House:
             for question_id, value in answers.items()
         }
         async with db.transaction(self.pool) as database:
-            await instances.save_answers(
-                database, instance=instance, definition=self.definition, answers=given, complete=complete, now=now
+            await save_answers(
+                database,
+                context=await lock_context(database, instance_id=instance.instance_id),
+                answers=given,
+                complete=complete,
+                now=now,
             )
 
     async def delete(self, instance: Instance, *, now: datetime) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import COUNTED, Cell, People
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service as instances
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.reports.counts import service as counts
@@ -380,11 +382,10 @@ class TestTogether:
         there = await respond_daily(house)
         await survey(house)
         async with db.transaction(house.pool) as slow:
-            await instances.save_answers(
+            await save_answers(
                 slow,
-                instance=there[4],
-                definition=house.definition,
-                answers={CSAT: instances.Given(5)},
+                context=await lock_context(slow, instance_id=there[4].instance_id),
+                answers={CSAT: Given(5)},
                 complete=False,
                 now=NOW,
             )

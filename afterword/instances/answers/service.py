@@ -1,35 +1,199 @@
-"""Writes the changes of a posted page to the stored answers."""
+"""Reads all that an answer page needs, once per request, and saves views and answers."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from afterword import errors
 from afterword.core.answers import instances as core_instances
-from afterword.core.answers.instances import Edit
+from afterword.core.answers.values import Given
+from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires.definition import Definition
 from afterword.db import Database
+from afterword.events import service as events
+from afterword.instances import events as instance_events
+from afterword.instances import issuing
+from afterword.instances import store as instances_store
 from afterword.instances.answers import store
+from afterword.instances.issuing import Inactive
+from afterword.instances.store import Instance, Issuable, PublicQuestionnaire
+from afterword.organizations.plans import service as plans
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
 
 
-async def write(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    questionnaire_id: str,
-    version_id: str,
-    edit: Edit,
-    now: datetime,
-) -> None:
-    """Store the answers that an edit changed and delete those that it removed."""
+class Expired(errors.Gone):
+    """`valid_days` have passed; a larger value reopens the instance."""
+
+    code_default = "expired"
+
+
+class Finalized(errors.Conflict):
+    """The response was completed and the instance is not editable."""
+
+    code_default = "finalized"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContext:
+    """An instance with all that its page and its answers need. `facts` are those of the metadata."""
+
+    instance: Instance
+    questionnaire: PublicQuestionnaire
+    definition: Definition
+    responder_metadata: Mapping[str, str]
+    facts: Facts
+    answers: Mapping[str, Given]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The context after saving, with wrong answers (not stored) and missing required ones.
+
+    The pointers of `wrong` are `/answers/{question_id}`. Errors prevent completion.
+    """
+
+    context: AnswerContext
+    wrong: tuple[errors.FieldError, ...] = ()
+
+    @property
+    def instance(self) -> Instance:
+        return self.context.instance
+
+
+async def read_context(db: Database, *, instance_id: str) -> AnswerContext:
+    """Raises NotFound."""
+    instance = await instances_store.get_public_instance(db, instance_id=instance_id)
+    if instance is None:
+        raise errors.NotFound("There is no such page.")
+    return await context_of(db, instance=instance)
+
+
+async def lock_context(db: Database, *, instance_id: str) -> AnswerContext:
+    """As `read_context`, locked until the transaction ends, so that pages posted at the same moment are all kept."""
+    instance = await instances_store.get_public_instance_locked(db, instance_id=instance_id)
+    if instance is None:
+        raise errors.NotFound("There is no such page.")
+    return await context_of(db, instance=instance)
+
+
+async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
+    organization_id = instance.organization_id
+    questionnaire, metadata = await instances_store.get_questionnaire_and_metadata(
+        db,
+        organization_id=organization_id,
+        questionnaire_id=instance.questionnaire_id,
+        responder_id=instance.responder_id,
+    )
+    version = await questionnaires_store.get_version(
+        db, organization_id=organization_id, version_id=instance.version_id
+    )
+    declared = await metadata_service.declared(
+        db, organization_id=organization_id, application_id=questionnaire.owner_application_id
+    )
+    stored = await store.list_answers(db, organization_id=organization_id, instance_id=instance.instance_id)
+    return AnswerContext(
+        instance=instance,
+        questionnaire=questionnaire,
+        definition=version.definition,
+        responder_metadata=metadata,
+        facts=core_instances.facts_of(instance.metadata, metadata, declared),
+        answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
+    )
+
+
+async def takes_answers(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> bool:
+    """True if answers can be saved now."""
+    try:
+        await require_open(db, instance=instance, issuable=issuable, now=now)
+    except errors.Refusal:
+        return False
+    return True
+
+
+async def require_open(db: Database, *, instance: Instance, issuable: Issuable, now: datetime) -> None:
+    """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
+    if core_instances.is_expired(instance, now):
+        raise Expired("The time to answer is over.")
+    if core_instances.is_closed(instance):
+        raise Finalized("The answers were sent and cannot be changed.")
+    if not issuable.is_active:
+        raise Inactive("This questionnaire is not active.")
+    if instance.submitted_time is None and not instance.test:
+        await issuing.require_capacity(db, issuable=issuable)
+
+
+async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
+    """Record the first view of an answer page by a person, unless it has expired."""
+    instance = await instances_store.get_public_instance(db, instance_id=instance_id)
+    if instance is None:
+        raise errors.NotFound("There is no such questionnaire instance.")
+    if instance.viewed_time is not None or core_instances.is_expired(instance, now):
+        return
+    key = {"organization_id": instance.organization_id, "instance_id": instance_id}
+    viewed = await store.update_viewed(db, **key, now=now)
+    if viewed is not None:
+        await events.record(db, events=[instance_events.event(viewed, "viewed", now=now)])
+
+
+async def save_answers(
+    db: Database, *, context: AnswerContext, answers: Mapping[str, Given | None], complete: bool, now: datetime
+) -> Saved:
+    """Save the answers of a posted page (None removes one) and, with `complete` and without errors, complete.
+
+    `context` is locked. Raises Expired, Finalized, Inactive, Closed, Invalid (a question of another
+    instance). Wrong and missing answers are returned in Saved, and the others are saved; a finalized
+    instance is not changed then.
+    """
+    before, questionnaire = context.instance, context.questionnaire
+    _require_asked(before, answers)
+    await require_open(db, instance=before, issuable=questionnaire, now=now)
+    edit = core_instances.edit(context.definition, context.answers, answers)
+    wrong = edit.wrong
+    if (complete or before.finalized) and not wrong:
+        wrong = core_instances.missing(context.definition, before.question_ids, edit.after, context.facts)
+    completes = complete and not wrong and not before.finalized
+    # A completed response stays complete: a page is saved as a whole or not at all.
+    if not (edit.changed or edit.removed or completes) or (before.finalized and wrong):
+        return Saved(context, wrong)
+    is_first = before.submitted_time is None and bool(edit.changed) and not before.test
+    if is_first and questionnaire.responses_max is not None:
+        # The count stays locked until commit.
+        await store.claim_responses(
+            db, organization_id=before.organization_id, questionnaire_id=before.questionnaire_id
+        )
+        await issuing.require_capacity(db, issuable=questionnaire)
+    key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
     if edit.changed:
         await store.update_answers(
             db,
-            organization_id=organization_id,
-            instance_id=instance_id,
-            questionnaire_id=questionnaire_id,
-            version_id=version_id,
+            **key,
+            questionnaire_id=before.questionnaire_id,
+            version_id=before.version_id,
             answers=core_instances.documents(edit.changed),
             now=now,
         )
     if edit.removed:
-        await store.delete_answers(
-            db, organization_id=organization_id, instance_id=instance_id, question_ids=edit.removed
+        await store.delete_answers(db, **key, question_ids=edit.removed)
+    after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
+    recorded = instance_events.of_answers(before, after, edit, now=now, responder_metadata=context.responder_metadata)
+    await events.record(db, events=recorded)
+    if is_first and questionnaire.credits_accountable:
+        # Last in the transaction, because all answers of a plan lock one row.
+        await plans.use_credit(
+            db,
+            organization_id=before.organization_id,
+            application_id=questionnaire.owner_application_id,
+            now=now,
         )
+    return Saved(replace(context, instance=after, answers=edit.after), wrong)
+
+
+def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> None:
+    unknown = [
+        errors.FieldError("unknown_id", "This question is not asked here.", pointer=f"/answers/{question_id}")
+        for question_id in answers
+        if question_id not in instance.question_ids
+    ]
+    if unknown:
+        raise errors.Invalid.of(*unknown)

@@ -1,13 +1,15 @@
-"""The SQL of answers; those of a deleted instance count as absent."""
+"""The SQL of answers and of the responder's progress; answers of a deleted instance count as absent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from afterword import errors
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.instances.records import INSTANCE_COLUMNS, Instance
 
 JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
 
@@ -69,6 +71,15 @@ async def list_answers_of_question(
     return rows.map(lambda row: (_answer(row), row["locale"]))
 
 
+async def claim_responses(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
+    """Let one transaction at a time add a response to this questionnaire, so that none exceeds `responses_max`."""
+    await db.execute(
+        "select 1 from questionnaire where organization_id = $1 and questionnaire_id = $2 for no key update",
+        organization_id,
+        questionnaire_id,
+    )
+
+
 async def update_answers(
     db: Database,
     *,
@@ -104,6 +115,43 @@ async def delete_answers(db: Database, *, organization_id: str, instance_id: str
         instance_id,
         list(question_ids),
     )
+
+
+async def update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
+    """Set `viewed_time`; None if it was set before."""
+    row = await db.fetch_row(
+        f"""update questionnaire_instance
+           set viewed_time = $3, version = version + 1, updated_time = greatest(updated_time, $3)
+           where organization_id = $1 and instance_id = $2 and deleted_time is null and viewed_time is null
+           returning {INSTANCE_COLUMNS}""",
+        organization_id,
+        instance_id,
+        now,
+    )
+    return None if row is None else Instance.of(row)
+
+
+async def update_progress(
+    db: Database, *, organization_id: str, instance_id: str, is_submitted: bool, is_complete: bool, now: datetime
+) -> Instance:
+    """Record the responder's progress: viewed, and submitted and completed if given; each time is set once."""
+    row = await db.fetch_row(
+        f"""update questionnaire_instance
+           set viewed_time = coalesce(viewed_time, $5),
+             submitted_time = coalesce(submitted_time, case when $3 then $5 end),
+             completed_time = coalesce(completed_time, case when $4 then $5 end),
+             finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
+           where organization_id = $1 and instance_id = $2
+           returning {INSTANCE_COLUMNS}""",
+        organization_id,
+        instance_id,
+        is_submitted,
+        is_complete,
+        now,
+    )
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire instance.")
+    return Instance.of(row)
 
 
 def _answer(row: Row) -> Answer:

@@ -179,16 +179,16 @@ async def _lead_on(db: Database, *, responses: Mapping[ResponseKey, _Response], 
         for step, reason in zip(steps, reasons, strict=True)
         if reason is not None
     ]
-    flowing: defaultdict[str, list[str]] = defaultdict(list)
+    flowing: set[tuple[str, str]] = set()
     for step, outcome in zip(going, outcomes, strict=True):
         if isinstance(outcome, QueueItem):
-            flowing[step.response.organization_id].append(step.response.instance_id)
+            flowing.add((step.response.organization_id, step.response.instance_id))
             told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
         elif not isinstance(outcome, ReferenceTaken):  # else its item was made before
             told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
     await events.record(db, events=told)
-    for organization_id, instance_ids in sorted(flowing.items()):
-        await instances.mark_flow(db, organization_id=organization_id, instance_ids=sorted(instance_ids), now=now)
+    if flowing:
+        await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 
 
 async def _matched(db: Database, *, responses: Mapping[ResponseKey, _Response]) -> list[tuple[_Response, Target]]:

@@ -57,7 +57,7 @@ async def note_sent(db: Database, *, sent: Mapping[ItemKey, str | None], now: da
     """Mark the instances of items that became sent without a worker's settlement, and schedule the next reminders."""
     pairs = sorted((key[0], instance_id) for key, instance_id in sent.items() if instance_id is not None)
     if pairs:
-        await instances.mark_sent(db, sent=pairs, now=now)
+        await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
         await schedule_next(db, sent=list(sent), now=now)
 
 

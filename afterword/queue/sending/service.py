@@ -191,7 +191,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     sent = [key for key in moved if settlements[key].status == Item.SENT]
     if sent:
         pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent)
-        await instances.mark_sent(db, sent=pairs, now=now)
+        await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
         await provider_references.keep_references(db, references=_references(results, frozenset(sent)), now=now)
         followed = [
             key

@@ -12,13 +12,13 @@ import pytest
 
 from afterword import db, errors
 from afterword.core.answers.forms import field_name
+from afterword.core.answers.values import Given
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import COUNTED
 from afterword.instances import service as instances
+from afterword.instances.answers.service import lock_context, save_answers
 from afterword.instances.issuing import IssueInput
-from afterword.instances.service import Given
-from afterword.questionnaires import store as questionnaires
 from afterword.reports import comparison
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import CountQuery
@@ -104,10 +104,6 @@ class Crowd:
 
 async def respond_before(rig: Rig, house: House, question_id: str, count: int) -> None:
     """Responses of the last days, which kept counts hold; they may be edited."""
-    async with db.transaction(rig.pool) as database:
-        version = await questionnaires.get_version(
-            database, organization_id=house.organization_id, version_id=house.version_id
-        )
     for number in range(count):
         async with db.transaction(rig.pool) as database:
             moment = database.clock.now() - timedelta(days=1 + number % DAYS)
@@ -120,10 +116,9 @@ async def respond_before(rig: Rig, house: House, question_id: str, count: int) -
                 secret=SECRET.encode(),
                 draw=lambda: 0.0,
             )
-            await instances.save_answers(
+            await save_answers(
                 database,
-                instance=instance,
-                definition=version.definition,
+                context=await lock_context(database, instance_id=instance.instance_id),
                 answers={question_id: Given(1 + number % 5)},
                 complete=number % 2 == 0,
                 now=moment,

@@ -1,1 +1,0 @@
-"""Delivery receipts of providers, recorded on instances."""
