@@ -9,8 +9,7 @@ from afterword.core.wire.exports import cursor_of
 from afterword.db import Database
 from afterword.exports import service, store
 from afterword.exports.writers import MEDIA_TYPES
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires import access
 from afterword.web import fields
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Download, Routes
@@ -90,7 +89,7 @@ def export_of(export: store.Export, zone: tzinfo) -> Export:
     summary="Get Questionnaire Export List",
 )
 async def list_exports(call: Call[None], db: Database) -> Answer:
-    questionnaire = await _questionnaire(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_exports(
         db,
         organization_id=questionnaire.organization_id,
@@ -112,7 +111,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
     "else they are left out. `include_recipient` needs Queue.Read, and so does its file.",
 )
 async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
-    questionnaire = await _questionnaire(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     export = await service.create(
         db, caller=call.caller, questionnaire=questionnaire, columns=call.body.columns(), now=call.now
     )
@@ -160,13 +159,4 @@ async def get_export_file(call: Call[None], db: Database) -> Answer:
             length=export.bytes,
             chunks=service.read_file(db, export=export),
         )
-    )
-
-
-async def _questionnaire(call: Call[Any], db: Database) -> Questionnaire:
-    return await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
     )

@@ -36,9 +36,10 @@ from afterword.instances.resources import (
 from afterword.instances.responders import api as responders_api
 from afterword.instances.tags import api as tags_api
 from afterword.instances.values import api as values_api
+from afterword.questionnaires import access
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Questionnaire, Version
+from afterword.questionnaires.store import Version
 from afterword.responders import store as responders_store
 from afterword.web import fields
 from afterword.web.members import listing_of
@@ -122,7 +123,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     summary="Get Questionnaire Instance List by questionnaire id",
 )
 async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer:
-    await _require_questionnaire(call, db)
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_instances_of_questionnaire(
         db,
         organization_id=call.caller.organization_id,
@@ -143,7 +144,7 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
     description="Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down.",
 )
 async def list_instances_with_children(call: Call[None], db: Database) -> Answer:
-    await _require_questionnaire(call, db)
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_instances_of_questionnaire(
         db,
         organization_id=call.caller.organization_id,
@@ -175,7 +176,7 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     description="Tries conditions on a past response of the questionnaire; nothing is kept.",
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
-    await _require_questionnaire(call, db)
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     node, facts = await condition_tests.read(
         db,
         caller=call.caller,
@@ -376,7 +377,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 )
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
     question_id = call.ids["question_id"]
-    questionnaire = await _require_questionnaire(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     key = {
         "organization_id": questionnaire.organization_id,
         "questionnaire_id": questionnaire.questionnaire_id,
@@ -472,15 +473,6 @@ async def _metadata(call: Call[None], db: Database, instance: store.Instance) ->
     return ResponseMetadata(
         questionnaire=instance.metadata if "Questionnaire Value.Read" in call.caller.scopes else {},
         responder=responder.metadata if responder else {},
-    )
-
-
-async def _require_questionnaire(call: Call[Any], db: Database) -> Questionnaire:
-    return await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
     )
 
 

@@ -6,7 +6,7 @@ from afterword import errors
 from afterword.db import Database
 from afterword.pipelines import service, store
 from afterword.pipelines.resources import PIPELINES, Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
-from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires import access
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline"
@@ -27,12 +27,7 @@ routes = Routes(tag="Pipelines")
     summary="Get all questionnaire pipelines",
 )
 async def list_pipelines(call: Call[None], db: Database) -> Answer:
-    await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_pipelines(
         db,
         organization_id=call.caller.organization_id,

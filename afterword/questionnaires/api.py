@@ -15,7 +15,7 @@ from afterword.core.questionnaires import questions as core_questions
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database
-from afterword.questionnaires import editions, service, store
+from afterword.questionnaires import access, editions, service, store
 from afterword.questionnaires.editions import Edition
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
@@ -433,12 +433,7 @@ async def get_question(call: Call[None], db: Database) -> Answer:
 
 
 async def _questionnaire(call: Call[None], db: Database) -> store.Questionnaire:
-    return await store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
+    return await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
 
 
 # One package; the reference lists its three families separately.

@@ -6,7 +6,7 @@ A file has the questionnaire's own fields and those of its definition. Its autho
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
@@ -25,33 +25,6 @@ PROBLEMS_MAX = 100
 INTEGER_DIGITS_MAX = 18
 ICON_URL_CHARACTERS_MAX = 2000
 RESPONSES_MAX = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The columns of a questionnaire that are not part of a version; a file without one sets its default.
-
-    `active` is not among them: another import must not reopen a questionnaire that somebody closed.
-    """
-
-    display_name: str
-    title: str | None
-    description: str | None
-    valid_days: int
-    editable: bool
-    desktop_collapsed: bool
-    non_collapsed_questions_count: int
-    key_question_id: str | None
-    credits_accountable: bool
-    questionnaire_icon_url: str | None
-    public_link: bool
-    responses_max: int | None
-    default_locale: str
-    locales: list[str]
-
-    @property
-    def columns(self) -> dict[str, object]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +53,13 @@ class InvalidFile(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    settings: Settings
+    """The content of a valid file.
+
+    `settings` are the columns of a questionnaire that are not part of a version; a file without one sets its default.
+    `active` is not among them: another import must not reopen a questionnaire that somebody closed.
+    """
+
+    settings: Mapping[str, Any]
     definition: Definition
     warnings: tuple[Problem, ...]
 
@@ -143,23 +122,23 @@ def load(text: str) -> Source:
     return Source(reader.document, reader.lines, reader.problems)
 
 
-def _read_settings(members: Members, definition: Definition) -> Settings:
-    return Settings(
-        display_name=members.required_text("display_name", 1, 200),
-        title=members.text("title", 1, core_definition.TITLE_CHARACTERS_MAX),
-        description=members.text("description", 0, core_definition.DESCRIPTION_CHARACTERS_MAX),
-        valid_days=members.integer("valid_days", 0, 3650, 30),
-        editable=members.boolean("editable", default=False),
-        desktop_collapsed=members.boolean("desktop_collapsed", default=False),
-        non_collapsed_questions_count=members.integer("non_collapsed_questions_count", 0, 200, 1),
-        key_question_id=_read_key_question(members, definition),
-        credits_accountable=members.boolean("credits_accountable", default=True),
-        questionnaire_icon_url=_read_icon_url(members),
-        public_link=members.boolean("public_link", default=False),
-        responses_max=members.optional_integer("responses_max", 1, RESPONSES_MAX),
-        default_locale=definition.default_locale,
-        locales=list(definition.locales),
-    )
+def _read_settings(members: Members, definition: Definition) -> dict[str, Any]:
+    return {
+        "display_name": members.required_text("display_name", 1, 200),
+        "title": members.text("title", 1, core_definition.TITLE_CHARACTERS_MAX),
+        "description": members.text("description", 0, core_definition.DESCRIPTION_CHARACTERS_MAX),
+        "valid_days": members.integer("valid_days", 0, 3650, 30),
+        "editable": members.boolean("editable", default=False),
+        "desktop_collapsed": members.boolean("desktop_collapsed", default=False),
+        "non_collapsed_questions_count": members.integer("non_collapsed_questions_count", 0, 200, 1),
+        "key_question_id": _read_key_question(members, definition),
+        "credits_accountable": members.boolean("credits_accountable", default=True),
+        "questionnaire_icon_url": _read_icon_url(members),
+        "public_link": members.boolean("public_link", default=False),
+        "responses_max": members.optional_integer("responses_max", 1, RESPONSES_MAX),
+        "default_locale": definition.default_locale,
+        "locales": list(definition.locales),
+    }
 
 
 def _read_key_question(members: Members, definition: Definition) -> str | None:

@@ -19,14 +19,13 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.organizations import store as accounts_store
-from afterword.questionnaires import files, store
+from afterword.questionnaires import access, files, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
 from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.files import InvalidFile, Problem
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire, Version
-from afterword.questionnaires.versions import store as versions_store
 
 __all__ = [
     "LIBRARY", "Archived", "Imported", "InvalidFile", "Problem", "archive", "change", "create", "import_file",
@@ -108,7 +107,7 @@ async def change(
     now: datetime,
 ) -> Questionnaire:
     """Set the columns of `settings`, unless all are equal. Raises NotFound, Stale, Invalid."""
-    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     check_version(before.version)
     if settings.get("key_question_id") not in {None, before.key_question_id}:
         _require_question(settings["key_question_id"], *await _editions(db, before))
@@ -122,7 +121,7 @@ async def archive(
     db: Database, *, caller: Caller, questionnaire_id: str, check_version: Callable[[int], None], now: datetime
 ) -> None:
     """Archive a questionnaire, which stays readable; repeating it changes nothing. Raises NotFound, Stale."""
-    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     check_version(before.version)
     if before.archived_time is None:
         await _update(db, before, {"archived_time": now}, "questionnaire.archived", now=now, actor=caller)
@@ -135,7 +134,7 @@ async def publish(
 
     Raises NotFound, Archived, NotReady, Invalid with every error of the draft.
     """
-    before = await locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     if before.archived_time is not None:
         raise Archived("This questionnaire is archived.")
     key = {"organization_id": before.organization_id, "questionnaire_id": questionnaire_id}
@@ -151,16 +150,6 @@ async def publish(
     settings = {"published_version_id": version.version_id, "locales": list(definition.locales)}
     await _update(db, before, settings, "questionnaire.published", now=now, actor=caller)
     return version, True
-
-
-async def locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
-    """The questionnaire, locked until the transaction ends. Raises NotFound."""
-    return await store.get_questionnaire_locked(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
 
 
 async def import_file(
@@ -199,7 +188,7 @@ async def import_file(
             questionnaire_id=questionnaire_id,
             application_id=application_id,
             slug=slug,
-            settings=file.settings.columns,
+            settings=file.settings,
             now=now,
             by=actor and actor.actor_id,
         )
@@ -257,12 +246,7 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
     if questionnaire_id is None:
         return None
     try:
-        questionnaire = await store.get_questionnaire(
-            db,
-            organization_id=caller.organization_id,
-            questionnaire_id=questionnaire_id,
-            application_ids=caller.application_ids,
-        )
+        questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     except errors.NotFound:
         wrong = FieldError("unknown_id", "There is no such questionnaire.", pointer="/template_questionnaire_id")
         raise errors.Invalid.of(wrong) from None
@@ -273,11 +257,12 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
 async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str, Any]]:
     """The definitions of the published version and of the draft, if they exist."""
     found: list[dict[str, Any]] = []
-    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
-    if questionnaire.published_version_id is not None:
-        version = await versions_store.get_version(db, **key, version_id=questionnaire.published_version_id)
-        found.append(version.definition)
-    draft = await drafts_store.get_draft(db, **key)
+    published = await _published(db, questionnaire)
+    if published is not None:
+        found.append(core_definition.document_of(published.definition))
+    draft = await drafts_store.get_draft(
+        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    )
     return found if draft is None else [*found, draft.definition]
 
 
@@ -393,7 +378,7 @@ async def _settle(
 ) -> Questionnaire:
     """Set the published version and the file's settings, unless all are equal."""
     is_new = before.published_version_id != version.version_id
-    columns = file.settings.columns
+    columns = file.settings
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):
         return before
     if is_new:

@@ -169,12 +169,12 @@ class TestRead:
     def test_ok(self) -> None:
         file = files.read(GOOD, give_id=GIVE_ID)
         score, which, why = file.definition.questions()
-        assert score.question_id == file.settings.key_question_id
+        assert score.question_id == file.settings["key_question_id"]
         assert [why.question_id, None] == [jump.target_question_id for jump in score.jumps]
         assert ["Yes", "12:30"] == [choice.label for choice in which.choices]
         assert "Ja" == which.translations["no"].choices[1]
         assert "Why so?" == why.title
-        assert 30 == file.settings.valid_days
+        assert 30 == file.settings["valid_days"]
         assert "line 22, groups[0].questions[1].translations.no.title: " in "\n".join(map(str, file.warnings))
 
 

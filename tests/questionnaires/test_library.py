@@ -24,8 +24,8 @@ def read(name: str) -> files.File:
 def texts(file: files.File, locale: str) -> Iterator[str]:
     """Every text that a reader of one language sees."""
     definition: Definition = file.definition
-    yield definition.title(locale, file.settings.title) or ""
-    yield definition.description(locale, file.settings.description) or ""
+    yield definition.title(locale, file.settings["title"]) or ""
+    yield definition.description(locale, file.settings["description"]) or ""
     ids = [question.question_id for question in definition.questions()]
     shown: Any = content.content(
         definition, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V"
@@ -49,7 +49,7 @@ def test_without_any_warning(name: str) -> None:
     file = read(name)
     assert () == file.warnings
     assert LOCALES == file.definition.locales
-    assert file.settings.key_question_id == file.definition.questions()[0].question_id
+    assert file.settings["key_question_id"] == file.definition.questions()[0].question_id
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -7,9 +7,8 @@ from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.responders import service as responders
 from afterword.instances.values import store
-from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires import access
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.questionnaires.store import Questionnaire
 from afterword.web import fields
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
@@ -57,7 +56,7 @@ RESPONDER_VALUES: Final = listing_of(ResponderValue, id="value_id")
     summary="Get Questionnaire Value List by questionnaire id",
 )
 async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
-    questionnaire = await _questionnaire(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_questionnaire_values(
         db,
         organization_id=questionnaire.organization_id,
@@ -95,7 +94,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
     summary="Get Responder Value List by questionnaire id",
 )
 async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
-    questionnaire = await _questionnaire(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_responder_values_of_questionnaire(
         db,
         organization_id=questionnaire.organization_id,
@@ -127,15 +126,6 @@ async def list_responder_values(call: Call[None], db: Database) -> Answer:
     )
     declared = await responders.declared(db, caller=call.caller, responder_id=responder.responder_id)
     return Answer(rows.map(lambda value: _responder_value(call, value, declared)))
-
-
-async def _questionnaire(call: Call[None], db: Database) -> Questionnaire:
-    return await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:

@@ -10,8 +10,7 @@ from afterword.core.questionnaires.definition import GROUPS_MAX
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import Finding
 from afterword.db import Database
-from afterword.questionnaires import service as questionnaires
-from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires import access
 from afterword.questionnaires.drafts import service, store
 from afterword.questionnaires.store import Questionnaire
 from afterword.web import fields
@@ -75,12 +74,7 @@ class Draft(fields.Resource):
 
 @routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
 async def get_draft(call: Call[None], db: Database) -> Answer:
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     draft = await service.get(
         db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
     )
@@ -101,7 +95,7 @@ async def get_draft(call: Call[None], db: Database) -> Answer:
     depth_max=DEPTH_MAX,
 )
 async def save_draft(call: Call[Definition], db: Database) -> Answer:
-    questionnaire = await questionnaires.locked(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     draft, is_new = await service.save(
         db,
         questionnaire=questionnaire,
@@ -125,7 +119,7 @@ async def save_draft(call: Call[Definition], db: Database) -> Answer:
     description="The published version stays as it is; a new draft may begin with its definition.",
 )
 async def discard_draft(call: Call[None], db: Database) -> Answer:
-    questionnaire = await questionnaires.locked(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     await service.discard(db, questionnaire=questionnaire, check_version=call.check_version)
     return Answer()
 

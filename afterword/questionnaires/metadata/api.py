@@ -1,7 +1,9 @@
 """The HTTP interface of metadata definitions: five operations each for questionnaires and responders."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword.core.questionnaires.metadata import Kind
@@ -10,7 +12,7 @@ from afterword.questionnaires.metadata import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
 from afterword.web.members import listing_of
-from afterword.web.operations import Answer, Call, Routes
+from afterword.web.operations import Answer, Call, Handler, Routes
 
 routes = Routes(tag="Metadata")
 
@@ -24,8 +26,6 @@ Name = Annotated[
         extra={"expected": "A letter first, then letters, digits and underscores."},
     ),
 ]
-QUESTIONNAIRE: Final = "/q/metadata/questionnaire"
-RESPONDER: Final = "/q/metadata/responder"
 CREATE: Final = (
     "The level `application` wants an `application_id`, `application_type` an `application_type_id`, `organization` "
     "neither. Of one name the narrowest definition decides."
@@ -70,118 +70,6 @@ class MetadataDefinition(fields.Resource):
     updated_by: fields.Id | None
 
 
-@routes.get(
-    QUESTIONNAIRE,
-    scope="Metadata.Read",
-    answer=MetadataDefinition,
-    shape="array",
-    listing=listing_of(MetadataDefinition),
-    summary="Get all questionnaire metadata definitions",
-)
-async def list_questionnaire_metadata(call: Call[None], db: Database) -> Answer:
-    return await _list(call, db, "questionnaire")
-
-
-@routes.post(
-    QUESTIONNAIRE,
-    scope="Metadata.Create",
-    body=MetadataDefinitionRequest,
-    answer=MetadataDefinition,
-    summary="Declare questionnaire metadata",
-    description=CREATE,
-    refusals=("already_exists",),
-)
-async def declare_questionnaire_metadata(call: Call[MetadataDefinitionRequest], db: Database) -> Answer:
-    return await _declare(call, db, "questionnaire")
-
-
-@routes.get(
-    f"{QUESTIONNAIRE}/{{metadata_id}}",
-    scope="Metadata.Read",
-    answer=MetadataDefinition,
-    summary="Get questionnaire metadata definition",
-)
-async def get_questionnaire_metadata(call: Call[None], db: Database) -> Answer:
-    return await _get(call, db, "questionnaire")
-
-
-@routes.patch(
-    f"{QUESTIONNAIRE}/{{metadata_id}}",
-    scope="Metadata.Update",
-    body=MetadataDefinitionUpdate,
-    answer=MetadataDefinition,
-    summary="Update questionnaire metadata definition",
-)
-async def change_questionnaire_metadata(call: Call[MetadataDefinitionUpdate], db: Database) -> Answer:
-    return await _change(call, db, "questionnaire")
-
-
-@routes.delete(
-    f"{QUESTIONNAIRE}/{{metadata_id}}",
-    scope="Metadata.Delete",
-    summary="Delete questionnaire metadata definition",
-    description="Values of the name stay; they are undeclared from now on.",
-)
-async def delete_questionnaire_metadata(call: Call[None], db: Database) -> Answer:
-    return await _delete(call, db, "questionnaire")
-
-
-@routes.get(
-    RESPONDER,
-    scope="Metadata.Read",
-    answer=MetadataDefinition,
-    shape="array",
-    listing=listing_of(MetadataDefinition),
-    summary="Get all responder metadata definitions",
-)
-async def list_responder_metadata(call: Call[None], db: Database) -> Answer:
-    return await _list(call, db, "responder")
-
-
-@routes.post(
-    RESPONDER,
-    scope="Metadata.Create",
-    body=MetadataDefinitionRequest,
-    answer=MetadataDefinition,
-    summary="Declare responder metadata",
-    description=CREATE,
-    refusals=("already_exists",),
-)
-async def declare_responder_metadata(call: Call[MetadataDefinitionRequest], db: Database) -> Answer:
-    return await _declare(call, db, "responder")
-
-
-@routes.get(
-    f"{RESPONDER}/{{metadata_id}}",
-    scope="Metadata.Read",
-    answer=MetadataDefinition,
-    summary="Get responder metadata definition",
-)
-async def get_responder_metadata(call: Call[None], db: Database) -> Answer:
-    return await _get(call, db, "responder")
-
-
-@routes.patch(
-    f"{RESPONDER}/{{metadata_id}}",
-    scope="Metadata.Update",
-    body=MetadataDefinitionUpdate,
-    answer=MetadataDefinition,
-    summary="Update responder metadata definition",
-)
-async def change_responder_metadata(call: Call[MetadataDefinitionUpdate], db: Database) -> Answer:
-    return await _change(call, db, "responder")
-
-
-@routes.delete(
-    f"{RESPONDER}/{{metadata_id}}",
-    scope="Metadata.Delete",
-    summary="Delete responder metadata definition",
-    description="Values of the name stay; they are undeclared from now on.",
-)
-async def delete_responder_metadata(call: Call[None], db: Database) -> Answer:
-    return await _delete(call, db, "responder")
-
-
 async def _list(call: Call[None], db: Database, kind: Kind) -> Answer:
     rows = await store.list_definitions(
         db,
@@ -194,17 +82,7 @@ async def _list(call: Call[None], db: Database, kind: Kind) -> Answer:
 
 
 async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Kind) -> Answer:
-    body = call.body
-    new = service.NewDefinition(
-        kind=kind,
-        name=body.name,
-        title=body.title,
-        type=body.type,
-        anonymize=body.anonymize,
-        level=body.level,
-        application_id=body.application_id,
-        application_type_id=body.application_type_id,
-    )
+    new = service.NewDefinition(kind=kind, **msgspec.structs.asdict(call.body))
     definition = await service.declare(db, caller=call.caller, new=new, now=call.now)
     return _answer(call, definition, location=f"/q/metadata/{kind}/{definition.metadata_id}")
 
@@ -237,3 +115,51 @@ async def _delete(call: Call[None], db: Database, kind: Kind) -> Answer:
 
 def _answer(call: Call[Any], definition: store.Definition, *, location: str | None = None) -> Answer:
     return Answer(MetadataDefinition.of(definition, call.zone), version=definition.version, location=location)
+
+
+def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[Answer]], kind: Kind, name: str) -> Handler:
+    """The handler for one kind; the reference shows its name."""
+
+    async def handler(call: Call[Any], db: Database) -> Answer:
+        return await function(call, db, kind)
+
+    handler.__name__ = name
+    return handler
+
+
+KINDS: Final[tuple[Kind, ...]] = ("questionnaire", "responder")
+for _kind in KINDS:
+    _all, _one = f"/q/metadata/{_kind}", f"/q/metadata/{_kind}/{{metadata_id}}"
+    routes.get(
+        _all,
+        scope="Metadata.Read",
+        answer=MetadataDefinition,
+        shape="array",
+        listing=listing_of(MetadataDefinition),
+        summary=f"Get all {_kind} metadata definitions",
+    )(_handler(_list, _kind, f"list_{_kind}_metadata"))
+    routes.post(
+        _all,
+        scope="Metadata.Create",
+        body=MetadataDefinitionRequest,
+        answer=MetadataDefinition,
+        summary=f"Declare {_kind} metadata",
+        description=CREATE,
+        refusals=("already_exists",),
+    )(_handler(_declare, _kind, f"declare_{_kind}_metadata"))
+    routes.get(_one, scope="Metadata.Read", answer=MetadataDefinition, summary=f"Get {_kind} metadata definition")(
+        _handler(_get, _kind, f"get_{_kind}_metadata")
+    )
+    routes.patch(
+        _one,
+        scope="Metadata.Update",
+        body=MetadataDefinitionUpdate,
+        answer=MetadataDefinition,
+        summary=f"Update {_kind} metadata definition",
+    )(_handler(_change, _kind, f"change_{_kind}_metadata"))
+    routes.delete(
+        _one,
+        scope="Metadata.Delete",
+        summary=f"Delete {_kind} metadata definition",
+        description="Values of the name stay; they are undeclared from now on.",
+    )(_handler(_delete, _kind, f"delete_{_kind}_metadata"))

@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from afterword.core.questionnaires import drafts
 from afterword.db import Database
+from afterword.questionnaires import access
 from afterword.questionnaires import service as questionnaires
-from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.versions import store
 from afterword.web import fields
 from afterword.web.members import listing_of
@@ -48,9 +48,12 @@ class QuestionnaireVersion(fields.Resource):
     summary="Get all questionnaire versions",
 )
 async def list_versions(call: Call[None], db: Database) -> Answer:
-    questionnaire_id = await _questionnaire_id(call, db)
+    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_versions(
-        db, organization_id=call.caller.organization_id, questionnaire_id=questionnaire_id, page=call.page
+        db,
+        organization_id=questionnaire.organization_id,
+        questionnaire_id=questionnaire.questionnaire_id,
+        page=call.page,
     )
     return Answer(rows.map(lambda version: _shown(version, call.zone)))
 
@@ -89,7 +92,7 @@ async def publish_draft(call: Call[PublicationRequest], db: Database) -> Answer:
     summary="Get questionnaire version",
 )
 async def get_version(call: Call[None], db: Database) -> Answer:
-    await _questionnaire_id(call, db)
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     return await _one(call, db, call.ids["version_id"])
 
 
@@ -101,16 +104,6 @@ async def _one(call: Call[Any], db: Database, version_id: str) -> Answer:
         version_id=version_id,
     )
     return Answer(_shown(version, call.zone), version=version.number)
-
-
-async def _questionnaire_id(call: Call[Any], db: Database) -> str:
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
-    return questionnaire.questionnaire_id
 
 
 def _shown(version: store.PublishedVersion, zone: tzinfo) -> QuestionnaireVersion:

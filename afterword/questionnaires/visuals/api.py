@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from afterword.db import Database
-from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires import access
 from afterword.questionnaires.visuals import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
@@ -63,12 +63,7 @@ class Visual(fields.Resource):
     summary="Get all questionnaire visuals",
 )
 async def list_visuals(call: Call[None], db: Database) -> Answer:
-    await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        application_ids=call.caller.application_ids,
-    )
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_visuals(
         db,
         organization_id=call.caller.organization_id,

@@ -11,8 +11,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
 from afterword.db import Database
 from afterword.errors import FieldError
-from afterword.questionnaires import store as questionnaires_store
-from afterword.questionnaires.store import Questionnaire
+from afterword.questionnaires import access
 from afterword.questionnaires.visuals import store
 from afterword.questionnaires.visuals.store import Visual
 
@@ -22,12 +21,7 @@ VISUALS_MAX: Final = 100  # of a questionnaire
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
     """Raises NotFound."""
-    await questionnaires_store.get_questionnaire(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
+    await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     return await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
 
 
@@ -42,7 +36,8 @@ async def create(
     now: datetime,
 ) -> Visual:
     """Create a visual; an active one deactivates the other. Raises NotFound, Invalid."""
-    questionnaire = await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    # The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active.
+    questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
     check(configuration)
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
@@ -75,7 +70,7 @@ async def change(
     now: datetime,
 ) -> Visual:
     """Set the values that are not None; activation deactivates the other. Raises NotFound, Stale, Invalid."""
-    await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
     if configuration is not None:
@@ -105,7 +100,7 @@ async def delete(
     db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str, check_version: Callable[[int], None]
 ) -> None:
     """Delete a visual; without an active one pages have the default theme. Raises NotFound, Stale."""
-    await _locked(db, caller=caller, questionnaire_id=questionnaire_id)
+    await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
     await store.delete_visual(db, organization_id=before.organization_id, visual_id=visual_id)
@@ -124,16 +119,6 @@ def check(configuration: Mapping[str, object]) -> None:
 def _text(configuration: Mapping[str, object]) -> bytes:
     """The configuration as text, for comparison; the order of keys counts."""
     return msgspec.json.encode(configuration)
-
-
-async def _locked(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
-    """The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active."""
-    return await questionnaires_store.get_questionnaire_locked(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
 
 
 async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:

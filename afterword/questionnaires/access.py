@@ -1,0 +1,26 @@
+"""Questionnaires within the reach of a caller."""
+
+from afterword.core.organizations.access import Caller
+from afterword.db import Database
+from afterword.questionnaires import store
+from afterword.questionnaires.store import Questionnaire
+
+
+async def get(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
+    """Raises NotFound."""
+    return await store.get_questionnaire(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
+
+
+async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
+    """The questionnaire, locked until the transaction ends. Raises NotFound."""
+    return await store.get_questionnaire_locked(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
