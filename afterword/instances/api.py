@@ -154,10 +154,8 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     )
     descendants = await children_store.list_descendants(
         db,
-        organization_id=call.caller.organization_id,
+        **call.caller.reach,
         instance_ids=[instance.instance_id for instance in rows.items],
-        application_ids=call.caller.application_ids,
-        test_only=call.caller.test,
         depth_max=trees.DEPTH_MAX,
         children_max=trees.CHILDREN_MAX,
         limit=trees.DESCENDANTS_MAX,
@@ -213,9 +211,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> Answer:
 async def list_instances(call: Call[None], db: Database) -> Answer:
     rows = await store.list_instances(
         db,
-        organization_id=call.caller.organization_id,
-        application_ids=call.caller.application_ids,
-        test_only=call.caller.test,
+        **call.caller.reach,
         page=call.page,
     )
     return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
@@ -231,10 +227,8 @@ async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
     found = await store.get_shown_instance(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         instance_id=call.ids["instance_id"],
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
     if found is None:
         raise errors.NotFound("There is no such questionnaire instance.")

@@ -21,8 +21,7 @@ async def read(
     Raises Invalid: `unknown_id` for an instance that is absent or another questionnaire's, and the errors of
     the conditions. They may use questions of the instance's version and of the published one.
     """
-    key = {"organization_id": caller.organization_id, "instance_id": instance_id}
-    instance = await store.get_instance(db, **key, application_ids=caller.application_ids, test_only=caller.test)
+    instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
     if instance is None or instance.questionnaire_id != questionnaire_id:
         message = "There is no such instance of this questionnaire."
         raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/instance_id"))

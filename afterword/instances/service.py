@@ -42,10 +42,8 @@ async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
     """Raises NotFound, also if the caller may not see the instance."""
     instance = await store.get_instance(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         instance_id=instance_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
     return instance or _refuse_unknown()
 

@@ -1,10 +1,10 @@
 """Authorization: scopes as exact strings, the caller of a request, and its refusal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypedDict
 
 from afterword import errors
 
@@ -61,6 +61,14 @@ ROLE_SCOPES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 
 
+class Reach(TypedDict):
+    """The rows that a caller sees, as stores take it: those of an organization, of applications (none: all), tests."""
+
+    organization_id: str
+    application_ids: Sequence[str]
+    test_only: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Whoever a good token speaks for. `scopes` are those that hold now; `time_zone` is the organization's.
@@ -80,6 +88,14 @@ class Caller:
     role: str = "owner"  # the user's now; of an organization's token its maker's: as whom it acts on people
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
+
+    @property
+    def reach(self) -> Reach:
+        return {
+            "organization_id": self.organization_id,
+            "application_ids": self.application_ids,
+            "test_only": self.test,
+        }
 
     @property
     def reads_answers(self) -> bool:

@@ -40,10 +40,8 @@ async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownRespon
     """The responder as the caller may see it; raises NotFound."""
     found = await store.get_responder(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         responder_id=responder_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
     return found or _refuse_unknown()
 
@@ -52,9 +50,7 @@ async def find(db: Database, *, caller: Caller, search: str | None, page: Page) 
     """A page of the responders that the caller sees; `search` is the beginning of an address."""
     return await store.list_responders(
         db,
-        organization_id=caller.organization_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
+        **caller.reach,
         prefixes=() if search is None else prefixes(search, locale=caller.default_locale),
         page=page,
     )
@@ -80,10 +76,8 @@ async def views_of(
         identifiers[one.responder_id].append(one)
     figures = await store.list_figures(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         responder_ids=responder_ids,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
     by_id = {one.responder_id: one for one in figures}
     return {
@@ -201,10 +195,8 @@ def prefixes(search: str, *, locale: str | None = None) -> list[str]:
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
     return await store.get_is_whole(
         db,
-        organization_id=caller.organization_id,
+        **caller.reach,
         responder_id=responder_id,
-        application_ids=caller.application_ids,
-        test_only=caller.test,
     )
 
 
