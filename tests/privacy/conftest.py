@@ -20,7 +20,7 @@ from afterword.channels.base import Sent
 from afterword.core.answers.values import Given
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.privacy import service as erasures
-from afterword.queue import service as queue_service
+from afterword.queue import store as queue_store
 from afterword.worker.exports import Exporter
 from afterword.worker.imports import Importer
 from tests.conftest import POOL_SIZE, House, build_house, settled
@@ -258,7 +258,7 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
     ):  # fmt: skip
         await desk.execute(statement, *values)
     async with db.transaction(desk.pool) as database:
-        await queue_service.capture(
+        await queue_store.insert_outbox_message(
             database,
             organization_id=organization_id,
             item_id=sent,
