@@ -39,16 +39,6 @@ class Lifetime(Protocol):
     def created_time(self) -> datetime: ...
 
 
-class Answerable(Lifetime, Protocol):
-    """The members of an instance that decide whether it takes answers."""
-
-    @property
-    def editable(self) -> bool: ...  # also after completion
-
-    @property
-    def finalized(self) -> bool: ...
-
-
 def expires_time(instance: Lifetime) -> datetime | None:
     """The first moment that takes nothing: steps of 24 hours from `sent_time`, else `created_time`; None is never."""
     if instance.valid_days == 0:
@@ -59,11 +49,6 @@ def expires_time(instance: Lifetime) -> datetime | None:
 def is_expired(instance: Lifetime, now: datetime) -> bool:
     end = expires_time(instance)
     return end is not None and now >= end
-
-
-def is_closed(instance: Answerable) -> bool:
-    """Whether Complete was pressed and answers may not be changed any more."""
-    return instance.finalized and not instance.editable
 
 
 def edit(definition: Definition, stored: Mapping[str, Given], given: Mapping[str, Given | None]) -> Edit:

@@ -91,11 +91,7 @@ class Caller:
 
     @property
     def reach(self) -> Reach:
-        return {
-            "organization_id": self.organization_id,
-            "application_ids": self.application_ids,
-            "test_only": self.test,
-        }
+        return Reach(organization_id=self.organization_id, application_ids=self.application_ids, test_only=self.test)
 
     @property
     def reads_answers(self) -> bool:

@@ -115,7 +115,7 @@ async def require_open(db: Database, *, instance: Instance, issuable: Issuable, 
     """Raise Expired, Finalized, Inactive, or Closed (`responses_max` reached) if no answer can be saved."""
     if core_instances.is_expired(instance, now):
         raise Expired("The time to answer is over.")
-    if core_instances.is_closed(instance):
+    if instance.finalized and not instance.editable:
         raise Finalized("The answers were sent and cannot be changed.")
     if not issuable.is_active:
         raise Inactive("This questionnaire is not active.")
