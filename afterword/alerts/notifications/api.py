@@ -139,6 +139,7 @@ async def update_notification(call: Call[NotificationUpdate], db: Database) -> A
     answer=NotificationSubscription,
     summary="Get Notification Subscription",
     description=f"{DEFAULTS} A user without a subscription watches the things that they created.",
+    refusals=("not_found",),
 )
 async def get_subscription(call: Call[None], db: Database) -> Answer:
     subscription, watches = await service.get_subscription(db, caller=call.caller)
@@ -152,6 +153,7 @@ async def get_subscription(call: Call[None], db: Database) -> Answer:
     answer=NotificationSubscription,
     summary="Replace Notification Subscription",
     description=f"All of it. {DEFAULTS}",
+    refusals=("not_found",),
 )
 async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
     subscription, watches = await service.subscribe(
