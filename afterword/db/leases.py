@@ -62,7 +62,7 @@ class Leases(Generic[Job]):
         """The condition that `$1`, `$2` is a job that worker `$3` has."""
         return f"organization_id = $1 and {self.id} = $2 and owner = $3 and state = 'running'"
 
-    async def require_room(self, db: Database, *, organization_id: str, noun: str) -> None:
+    async def require_capacity(self, db: Database, *, organization_id: str, noun: str) -> None:
         """Raise TooMany where OPEN_MAX jobs of the organization have not ended."""
         query = f"select count(*) from {self.table} where organization_id = $1 and state in ('queued', 'running')"
         if await db.fetch_value(query, organization_id) >= OPEN_MAX:

@@ -95,7 +95,7 @@ async def create(
         caller.require(ITEM_SCOPE)
         scopes.append(ITEM_SCOPE)
     _read_filter(await _definitions(db, questionnaire), columns["filter"])
-    await store.EXPORTS.require_room(db, organization_id=caller.organization_id, noun="exports")
+    await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
     more = {"questionnaire_id": questionnaire.questionnaire_id, "test": caller.test}
     return await store.insert_export(
         db,

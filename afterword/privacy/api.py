@@ -1,4 +1,4 @@
-"""The HTTP door of erasures: ask for one, and see how far it is."""
+"""HTTP handlers of erasures: ask for one, and see how far it is."""
 
 from typing import Annotated, Final, Literal
 

@@ -16,7 +16,7 @@ from afterword.exports import service as exports
 from afterword.instances.expiry import service as expiry
 from afterword.intake.imports import service as imports
 from afterword.intake.sequences import service as sequences
-from afterword.intake.test_messages import service as trials
+from afterword.intake.test_messages import service as test_messages
 from afterword.organizations.idempotency import service as idempotency
 from afterword.organizations.plans import service as plans
 from afterword.organizations.tokens import service as tokens
@@ -90,7 +90,7 @@ def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: 
         Job("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_imports),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_outbox),
-        Job("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_trials),
+        Job("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_test_messages),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, _prune_rates),
         Job("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_deliveries),
         Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_events),
@@ -192,8 +192,8 @@ async def _prune_outbox(db: Database) -> int:
     return await queue.prune_outbox(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
 
 
-async def _prune_trials(db: Database) -> int:
-    return await trials.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
+async def _prune_test_messages(db: Database) -> int:
+    return await test_messages.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
 
 
 async def _prune_rates(db: Database) -> int:

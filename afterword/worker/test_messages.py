@@ -42,28 +42,28 @@ class TestMessages(Flights[TestMessage]):
             claimed = await service.claim(database, channel_ids=CHANNEL_IDS, now=database.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
-    async def serve(self, trial: TestMessage) -> None:
+    async def serve(self, test: TestMessage) -> None:
         message, outcome = None, None
         try:
             async with db.connection(self._pool) as database:
                 message = await service.compose(
-                    database, trial=trial, sender=self._mail_from, site=self._site, now=database.clock.now()
+                    database, test=test, sender=self._mail_from, site=self._site, now=database.clock.now()
                 )
         except errors.Unavailable:
             raise
         except SenderNotAllowed as refusal:
             outcome = Refused(str(refusal))
         except Exception as error:
-            logger.exception("rendering a test message failed", organization_id=trial.organization_id)
-            outcome = Retry("recipient", cause_of("Rendering failed", error, trial.recipient))
+            logger.exception("rendering a test message failed", organization_id=test.organization_id)
+            outcome = Retry("recipient", cause_of("Rendering failed", error, test.recipient))
         if message is not None:
-            outcome = await self._outcome(trial, message)
+            outcome = await self._outcome(test, message)
         if outcome is None:
             raise AssertionError("a message or the reason why there is none")
         async with db.transaction(self._pool) as database:
-            await service.settle(database, trial=trial, message=message, outcome=outcome, now=database.clock.now())
+            await service.settle(database, test=test, message=message, outcome=outcome, now=database.clock.now())
 
-    async def _outcome(self, trial: TestMessage, message: Message) -> Outcome:
+    async def _outcome(self, test: TestMessage, message: Message) -> Outcome:
         has_begun = False
 
         async def begin() -> None:
@@ -73,15 +73,15 @@ class TestMessages(Flights[TestMessage]):
         try:
             async with asyncio.timeout(service.SEND_SECONDS_MAX):
                 async with db.connection(self._pool) as database:
-                    account = await service.account_of(database, trial=trial)
+                    account = await service.account_of(database, test=test)
                 await self._ways.look(account)
-                async with self._ways.use(account, trial.channel_id) as channel:
+                async with self._ways.use(account, test.channel_id) as channel:
                     return await channel.send(message, begin=begin)
         except NoWayError as error:
             return Refused(error.reason)
         except TimeoutError:
             reason = "no answer in time"
         except Exception as error:
-            logger.exception("sending a test message failed", organization_id=trial.organization_id)
-            reason = cause_of("Sending failed", error, trial.recipient)
+            logger.exception("sending a test message failed", organization_id=test.organization_id)
+            reason = cause_of("Sending failed", error, test.recipient)
         return Unknown(reason) if has_begun else Retry("recipient", reason)

@@ -7,7 +7,6 @@ import pytest
 from afterword import db
 from afterword.core.scheduling.statuses import Item
 from afterword.intake.imports import service as imports
-from afterword.intake.imports.service import NewImport
 from tests.cli.test_shell import shell
 from tests.conftest import House
 from tests.queue.conftest import Queue
@@ -52,14 +51,17 @@ class TestResume:
         assert (1, "afterword: There is no such import.\n") == (ended.returncode, ended.stderr)
 
     async def test_ok(self, pool: db.Pool, house: House, database_url: str, tmp_path: Path) -> None:
-        new = NewImport(
-            questionnaire_id=house.questionnaire_id,
-            pipeline_id=house.pipeline_id,
-            cut=imports.cut(b"responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
-        )
         async with db.transaction(pool) as database:
             now = database.clock.now()
-            job = await imports.create(database, caller=house.caller, new=new, secret=house.site.secret, now=now)
+            job = await imports.create(
+                database,
+                caller=house.caller,
+                questionnaire_id=house.questionnaire_id,
+                pipeline_id=house.pipeline_id,
+                cut=imports.cut(b"responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
+                secret=house.site.secret,
+                now=now,
+            )
             await database.execute("update queue_import set state = 'failed', finished_time = $1", now)
         ended = shell(database_url, tmp_path, "queue", "resume", job.import_id)
         assert (0, "The import is queued: 0 of 1 rows are done.\n") == (ended.returncode, ended.stdout), ended.stderr

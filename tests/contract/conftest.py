@@ -46,7 +46,7 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     ways = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
     sender = TestMessages(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trials, "TRIALS_MAX", 100_000)
+        patch.setattr(trials, "TEST_MESSAGES_MAX", 100_000)
         patch.setattr(trials, "OPEN_MAX", 100_000)
         sending = asyncio.create_task(sender.run(stop))
         try:

@@ -121,11 +121,11 @@ class TestRefused:
         assert [] == channel.messages
 
     async def test_too_many(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(service, "TRIALS_MAX", 2)
+        monkeypatch.setattr(service, "TEST_MESSAGES_MAX", 2)
         async with sending(client):
             assert [200, 200, 429] == [(await ask(client)).status_code for _ in range(3)]
             response = await ask(client)
-        assert 1 <= int(response.headers["Retry-After"]) <= service.TRIALS_SECONDS + 1
+        assert 1 <= int(response.headers["Retry-After"]) <= service.TEST_MESSAGES_SECONDS + 1
         await client.queue.execute("update trial set created_time = created_time - interval '10 minutes'")
         async with sending(client):
             assert 200 == (await ask(client)).status_code

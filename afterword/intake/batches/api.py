@@ -1,4 +1,4 @@
-"""The HTTP door of batches: thousands of items in one request."""
+"""HTTP handlers of batches: thousands of items in one request."""
 
 from typing import Final
 

@@ -48,7 +48,7 @@ class _Batch:
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
 
 
-async def open_desk(
+async def scheduler_of(
     db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, secret: bytes
 ) -> Scheduler:
     """The rules of a pipeline that the caller may send through; raises NotFound, NotPublished, ApplicationInactive."""
@@ -72,7 +72,7 @@ async def schedule_batch(
     A reference that a live item has, also of an earlier row, is refused, changes that item or is left alone, by
     `on_conflict`. Raises NotFound, NotPublished; with `atomic` Invalid when any row is refused.
     """
-    scheduler = await open_desk(
+    scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
     )
     batch = _Batch(db, caller, scheduler, rows, [None] * len(rows))
@@ -210,11 +210,10 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
 
 async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItem]:
     """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
+    intake = batch.scheduler.intake
     key: dict[str, Any] = {
         "organization_id": batch.caller.organization_id,
-        "questionnaire_id": batch.scheduler.intake.questionnaire_id,
-        "pipeline_id": batch.scheduler.intake.pipeline_id,
-        "test_only": batch.caller.test,
+        "place": (intake.questionnaire_id, intake.pipeline_id, batch.caller.test),
     }
     wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
     held = await store.claim_items_by_reference(batch.db, **key, external_references=wanted) if is_locking else {}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from afterword.db import Database
+from afterword.db import Database, Row
 from afterword.db.columns import as_document, assigned, qualified, suffixed
 from afterword.queue.records import EVENT_COLUMNS, ITEM_COLUMNS, TEXT_COLUMNS, QueueItem
 from afterword.queue.store import INSERTED_ITEMS
@@ -12,6 +12,12 @@ _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
 _TOLD: Final = as_document(EVENT_COLUMNS, "i")
 _TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
 _TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
+_LIVE: Final = f"""select {ITEM_COLUMNS} from queue_item
+  where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)
+    and external_reference = any($5::text[]) and external_reference is not null and status <> 7
+    and deleted_time is null"""
+
+ReferencePlace = tuple[str, str, bool]  # questionnaire_id, pipeline_id, whether only test items count
 
 
 async def insert_items(  # any tenant: the documents name it
@@ -23,55 +29,29 @@ async def insert_items(  # any tenant: the documents name it
 
 
 async def list_items_by_reference(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    pipeline_id: str,
-    external_references: Sequence[str],
-    test_only: bool,
+    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
 ) -> dict[str, QueueItem]:
-    """The live items of a pipeline under these references."""
-    rows = await db.fetch(
-        f"""select {ITEM_COLUMNS} from queue_item
-           where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3
-             and external_reference = any($4::text[]) and external_reference is not null and status <> 7
-             and deleted_time is null and (test or not $5)""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        external_references,
-        test_only,
-    )
-    return {row["external_reference"]: QueueItem.of(row) for row in rows}
+    """The live items of a pipeline under these references: not cancelled, not deleted."""
+    return _by_reference(await db.fetch(_LIVE, organization_id, *place, external_references))
+
+
+async def list_items_by_reference_locked(
+    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
+) -> dict[str, QueueItem]:
+    """As list_items_by_reference, locked in their order until the transaction ends."""
+    query = f"{_LIVE} order by external_reference for update"
+    return _by_reference(await db.fetch(query, organization_id, *place, external_references))
 
 
 async def claim_items_by_reference(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    pipeline_id: str,
-    external_references: Sequence[str],
-    test_only: bool,
+    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
 ) -> dict[str, QueueItem]:
-    """As list_items_by_reference, those that wait, locked in their order until the transaction ends.
+    """As list_items_by_reference_locked, those that wait.
 
-    What a worker holds is left alone, so that no batch and no worker ever wait for each other.
+    Items that a worker holds are left alone, so that no batch and no worker ever wait for each other.
     """
-    rows = await db.fetch(
-        f"""select {ITEM_COLUMNS} from queue_item
-           where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3
-             and external_reference = any($4::text[]) and external_reference is not null and status = 1
-             and deleted_time is null and (test or not $5)
-           order by external_reference for update""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        external_references,
-        test_only,
-    )
-    return {row["external_reference"]: QueueItem.of(row) for row in rows}
+    query = f"{_LIVE} and status = 1 order by external_reference for update"
+    return _by_reference(await db.fetch(query, organization_id, *place, external_references))
 
 
 async def update_items(
@@ -115,3 +95,7 @@ async def update_items(
         documents,
         limited,
     )
+
+
+def _by_reference(rows: Sequence[Row]) -> dict[str, QueueItem]:
+    return {row["external_reference"]: QueueItem.of(row) for row in rows}

@@ -1,4 +1,4 @@
-"""The HTTP door of dry runs."""
+"""HTTP handlers of dry runs."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from afterword.core.wire import times
 from afterword.db import Database
 from afterword.intake.batches.service import ROWS_MAX
 from afterword.intake.dry_runs import service
-from afterword.intake.dry_runs.service import Foreseen
+from afterword.intake.dry_runs.service import RowForecast
 from afterword.queue.request_reader import checked_rows, declared_for
 from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, check_of
 from afterword.web import problems
@@ -54,7 +54,7 @@ async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
     return Answer(Simulation(results=[_row(call, place, one) for place, one in enumerate(foreseen)]))
 
 
-def _row(call: Call[Rows], place: int, one: Foreseen) -> SimulationRow:
+def _row(call: Call[Rows], place: int, one: RowForecast) -> SimulationRow:
     decision, refusal, zone = one.decision, one.refusal, call.zone
     checks = () if decision is None else decision.checks
     return SimulationRow(

@@ -22,7 +22,7 @@ from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.db import Database
 from afterword.intake.batches import store as bulk_store
-from afterword.intake.batches.service import ROWS_A_TURN, Policy, open_desk
+from afterword.intake.batches.service import ROWS_A_TURN, Policy, scheduler_of
 from afterword.intake.dry_runs import store
 from afterword.intake.dry_runs.store import Reached
 from afterword.messages import email, sms
@@ -42,8 +42,8 @@ VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with 
 Row = QueueItemRequest | errors.Refusal
 
 
-class Thought(msgspec.Struct, frozen=True, kw_only=True):
-    """An item that is only thought of, as decisions ask for one."""
+class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
+    """An item that is not stored, as decisions ask for one."""
 
     organization_id: str
     item_id: str
@@ -62,7 +62,7 @@ class Thought(msgspec.Struct, frozen=True, kw_only=True):
     source: str = "api"
 
 
-class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
+class RowForecast(msgspec.Struct, frozen=True, kw_only=True):
     """The forecast for a row: a refusal, or a decision with its message."""
 
     refusal: errors.Refusal | None = None
@@ -86,9 +86,9 @@ async def simulate(
     rows: Sequence[QueueItemRequest | errors.Invalid],
     on_conflict: Policy,
     site: Site,
-) -> list[Foreseen]:
+) -> list[RowForecast]:
     """Forecast each row as if it were created now; raises NotFound, NotPublished."""
-    scheduler = await open_desk(
+    scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
     [settings] = await lanes_store.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
@@ -96,8 +96,8 @@ async def simulate(
         db, organization_id=caller.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     taken = await _taken(db, caller, scheduler, rows)
-    thoughts = await _thoughts(scheduler, rows, taken, refuses=on_conflict == "error")
-    wanted = [(one, one.due_time) for one in thoughts if isinstance(one, Thought)]
+    proposed = await _proposed_rows(scheduler, rows, taken, refuses=on_conflict == "error")
+    wanted = [(one, one.due_time) for one in proposed if isinstance(one, ProposedItem)]
     forecasts = await deciding.foresee_items(
         db,
         items=wanted,
@@ -113,14 +113,14 @@ async def simulate(
         with_metadata=VALUE_SCOPE in caller.scopes,
     )
     writer = _Writer(settings, version, site, valid_days=scheduler.intake.valid_days)
-    found: list[Foreseen] = []
-    for place, one in enumerate(thoughts):
+    found: list[RowForecast] = []
+    for place, one in enumerate(proposed):
         if place % ROWS_A_TURN == 0:
             await asyncio.sleep(0)
         if isinstance(one, errors.Refusal):
-            found.append(Foreseen(refusal=one))
+            found.append(RowForecast(refusal=one))
         else:
-            found.append(writer.foreseen(one, forecasts[one.item_id], reached.get(one.address_key)))
+            found.append(writer.forecast(one, forecasts[one.item_id], reached.get(one.address_key)))
     return found
 
 
@@ -137,24 +137,22 @@ async def _taken(
     found = await bulk_store.list_items_by_reference(
         db,
         organization_id=caller.organization_id,
-        questionnaire_id=scheduler.intake.questionnaire_id,
-        pipeline_id=scheduler.intake.pipeline_id,
+        place=(scheduler.intake.questionnaire_id, scheduler.intake.pipeline_id, False),
         external_references=sorted(wanted),
-        test_only=False,
     )
     return {name: item.item_id if item.status == Item.SCHEDULED else None for name, item in found.items()}
 
 
-async def _thoughts(
+async def _proposed_rows(
     scheduler: Scheduler,
     rows: Sequence[QueueItemRequest | errors.Invalid],
     taken: dict[str, str | None],
     *,
     refuses: bool,
-) -> list[Thought | errors.Refusal]:
+) -> list[ProposedItem | errors.Refusal]:
     now = scheduler.intake.now
     new_ids = ids.ordered_many(now, len(rows))
-    found: list[Thought | errors.Refusal] = []
+    found: list[ProposedItem | errors.Refusal] = []
     for place, row in enumerate(rows):
         if place % ROWS_A_TURN == 0:
             await asyncio.sleep(0)
@@ -173,12 +171,12 @@ async def _thoughts(
                 continue
             taken[name] = None
         # Under the id of the item that the row would change: that one does not wait beside it.
-        found.append(_thought(scheduler, row, schedule, taken.get(name or "") or new_ids[place]))
+        found.append(_proposed(scheduler, row, schedule, taken.get(name or "") or new_ids[place]))
     return found
 
 
-def _thought(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, item_id: str) -> Thought:
-    return Thought(
+def _proposed(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, item_id: str) -> ProposedItem:
+    return ProposedItem(
         organization_id=scheduler.intake.organization_id,
         item_id=item_id,
         questionnaire_id=scheduler.intake.questionnaire_id,
@@ -210,12 +208,12 @@ class _Writer:
             "unsubscribe_link": site.unsubscribe_url(email.SAMPLE_ID),
         }
 
-    def foreseen(self, item: Thought, forecast: Forecast, reached: Reached | None) -> Foreseen:
+    def forecast(self, item: ProposedItem, forecast: Forecast, reached: Reached | None) -> RowForecast:
         decision = forecast.decision
         locale = self._locale(item, reached)
         subject, body = self._message(item, locale, reached)
         planned = {"go": item.due_time, "hold": decision.until, "skip": None}[decision.verdict]
-        return Foreseen(
+        return RowForecast(
             decision=decision,
             leaves=conditions.leaves(self._tree, forecast.metadata) if self._tree is not None else (),
             planned_time=planned,
@@ -227,11 +225,11 @@ class _Writer:
             length=segments.measure(body) if self._is_sms and body is not None else None,
         )
 
-    def _locale(self, item: Thought, reached: Reached | None) -> str:
+    def _locale(self, item: ProposedItem, reached: Reached | None) -> str:
         wanted = item.locale or self._settings.pipeline.locale or (reached and reached.locale)
         return locales.match(wanted, self._definition.locales, self._definition.default_locale)
 
-    def _message(self, item: Thought, locale: str, reached: Reached | None) -> tuple[str | None, str | None]:
+    def _message(self, item: ProposedItem, locale: str, reached: Reached | None) -> tuple[str | None, str | None]:
         """The authored texts with their values; the channel's frame is left out."""
         texts = self._texts.get(locale)
         if texts is None:
@@ -248,7 +246,9 @@ class _Writer:
             return line, sms.shown(body, values)
         return line, body.fill(values) if body else None
 
-    def _values(self, item: Thought, locale: str, reached: Reached | None, names: frozenset[str]) -> Mapping[str, str]:
+    def _values(
+        self, item: ProposedItem, locale: str, reached: Reached | None, names: frozenset[str]
+    ) -> Mapping[str, str]:
         known = reached.metadata if reached else {}
         own = item_values(
             names,

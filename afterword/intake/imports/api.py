@@ -1,4 +1,4 @@
-"""The HTTP door of imports: send a file, watch it, see what became of its rows."""
+"""HTTP handlers of imports: send a file, watch it, list the outcome of each row."""
 
 from typing import Final
 
@@ -6,7 +6,6 @@ from afterword.core.wire.imports import Cut
 from afterword.db import Database
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import IMPORT_ROWS, IMPORTS, Import, ImportQuery, ImportRow, row_of
-from afterword.intake.imports.service import NewImport
 from afterword.pipelines import service as pipelines
 from afterword.web import uploads
 from afterword.web.operations import Answer, Call, Routes
@@ -62,7 +61,9 @@ async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Ans
     cut, file_name = call.body
     if query.on_conflict == "update":
         call.caller.require("Queue.Update")
-    new = NewImport(
+    job = await service.create(
+        db,
+        caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
         cut=cut,
@@ -70,8 +71,9 @@ async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Ans
         dry_run=query.dry_run,
         on_conflict=query.on_conflict,
         strict=call.strict,
+        secret=call.site.secret,
+        now=call.now,
     )
-    job = await service.create(db, caller=call.caller, new=new, secret=call.site.secret, now=call.now)
     return Answer(Import.of(job, call.zone), version=job.version, location=f"/q/import/{job.import_id}")
 
 

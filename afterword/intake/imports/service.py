@@ -6,14 +6,15 @@ believe that an import is theirs (a lease that ran out), and only one of them ca
 
 import asyncio
 import contextlib
+import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from afterword import errors, ids
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.wire import imports as core_imports
@@ -27,7 +28,7 @@ from afterword.events.service import NewEvent
 from afterword.intake.batches import service as bulk
 from afterword.intake.batches.service import Outcome, Policy
 from afterword.intake.imports import resources, store
-from afterword.intake.imports.store import Counts, Import, ImportRow
+from afterword.intake.imports.store import Import, ImportRow
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue.request_reader import checked_rows
@@ -52,49 +53,49 @@ class CannotResume(errors.Conflict):
     code_default = "not_ready"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewImport:
-    """A file that was cut, and what is to be done with it."""
-
-    questionnaire_id: str
-    pipeline_id: str
-    cut: Cut
-    file_name: str | None = None
-    dry_run: bool = False
-    on_conflict: Policy = "error"
-    strict: bool = False
-
-
-async def create(db: Database, *, caller: Caller, new: NewImport, secret: bytes, now: datetime) -> Import:
+async def create(
+    db: Database,
+    *,
+    caller: Caller,
+    questionnaire_id: str,
+    pipeline_id: str,
+    cut: Cut,
+    secret: bytes,
+    now: datetime,
+    file_name: str | None = None,
+    dry_run: bool = False,
+    on_conflict: Policy = "error",
+    strict: bool = False,
+) -> Import:
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
-    where = {"questionnaire_id": new.questionnaire_id, "pipeline_id": new.pipeline_id}
-    await bulk.open_desk(db, caller=caller, **where, secret=secret)
-    await store.IMPORTS.require_room(db, organization_id=caller.organization_id, noun="imports")
+    where = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
+    await bulk.scheduler_of(db, caller=caller, **where, secret=secret)
+    await store.IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
     declared = await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=new.questionnaire_id
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
     )
-    core_imports.check(new.cut, declared=declared, strict=new.strict)
+    core_imports.check(cut, declared=declared, strict=strict)
     job = await store.insert_import(
         db,
         organization_id=caller.organization_id,
-        request={
+        columns={
             **where,
             "import_id": ids.ordered(now),
             "test": caller.test,
-            "file_name": new.file_name,
-            "dry_run": new.dry_run,
-            "strict": new.strict,
-            "on_conflict": new.on_conflict,
-            "columns": list(new.cut.columns),
-            "places": list(new.cut.places),
-            "rows_total": new.cut.rows_total,
-            "pieces": len(new.cut.pieces),
+            "file_name": file_name,
+            "dry_run": dry_run,
+            "strict": strict,
+            "on_conflict": on_conflict,
+            "columns": cut.columns,
+            "places": cut.places,
+            "rows_total": cut.rows_total,
+            "pieces": len(cut.pieces),
             "created_time": now,
             "created_by": caller.actor_id or None,
             "actor_kind": caller.actor_kind,
         },
     )
-    pieces = [(piece.first_row, piece.content) for piece in new.cut.pieces]
+    pieces = [(piece.first_row, piece.content) for piece in cut.pieces]
     await store.insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=pieces)
     return job
 
@@ -150,7 +151,7 @@ async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: da
         db, job=job, rows=core_imports.read_piece(content), first_row=first_row, secret=secret, now=now
     )
     await store.insert_rows(db, **key, rows=settled)
-    after = await store.settle_piece(db, job=job, owner=owner, counts=_counts(settled))
+    after = await store.settle_piece(db, job=job, owner=owner, counts=Counter(row.state for row in settled))
     if after is None:
         raise LeaseLost
     if after.next_piece < after.pieces:
@@ -265,15 +266,10 @@ async def _scheduled(
 def _caller(job: Import) -> Caller:
     """Whoever sent the file; what they may was asked then."""
     is_user, created_by = job.actor_kind == "user", job.created_by or ""
-    return Caller(
-        organization_id=job.organization_id,
+    return dataclasses.replace(
+        installation(job.organization_id),
         token_id="" if is_user else created_by,
         user_id=created_by if is_user else None,
-        scopes=frozenset(),
-        application_ids=(),
-        domain="",
-        time_zone="UTC",
-        default_locale="en",
         test=job.test,
     )
 
@@ -295,11 +291,6 @@ def _problem(row: int, refusal: errors.Refusal, columns: Mapping[str, str]) -> d
         place = f"Row {row:,}, column {columns[pointer]}" if pointer in columns else f"Row {row:,}"
         wrong.append({"pointer": pointer, "code": error.code, "message": f"{place}: {error.message}"})
     return {"status": refusal.status, "code": refusal.code, "detail": refusal.detail, "errors": wrong}
-
-
-def _counts(rows: Sequence[ImportRow]) -> Counts:
-    states = [row.state for row in rows]
-    return Counts(**{state: states.count(state) for state in ("created", "updated", "skipped", "failed")})
 
 
 async def _end(

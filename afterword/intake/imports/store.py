@@ -62,6 +62,8 @@ _COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id
   dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
   rows_failed, error, pieces, next_piece, owner, lease_until, failures as attempts, turn_time, finished_time, version,
   created_time, created_by, actor_kind"""
+_GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
+  on_conflict, columns, places, rows_total, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 IMPORTS: Final = Leases(
     record=Import,
@@ -83,16 +85,6 @@ class ImportRow:
     item_id: str | None
     external_reference: str | None
     problem: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """The outcomes of the rows of a piece, counted."""
-
-    created: int
-    updated: int
-    skipped: int
-    failed: int
 
 
 async def get_import(
@@ -139,19 +131,15 @@ async def list_rows(db: Database, *, organization_id: str, import_id: str, page:
     return rows.map(lambda row: ImportRow(**dict(row)))
 
 
-async def insert_import(db: Database, *, organization_id: str, request: Mapping[str, Any]) -> Import:
-    """Queue an import; `wish` has the columns that were asked for, its pieces come with `insert_pieces`."""
+async def insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Import:
+    """Queue an import; its pieces come with `insert_pieces`."""
     row = await db.fetch_row(
-        f"""insert into queue_import (organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
-             dry_run, strict, on_conflict, columns, places, rows_total, pieces, turn_time, created_time, created_by,
-             actor_kind)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15, $16) returning {_COLUMNS}""",
+        f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
+           select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
+           returning {_COLUMNS}""",
         organization_id,
-        *(request[name] for name in (
-            "import_id", "questionnaire_id", "pipeline_id", "test", "file_name", "dry_run", "strict", "on_conflict",
-            "columns", "places", "rows_total", "pieces", "created_time", "created_by", "actor_kind",
-        )),
-    )  # fmt: skip
+        dict(columns),
+    )
     assert row is not None, "an insert returns its row"  # noqa: S101
     return _import(row)
 
@@ -217,7 +205,7 @@ async def insert_rows(db: Database, *, organization_id: str, import_id: str, row
 
 
 async def settle_piece(
-    db: Database, *, job: Import, owner: UUID, counts: Counts
+    db: Database, *, job: Import, owner: UUID, counts: Mapping[str, int]
 ) -> Import | None:  # any tenant: the import names its own
     """Count the next piece as worked off and remove it; None: the lease is lost."""
     row = await db.fetch_row(
@@ -235,10 +223,7 @@ async def settle_piece(
         job.import_id,
         owner,
         job.next_piece,
-        counts.created,
-        counts.updated,
-        counts.skipped,
-        counts.failed,
+        *(counts.get(state, 0) for state in ("created", "updated", "skipped", "failed")),
     )
     return None if row is None else _import(row)
 
@@ -275,34 +260,12 @@ async def delete_import(db: Database, *, organization_id: str, import_id: str) -
 
 async def prune_pieces(db: Database, *, before: datetime, limit: int) -> int:
     """Remove what is left of the files of imports that failed before a time."""
-    return await db.execute(
-        """delete from queue_import_piece where (organization_id, import_id, number) in (
-             select p.organization_id, p.import_id, p.number
-             from queue_import i
-             cross join lateral (
-               select organization_id, import_id, number from queue_import_piece
-               where organization_id = i.organization_id and import_id = i.import_id limit $2) p
-             where i.finished_time is not null and i.finished_time < $1
-             limit $2)""",
-        before,
-        limit,
-    )
+    return await db.execute(_pruned("queue_import_piece", "number"), before, limit)
 
 
 async def prune_rows(db: Database, *, before: datetime, limit: int) -> int:
     """Forget what became of the rows of imports that ended before a time, some at once: one has 200,000."""
-    return await db.execute(
-        """delete from queue_import_row where (organization_id, import_id, row) in (
-             select r.organization_id, r.import_id, r.row
-             from queue_import i
-             cross join lateral (
-               select organization_id, import_id, row from queue_import_row
-               where organization_id = i.organization_id and import_id = i.import_id limit $2) r
-             where i.finished_time is not null and i.finished_time < $1
-             limit $2)""",
-        before,
-        limit,
-    )
+    return await db.execute(_pruned("queue_import_row", "row"), before, limit)
 
 
 async def prune_imports(db: Database, *, before: datetime, limit: int) -> int:
@@ -322,3 +285,14 @@ async def prune_imports(db: Database, *, before: datetime, limit: int) -> int:
 
 def _import(row: Row) -> Import:
     return Import(**dict(row))
+
+
+def _pruned(table: LiteralString, key: LiteralString) -> LiteralString:
+    return f"""delete from {table} where (organization_id, import_id, {key}) in (
+             select p.organization_id, p.import_id, p.{key}
+             from queue_import i
+             cross join lateral (
+               select organization_id, import_id, {key} from {table}
+               where organization_id = i.organization_id and import_id = i.import_id limit $2) p
+             where i.finished_time is not null and i.finished_time < $1
+             limit $2)"""

@@ -1,4 +1,4 @@
-"""The HTTP door of business keys: queue items under the client's own names for them."""
+"""HTTP handlers of business keys: queue items under the client's own names for them."""
 
 import re
 from typing import Any, Final

@@ -1,15 +1,15 @@
 """Items by the client's own key: the one live item that has it is read, made or changed, cancelled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.intake.references import store
+from afterword.intake.batches import store
 from afterword.pipelines import service as pipelines
 from afterword.queue import service as queue
 from afterword.queue.resources import QueueItemRequest
@@ -30,23 +30,19 @@ class Reference:
     external_reference: str
 
     @property
-    def key(self) -> dict[str, str]:
+    def key(self) -> dict[str, Any]:
         """As the store asks for it."""
         return {
             "organization_id": self.caller.organization_id,
-            "questionnaire_id": self.questionnaire_id,
-            "pipeline_id": self.pipeline_id,
-            "external_reference": self.external_reference,
+            "place": (self.questionnaire_id, self.pipeline_id, self.caller.test),
+            "external_references": [self.external_reference],
         }
 
 
 async def get(db: Database, *, reference: Reference) -> QueueItem:
     """The live item; raises NotFound."""
     await _require_pipeline(db, reference)
-    item = await store.get_item_by_reference(db, **reference.key, test_only=reference.caller.test)
-    if item is None:
-        raise errors.NotFound(NO_ITEM)
-    return item
+    return _require(await store.list_items_by_reference(db, **reference.key), reference)
 
 
 async def put(
@@ -58,22 +54,28 @@ async def put(
     is_expected: bool,
     secret: bytes,
 ) -> tuple[QueueItem, bool]:
-    """Make the item what the wish says, and say whether it is new; of two at once one makes it, the other changes it.
+    """Make the item as the request says, and say whether it is new; of two at once one makes it, the other changes it.
 
     `is_expected`: the request holds only for an item that is there. Raises NotFound, Stale, Invalid, NotPublished,
     InDispatch, ItemClosed, ReferenceTaken.
     """
     await _require_pipeline(db, reference)
+    new = NewItem(
+        caller=reference.caller,
+        questionnaire_id=reference.questionnaire_id,
+        pipeline_id=reference.pipeline_id,
+        request=msgspec.structs.replace(request, external_reference=reference.external_reference),
+    )
     for _ in range(TRIES_MAX):
-        item = await store.get_item_by_reference_locked(db, **reference.key, test_only=reference.caller.test)
-        if item is not None:
+        found = await store.list_items_by_reference_locked(db, **reference.key)
+        for item in found.values():
             check_version(item.version)
             changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
             return changed, False
         if is_expected:
             raise errors.Stale("There is no item with this reference.")
         try:
-            return await queue.schedule(db, new=_new(reference, request), secret=secret), True
+            return await queue.schedule(db, new=new, secret=secret), True
         except ReferenceTaken:  # somebody was faster; what they made is committed and to be found now
             continue
     raise ReferenceTaken
@@ -82,20 +84,16 @@ async def put(
 async def cancel(db: Database, *, reference: Reference, check_version: Callable[[int], None]) -> None:
     """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
     await _require_pipeline(db, reference)
-    item = await store.get_item_by_reference_locked(db, **reference.key, test_only=reference.caller.test)
-    if item is None:
-        raise errors.NotFound(NO_ITEM)
+    item = _require(await store.list_items_by_reference_locked(db, **reference.key), reference)
     check_version(item.version)
     await queue.cancel(db, caller=reference.caller, item=item)
 
 
-def _new(reference: Reference, request: QueueItemRequest) -> NewItem:
-    return NewItem(
-        caller=reference.caller,
-        questionnaire_id=reference.questionnaire_id,
-        pipeline_id=reference.pipeline_id,
-        request=msgspec.structs.replace(request, external_reference=reference.external_reference),
-    )
+def _require(found: Mapping[str, QueueItem], reference: Reference) -> QueueItem:
+    item = found.get(reference.external_reference)
+    if item is None:
+        raise errors.NotFound(NO_ITEM)
+    return item
 
 
 async def _require_pipeline(db: Database, reference: Reference) -> None:

@@ -1,4 +1,4 @@
-"""The HTTP door of sequences: fields in, fields out."""
+"""HTTP handlers of sequences."""
 
 from typing import Final
 

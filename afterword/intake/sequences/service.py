@@ -7,9 +7,9 @@ after as many generations as `/instance/children` shows, so that sequences may f
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Many
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.core.messaging.alerts import TRIGGERS
@@ -38,6 +38,7 @@ from afterword.web.fields import MetadataGroups
 
 SEQUENCES_MAX: Final = 100  # of an organization
 READER: Final = "sequences"
+UNKNOWN: Final = "There is no such sequence."
 UPDATED: Final = "questionnaire_instance.updated"
 NO_ADDRESS: Final = ("no_address", "The responder has no address on the pipeline's channel.")
 TOO_DEEP: Final = (
@@ -86,13 +87,15 @@ async def get(db: Database, *, caller: Caller, sequence_id: str) -> Rule:
     rule = await store.get_sequence(
         db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
     )
-    return rule or _refuse_unknown()
+    if rule is None:
+        raise errors.NotFound(UNKNOWN)
+    return rule
 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Rule:
     """Make a sequence. Raises Invalid: unknown ids, conditions that cannot be asked there, one too many."""
     await _check(db, caller=caller, columns=columns, changed=frozenset(columns))
-    if await store.claim_places(db, organization_id=caller.organization_id) >= SEQUENCES_MAX:
+    if await store.count_sequences_locked(db, organization_id=caller.organization_id) >= SEQUENCES_MAX:
         message = f"An organization has at most {SEQUENCES_MAX} sequences."
         raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
     return await store.insert_sequence(
@@ -110,7 +113,7 @@ async def update(
 ) -> Rule:
     """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
     before = await _locked(db, caller=caller, sequence_id=sequence_id, expect=expect)
-    columns = {name: changes.get(name, getattr(before, name)) for name in _COLUMNS}
+    columns = {**asdict(before), **changes}
     changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
     await _check(db, caller=caller, columns=columns, changed=changed)
     after = await store.update_sequence(
@@ -310,14 +313,13 @@ def _event(
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 
-_COLUMNS: Final = ("title", "kind", "from_questionnaire_id", "pipeline_id", "trigger", "conditions", "active")
-
 
 async def _locked(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> Rule:
-    await get(db, caller=caller, sequence_id=sequence_id)
-    rule = await store.get_sequence_locked(db, organization_id=caller.organization_id, sequence_id=sequence_id)
+    rule = await store.get_sequence_locked(
+        db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
+    )
     if rule is None:
-        _refuse_unknown()
+        raise errors.NotFound(UNKNOWN)
     expect(rule.version)
     return rule
 
@@ -362,7 +364,3 @@ async def _condition_errors(db: Database, *, organization_id: str, columns: Mapp
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
     condition_reader.read(columns["conditions"], "/conditions", findings, scope)
     return findings.errors
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such sequence.")

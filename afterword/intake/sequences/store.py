@@ -35,6 +35,14 @@ _COLUMNS: Final[LiteralString] = """organization_id, sequence_id, title, kind, f
   trigger, conditions, active, since_time, version, created_time, updated_time, created_by, updated_by"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
+_SHOWN: Final = f"""select {_COLUMNS_S} from sequence s
+  where s.organization_id = $1 and (cardinality($2::text[]) = 0 or 2 = (
+    select count(*) filter (where f.owner_application_id = any($2))
+      + count(*) filter (where t.owner_application_id = any($2))
+    from questionnaire f
+    join pipeline p on p.organization_id = $1 and p.pipeline_id = s.pipeline_id
+    join questionnaire t on t.organization_id = $1 and t.questionnaire_id = p.questionnaire_id
+    where f.organization_id = $1 and f.questionnaire_id = s.from_questionnaire_id))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +69,19 @@ class Source:
 
 
 async def get_sequence(
-    db: Database, *, organization_id: str, sequence_id: str, application_ids: Sequence[str] = ()
+    db: Database, *, organization_id: str, sequence_id: str, application_ids: Sequence[str]
 ) -> Rule | None:
     """The sequence, if both its questionnaires belong to these applications (none: any)."""
-    row = await db.fetch_row(
-        f"""select {_COLUMNS_S} from sequence s
-           where s.organization_id = $1 and s.sequence_id = $2 and (cardinality($3::text[]) = 0 or 2 = (
-             select count(*) filter (where f.owner_application_id = any($3))
-               + count(*) filter (where t.owner_application_id = any($3))
-             from questionnaire f
-             join pipeline p on p.organization_id = $1 and p.pipeline_id = s.pipeline_id
-             join questionnaire t on t.organization_id = $1 and t.questionnaire_id = p.questionnaire_id
-             where f.organization_id = $1 and f.questionnaire_id = s.from_questionnaire_id))""",
-        organization_id,
-        sequence_id,
-        list(application_ids),
-    )
+    row = await db.fetch_row(f"{_SHOWN} and s.sequence_id = $3", organization_id, list(application_ids), sequence_id)
     return _rule(row) if row else None
 
 
-async def get_sequence_locked(db: Database, *, organization_id: str, sequence_id: str) -> Rule | None:
-    """The sequence, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"select {_COLUMNS} from sequence where organization_id = $1 and sequence_id = $2 for no key update",
-        organization_id,
-        sequence_id,
-    )
+async def get_sequence_locked(
+    db: Database, *, organization_id: str, sequence_id: str, application_ids: Sequence[str]
+) -> Rule | None:
+    """As get_sequence, locked until the transaction ends."""
+    query = f"{_SHOWN} and s.sequence_id = $3 for no key update of s"
+    row = await db.fetch_row(query, organization_id, list(application_ids), sequence_id)
     return _rule(row) if row else None
 
 
@@ -94,23 +89,11 @@ async def list_sequences(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[Rule]:
     """A page of the organization's sequences, of these applications (none: all)."""
-    rows = await db.fetch_list(
-        f"""select {_COLUMNS_S} from sequence s
-           where s.organization_id = $1 and (cardinality($2::text[]) = 0 or 2 = (
-             select count(*) filter (where f.owner_application_id = any($2))
-               + count(*) filter (where t.owner_application_id = any($2))
-             from questionnaire f
-             join pipeline p on p.organization_id = $1 and p.pipeline_id = s.pipeline_id
-             join questionnaire t on t.organization_id = $1 and t.questionnaire_id = p.questionnaire_id
-             where f.organization_id = $1 and f.questionnaire_id = s.from_questionnaire_id))""",
-        organization_id,
-        list(application_ids),
-        page=page,
-    )
+    rows = await db.fetch_list(_SHOWN, organization_id, list(application_ids), page=page)
     return rows.map(_rule)
 
 
-async def claim_places(db: Database, *, organization_id: str) -> int:
+async def count_sequences_locked(db: Database, *, organization_id: str) -> int:
     """Lock and count the organization's sequences, so that no other is added until the transaction ends."""
     await db.fetch_row("select from organization where organization_id = $1 for no key update", organization_id)
     return await db.fetch_value("select count(*) from sequence where organization_id = $1", organization_id)

@@ -1,4 +1,4 @@
-"""The HTTP door of test messages: asks a worker to send one, and waits for what became of it."""
+"""HTTP handlers of test messages: ask a worker to send one, and wait for its result."""
 
 import asyncio
 from typing import Any, Final, cast
@@ -10,7 +10,7 @@ from afterword.core.wire import times
 from afterword.db import Pool
 from afterword.intake.test_messages import service, store
 from afterword.intake.test_messages.resources import TestSend
-from afterword.intake.test_messages.store import Finding, TestMessage
+from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import QueueItemRequest
 from afterword.web.operations import ACT_SECONDS_MAX, Answer, Call, Routes
@@ -38,7 +38,7 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     declared = await declared_for(call, db.on_demand(pool), questionnaire_id=call.ids["questionnaire_id"])
     request = checked(call.body, declared=declared, is_strict=call.strict)
     async with db.transaction(pool) as database:
-        trial, finding = await service.ask(
+        test, result = await service.ask(
             database,
             caller=call.caller,
             questionnaire_id=call.ids["questionnaire_id"],
@@ -47,13 +47,13 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
             site=call.site,
             now=call.now,
         )
-    found = finding or await _finding(pool, trial)
+    found = result or await _result(pool, test)
     is_sent = found.outcome == "accepted"
-    length = segments.measure(found.body) if trial.channel_id == CHANNEL_SMS and found.body else None
+    length = segments.measure(found.body) if test.channel_id == CHANNEL_SMS and found.body else None
     return Answer(
         TestSend(
             responder_channel_identifier=call.body.responder_channel_identifier,
-            locale=trial.locale,
+            locale=test.locale,
             subject=found.subject,
             body=found.body or "",
             outcome=cast("Any", found.outcome or "unknown"),
@@ -65,21 +65,21 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     )
 
 
-async def _finding(pool: Pool, trial: TestMessage) -> Finding:
+async def _result(pool: Pool, test: TestMessage) -> TestResult:
     """The result; `unknown` while a worker sends it. Raises Unavailable if no worker has taken it."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     is_taken = False
-    key = {"organization_id": trial.organization_id, "trial_id": trial.trial_id}
+    key = {"organization_id": test.organization_id, "trial_id": test.trial_id}
     while True:
         async with db.connection(pool) as database:
-            found = await store.get_finding(database, **key)
+            found = await store.get_result(database, **key)
         if found is not None and found.state == "done":
             return found
         waited = loop.time() - began
         if waited >= TAKEN_SECONDS_MAX and not is_taken:
             async with db.transaction(pool) as database:
-                is_taken = not await service.take_back(database, trial=trial)
+                is_taken = not await service.take_back(database, test=test)
             if not is_taken:
                 text = "No worker sends on this channel at the moment; nothing was sent."
                 raise errors.Unavailable(text, headers={"Retry-After": "5"})
@@ -87,4 +87,4 @@ async def _finding(pool: Pool, trial: TestMessage) -> Finding:
             break
         await asyncio.sleep(POLL_SECONDS)
     reply = f"Still being sent after {ACT_SECONDS_MAX} seconds; it may yet arrive."
-    return Finding(state="sending", subject=None, body=None, outcome="unknown", reply=reply, finished_time=None)
+    return TestResult(state="sending", subject=None, body=None, outcome="unknown", reply=reply, finished_time=None)

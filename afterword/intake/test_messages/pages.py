@@ -8,38 +8,23 @@ from afterword.texts import accepted, texts
 from afterword.web import public
 from afterword.web.pages import Pages
 
+UNSUBSCRIBE = f"/u/{SAMPLE_ID}"
+
 routes = Pages()
 
 
-@routes.get(f"/a/{SAMPLE_ID}", f"/s/{SAMPLE_CODE}")
+@routes.get(f"/a/{SAMPLE_ID}", f"/s/{SAMPLE_CODE}", UNSUBSCRIBE)
+@routes.post(UNSUBSCRIBE)  # the one click of a mail reader, which nobody has asked for
 async def sample_page(request: Request) -> Response:
-    """In place of the questionnaire."""
+    """In place of the questionnaire, and of the question whether to unsubscribe."""
     words = texts(public.DOMAIN, accepted(request.headers.get("accept-language", "")))
+    if request.url.path == UNSUBSCRIBE:
+        about = words("In a real message this link stops further questionnaires.")
+    else:
+        about = words("In a real message this link opens the questionnaire.")
     return public.message_page(
         words=words,
         title=words("This was a test"),
-        paragraphs=[words("In a real message this link opens the questionnaire.")],
-        facts=[words("Nothing was saved."), words("You can close this page.")],
-    )
-
-
-@routes.get(f"/u/{SAMPLE_ID}")
-async def sample_unsubscribe_page(request: Request) -> Response:
-    """In place of the question whether to unsubscribe."""
-    return _unsubscribe_page(request)
-
-
-@routes.post(f"/u/{SAMPLE_ID}")
-async def sample_unsubscribe(request: Request) -> Response:
-    """The one click of a mail reader, which nobody has asked for."""
-    return _unsubscribe_page(request)
-
-
-def _unsubscribe_page(request: Request) -> Response:
-    words = texts(public.DOMAIN, accepted(request.headers.get("accept-language", "")))
-    return public.message_page(
-        words=words,
-        title=words("This was a test"),
-        paragraphs=[words("In a real message this link stops further questionnaires.")],
+        paragraphs=[about],
         facts=[words("Nothing was saved."), words("You can close this page.")],
     )

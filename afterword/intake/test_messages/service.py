@@ -17,11 +17,11 @@ from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.db import Database
-from afterword.intake.batches.service import open_desk
+from afterword.intake.batches.service import scheduler_of
 from afterword.intake.dry_runs import store as simulation_store
 from afterword.intake.dry_runs.service import VALUE_SCOPE
 from afterword.intake.test_messages import store
-from afterword.intake.test_messages.store import Finding, TestMessage
+from afterword.intake.test_messages.store import TestMessage, TestResult
 from afterword.messages import composing, email
 from afterword.messages.context import MessageContext
 from afterword.questionnaires import store as questionnaires_store
@@ -31,14 +31,14 @@ from afterword.queue.scheduler import changes_of
 from afterword.responders import store as responders_store
 
 MARK: Final = "[Test] "
-TRIALS_MAX: Final = 20  # of an organization in
-TRIALS_SECONDS: Final = 600
+TEST_MESSAGES_MAX: Final = 20  # of an organization in
+TEST_MESSAGES_SECONDS: Final = 600
 OPEN_MAX: Final = 2  # under way at the same moment: each may hold a connection of the web process
 TAKE_SECONDS: Final = 30  # nobody waits for what was asked longer ago
 KEPT_SECONDS: Final = 1_200
 SEND_SECONDS_MAX: Final = 60
 REPLY_CHARACTERS_MAX: Final = 500
-assert KEPT_SECONDS > TRIALS_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  # noqa: S101
+assert KEPT_SECONDS > TEST_MESSAGES_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  # noqa: S101
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ async def ask(
     request: QueueItemRequest,
     site: Site,
     now: datetime,
-) -> tuple[TestMessage, Finding | None]:
-    """Ask for a trial; the finding is there at once where the address may not be written to.
+) -> tuple[TestMessage, TestResult | None]:
+    """Ask for a test message; the result is there at once where the address may not be written to.
 
     Raises NotFound, NotPublished, Invalid for the address, TooMany.
     """
-    scheduler = await open_desk(
+    scheduler = await scheduler_of(
         db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
     )
     organization_id, channel_id = caller.organization_id, scheduler.intake.channel_id
@@ -89,7 +89,7 @@ async def ask(
     )
     wanted = request.locale or settings.pipeline.locale or (reached and reached.locale)
     stored = changes_of(request.metadata).as_stored
-    trial = TestMessage(
+    test = TestMessage(
         organization_id=organization_id,
         trial_id=ids.ordered(now),
         questionnaire_id=questionnaire_id,
@@ -105,50 +105,50 @@ async def ask(
     suppressions = await responders_store.list_suppressions_for(db, addresses=[address], now=now)
     if suppressions:
         reply = f"Not sent: the address is suppressed ({suppressions[0].reason})."
-        finding = Finding(state="done", subject=None, body="", outcome="refused", reply=reply, finished_time=now)
-        return trial, finding
-    await store.insert_trial(db, organization_id=organization_id, trial=trial, created_by=caller.actor_id)
-    return trial, None
+        result = TestResult(state="done", subject=None, body="", outcome="refused", reply=reply, finished_time=now)
+        return test, result
+    await store.insert_test_message(db, organization_id=organization_id, test=test, created_by=caller.actor_id)
+    return test, None
 
 
-async def take_back(db: Database, *, trial: TestMessage) -> bool:
+async def take_back(db: Database, *, test: TestMessage) -> bool:
     """Nobody waits for it any more; whether no worker had taken it."""
-    return await store.delete_waiting_trial(db, organization_id=trial.organization_id, trial_id=trial.trial_id)
+    return await store.delete_waiting_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id)
 
 
 async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limit: int) -> list[TestMessage]:
     """Take what waits. What a worker took and did not end stays so: a test is not sent twice."""
     since = now - timedelta(seconds=TAKE_SECONDS)
-    return await store.claim_trials(db, channel_ids=channel_ids, since=since, limit=limit)
+    return await store.claim_test_messages(db, channel_ids=channel_ids, since=since, limit=limit)
 
 
-async def account_of(db: Database, *, trial: TestMessage) -> AccountKey:
+async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
     """The account that the pipeline sends through."""
-    [settings] = await lanes_store.list_settings(db, lanes=[(trial.organization_id, trial.pipeline_id)])
+    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
     return settings.account
 
 
-async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, now: datetime) -> Message:
+async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, now: datetime) -> Message:
     """The message as an item's would be, with links that lead to a page which says that this was a test."""
-    [settings] = await lanes_store.list_settings(db, lanes=[(trial.organization_id, trial.pipeline_id)])
+    [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
     version = await questionnaires_store.get_version(
-        db, organization_id=trial.organization_id, version_id=settings.fingerprint.published_version_id or ""
+        db, organization_id=test.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
     questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=trial.organization_id, questionnaire_id=trial.questionnaire_id
+        db, organization_id=test.organization_id, questionnaire_id=test.questionnaire_id
     )
     context = MessageContext(
-        item_id=trial.trial_id,
-        recipient=trial.recipient,
+        item_id=test.trial_id,
+        recipient=test.recipient,
         pipeline=settings.pipeline,
         version=version,
         instance=Sample(
-            locale=trial.locale,
+            locale=test.locale,
             question_ids=[question.question_id for question in version.definition.questions()],
-            metadata=trial.metadata.get("questionnaire", {}),
+            metadata=test.metadata.get("questionnaire", {}),
             valid_days=questionnaire.valid_days,
         ),
-        responder_metadata=trial.metadata.get("responder", {}),
+        responder_metadata=test.metadata.get("responder", {}),
         unsubscribe_id=email.SAMPLE_ID,
         organization_name=settings.organization_name,
         postal_address=settings.postal_address,
@@ -157,46 +157,45 @@ async def compose(db: Database, *, trial: TestMessage, sender: str, site: Site, 
         site=site,
         now=now,
         sender_domains=settings.fingerprint.sender_domains or (),
-        external_reference=trial.external_reference,
+        external_reference=test.external_reference,
         send_time=now,
         time_zone=settings.zone_name,
     )
     message = composing.compose(context)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: email.SUBJECT_CHARACTERS_MAX])
-    return replace(marked, text=f"{MARK}{message.text}") if trial.channel_id == CHANNEL_SMS else marked
+    return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked
 
 
-async def settle(db: Database, *, trial: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
-    """Write down what became of a trial; no account learns from it."""
+async def settle(db: Database, *, test: TestMessage, message: Message | None, outcome: Outcome, now: datetime) -> None:
+    """Write down the outcome of a test; no account learns from it."""
     name, reply = _told(outcome)
-    finding = Finding(
+    result = TestResult(
         state="done",
         subject=message and message.subject,
         body=message and message.text,
         outcome=name,
-        reply=mask(reply, trial.recipient)[:REPLY_CHARACTERS_MAX],
+        reply=mask(reply, test.recipient)[:REPLY_CHARACTERS_MAX],
         finished_time=now,
     )
-    await store.settle_trial(db, organization_id=trial.organization_id, trial_id=trial.trial_id, finding=finding)
+    await store.settle_test_message(db, organization_id=test.organization_id, trial_id=test.trial_id, result=result)
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
     """Remove what nobody asks for any more."""
-    return await store.prune_trials(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
+    return await store.prune_test_messages(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
 
 
 async def _require_turn(db: Database, *, organization_id: str, now: datetime) -> None:
-    """Raise TooMany for one trial too many, of all or at the same moment."""
-    await store.claim_turn(db, organization_id=organization_id)
-    since = now - timedelta(seconds=TRIALS_SECONDS)
-    recent = await store.count_recent(
+    """Raise TooMany for one test too many, of all or at the same moment."""
+    since = now - timedelta(seconds=TEST_MESSAGES_SECONDS)
+    count, open_count, oldest = await store.count_recent_locked(
         db, organization_id=organization_id, since=since, open_since=now - timedelta(seconds=TAKE_SECONDS)
     )
-    if recent.count >= TRIALS_MAX and recent.oldest is not None:
-        wait = max(1, int((recent.oldest - since).total_seconds()) + 1)
-        text = f"At most {TRIALS_MAX} test messages in {TRIALS_SECONDS // 60} minutes."
+    if count >= TEST_MESSAGES_MAX and oldest is not None:
+        wait = max(1, int((oldest - since).total_seconds()) + 1)
+        text = f"At most {TEST_MESSAGES_MAX} test messages in {TEST_MESSAGES_SECONDS // 60} minutes."
         raise errors.TooMany(text, headers={"Retry-After": str(wait)})
-    if recent.open >= OPEN_MAX:
+    if open_count >= OPEN_MAX:
         raise errors.TooMany(f"{OPEN_MAX} test messages are under way.", headers={"Retry-After": "2"})
 
 

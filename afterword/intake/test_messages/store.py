@@ -1,11 +1,12 @@
 """The SQL of messages that are sent as a test."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Final, LiteralString
 
 from afterword.db import Database
+from afterword.db.columns import qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class TestMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class TestResult:
     """The result of a test message. `outcome` is null while it is being sent."""
 
     state: str
@@ -36,22 +37,20 @@ class Finding:
     finished_time: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
-    """Recent test messages of an organization: their number, those being sent, and the oldest time."""
-
-    count: int
-    open: int
-    oldest: datetime | None
+_COLUMNS: Final[LiteralString] = """organization_id, trial_id, questionnaire_id, pipeline_id, channel_id, recipient,
+  locale, metadata, external_reference, created_time"""
+_COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
 
-async def claim_turn(db: Database, *, organization_id: str) -> None:
-    """Let one trial of the organization be counted and written after the other, until the transaction ends."""
+async def count_recent_locked(
+    db: Database, *, organization_id: str, since: datetime, open_since: datetime
+) -> tuple[int, int, datetime | None]:
+    """Count the test messages since a time, and those under way; also return the oldest time.
+
+    One that is under way counts as such from `open_since` on, since its worker may be gone. No other is inserted until
+    the transaction ends.
+    """
     await db.execute("select pg_advisory_xact_lock(hashtextextended('trial/' || $1, 0))", organization_id)
-
-
-async def count_recent(db: Database, *, organization_id: str, since: datetime, open_since: datetime) -> Recent:
-    """The trials since a time; one that is under way counts as such from `open_since` on: its worker may be gone."""
     row = await db.fetch_row(
         """select count(*) as count, count(*) filter (where state <> 'done' and created_time > $3) as open,
              min(created_time) as oldest
@@ -62,76 +61,62 @@ async def count_recent(db: Database, *, organization_id: str, since: datetime, o
     )
     if row is None:
         raise AssertionError("an aggregate has one row")
-    return Recent(row["count"], row["open"], row["oldest"])
+    return row["count"], row["open"], row["oldest"]
 
 
-async def insert_trial(db: Database, *, organization_id: str, trial: TestMessage, created_by: str | None) -> None:
+async def insert_test_message(db: Database, *, organization_id: str, test: TestMessage, created_by: str | None) -> None:
     """Ask a worker to send it."""
     await db.execute(
-        """insert into trial (organization_id, trial_id, questionnaire_id, pipeline_id, channel_id, recipient, locale,
-             metadata, external_reference, created_time, created_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)""",
+        f"""insert into trial ({_COLUMNS}, created_by)
+           select {_COLUMNS}, $2 from jsonb_populate_record(null::trial, $3::jsonb) where organization_id = $1""",
         organization_id,
-        trial.trial_id,
-        trial.questionnaire_id,
-        trial.pipeline_id,
-        trial.channel_id,
-        trial.recipient,
-        trial.locale,
-        trial.metadata,
-        trial.external_reference,
-        trial.created_time,
         created_by,
+        asdict(test),
     )
 
 
-async def claim_trials(  # any tenant: the worker serves everyone
+async def claim_test_messages(  # any tenant: the worker serves everyone
     db: Database, *, channel_ids: Sequence[int], since: datetime, limit: int
 ) -> list[TestMessage]:
     """Take what waits on these channels, the oldest first; each is taken once, and what waits too long never."""
     rows = await db.fetch(
-        """with head as materialized (
+        f"""with head as materialized (
              select organization_id, trial_id from trial
              where state = 'waiting' and created_time > $2 and channel_id = any ($1::smallint[])
              order by created_time limit $3 for update skip locked)
            update trial t set state = 'sending'
            from head where t.organization_id = head.organization_id and t.trial_id = head.trial_id
-           returning t.organization_id, t.trial_id, t.questionnaire_id, t.pipeline_id, t.channel_id, t.recipient,
-             t.locale, t.metadata, t.external_reference, t.created_time""",
+           returning {_COLUMNS_T}""",
         list(channel_ids),
         since,
         limit,
     )
-    return [TestMessage(**dict(row)) for row in rows]
+    return [TestMessage(**row) for row in rows]
 
 
-async def settle_trial(db: Database, *, organization_id: str, trial_id: str, finding: Finding) -> None:
-    """Write what became of a trial that was taken."""
+async def settle_test_message(db: Database, *, organization_id: str, trial_id: str, result: TestResult) -> None:
+    """Write the result of a test message that was taken."""
     await db.execute(
-        """update trial set state = 'done', subject = $3, body = $4, outcome = $5, reply = $6, finished_time = $7
+        """update trial set state = $3, subject = $4, body = $5, outcome = $6, reply = $7, finished_time = $8
            where organization_id = $1 and trial_id = $2 and state = 'sending'""",
         organization_id,
         trial_id,
-        finding.subject,
-        finding.body,
-        finding.outcome,
-        finding.reply,
-        finding.finished_time,
+        *astuple(result),
     )
 
 
-async def get_finding(db: Database, *, organization_id: str, trial_id: str) -> Finding | None:
+async def get_result(db: Database, *, organization_id: str, trial_id: str) -> TestResult | None:
     """The current result of a test message."""
-    row: Any = await db.fetch_row(
+    row = await db.fetch_row(
         """select state, subject, body, outcome, reply, finished_time from trial
            where organization_id = $1 and trial_id = $2""",
         organization_id,
         trial_id,
     )
-    return Finding(**dict(row)) if row else None
+    return TestResult(**row) if row else None
 
 
-async def delete_waiting_trial(db: Database, *, organization_id: str, trial_id: str) -> bool:
+async def delete_waiting_test_message(db: Database, *, organization_id: str, trial_id: str) -> bool:
     """Take back what no worker has taken; whether it was still there."""
     count = await db.execute(
         "delete from trial where organization_id = $1 and trial_id = $2 and state = 'waiting'",
@@ -141,8 +126,8 @@ async def delete_waiting_trial(db: Database, *, organization_id: str, trial_id: 
     return count == 1
 
 
-async def prune_trials(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: a job for everyone
-    """Remove trials older than a time; how many."""
+async def prune_test_messages(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: a job for everyone
+    """Remove test messages older than a time; how many."""
     return await db.execute(
         """delete from trial where (organization_id, trial_id) in (
              select organization_id, trial_id from trial where created_time < $1 order by created_time limit $2)""",

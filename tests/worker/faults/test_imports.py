@@ -6,7 +6,6 @@ import pytest
 
 from afterword import db
 from afterword.intake.imports import service
-from afterword.intake.imports.service import NewImport
 from tests.dates import YEAR
 from tests.journeys.processes import Child
 from tests.worker.faults.rig import SECRET, Rig, size
@@ -23,14 +22,15 @@ async def send(rig: Rig, rows: int) -> str:
     """The import's id."""
     [house] = rig.houses
     table = (f"person{n}@example.com,{LATER},order-{n},{'t' * 60}{n}" for n in range(rows))
-    new = NewImport(
-        questionnaire_id=house.questionnaire_id,
-        pipeline_id=house.pipeline_id,
-        cut=service.cut("\n".join([HEADER, *table]).encode(), separator=",", mapping={}),
-    )
     async with db.transaction(rig.pool) as database:
         job = await service.create(
-            database, caller=house.caller, new=new, secret=SECRET.encode(), now=database.clock.now()
+            database,
+            caller=house.caller,
+            questionnaire_id=house.questionnaire_id,
+            pipeline_id=house.pipeline_id,
+            cut=service.cut("\n".join([HEADER, *table]).encode(), separator=",", mapping={}),
+            secret=SECRET.encode(),
+            now=database.clock.now(),
         )
     return job.import_id
 
