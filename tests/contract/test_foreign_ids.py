@@ -49,7 +49,8 @@ OF_US_ALONE: Final = {
     "list_account_ids": "asks for ours",
     "list_accounts": "asks for ours",
     "count_domains": "a domain is anybody's; what is counted is ours",
-    "count_recent": "asks for ours",
+    "count_recent_locked": "asks for ours",
+    "count_sequences_locked": "asks for ours",
     "list_webhooks": "asks for ours",
     "count_webhooks_locked": "asks for ours",
     "list_event_entries": "asks for ours",
@@ -84,7 +85,7 @@ BLIND: Final = {
     "list_descendants",
     "get_piece",  # an import that has ended has none
     "list_taken_references",  # what other ways made
-    "get_finding",  # nobody asked for a test message
+    "get_result",  # nobody asked for a test message
     "get_settings_version",  # the account came with the pipeline and has no settings
     "get_responder_locale",  # the address is a client's own word
     "list_subjects",  # the erasure has not begun
@@ -146,6 +147,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "document": item_document(),
         "documents": [{**item_document(), "item_id": theirs["item_id"], "event_id": "e" * 22, "address_key": "00"}],
         "external_references": [theirs["external_reference"]],
+        "place": (theirs["questionnaire_id"], theirs["pipeline_id"], False),
         "status_id": int(theirs["status_id"]),
         "questionnaire_ids": [theirs["questionnaire_id"]],
         **(reporting.arguments(theirs) if function.__module__.startswith(REPORTING) else {}),
