@@ -1,6 +1,6 @@
 """Reads `filter_by` and `order_by` as Criteria and Orders of whitelisted columns, with typed values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final, cast
 
@@ -81,14 +81,22 @@ def read_order(given: object, pairs: Parameters, columns: Columns, context: Cont
     """Read `order_by` in order of appearance; the default is the listing's own order."""
     if not given:
         return columns.listing.default_order()
-    found: list[Order] = []
-    seen: set[str] = set()
-    for direction, name, pointer in _order_steps(given, pairs, context):
-        column = columns.find(name, pointer, context)
-        if column is not None and column.name not in seen:  # a repeated column has no effect
-            seen.add(column.name)
-            found.append(Order(column, direction))
-    return tuple(found) or columns.listing.default_order()
+    if not isinstance(given, dict):
+        context.error("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
+        return columns.listing.default_order()
+    steps = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
+    if len(steps) > ORDERS_MAX:
+        context.error("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
+        return columns.listing.default_order()
+    found: dict[str, Order] = {}
+    for path, name in steps:
+        pointer = pointer_of(*path[:2])
+        direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
+        if direction is None:
+            context.error(pointer, "unknown_value", "The direction is ASC or DESC.")
+        elif (column := columns.find(name, pointer, context)) is not None:
+            found.setdefault(column.name, Order(column, direction))  # a repeated column has no effect
+    return tuple(found.values()) or columns.listing.default_order()
 
 
 def camel_case(name: str) -> str:
@@ -155,22 +163,3 @@ _READERS: Final[Mapping[Kind, Reader]] = {
     "time": _read_instant,
     "date": meaning_reader(text_reader(), _DATE),
 }
-
-
-def _order_steps(given: object, pairs: Parameters, context: Context) -> Sequence[tuple[Direction, str, str]]:
-    if not isinstance(given, dict):
-        context.error("/order_by", "wrong_type", "order_by[ASC][]=Column is expected.")
-        return []
-    steps: list[tuple[Direction, str, str]] = []
-    given_orders = [(path, text) for path, text in pairs.pairs if path[0] == "order_by"]
-    if len(given_orders) > ORDERS_MAX:
-        context.error("/order_by", "too_many", f"At most {ORDERS_MAX} columns are allowed.")
-        return []
-    for path, name in given_orders:
-        pointer = pointer_of(*path[:2])
-        direction = _DIRECTIONS.get(path[1]) if len(path) > 1 else None
-        if direction is None:
-            context.error(pointer, "unknown_value", "The direction is ASC or DESC.")
-        else:
-            steps.append((direction, name, pointer))
-    return steps

@@ -59,11 +59,6 @@ class Counter:
         total = self._counts[key] = self._counts.get(key, 0) + count
         return LimitState(self.limit, max(0, self.limit - total), reset_seconds, is_over=0 < self.limit < total)
 
-    @property
-    def reset_seconds(self) -> int:
-        """Seconds until the window ends; at least 1."""
-        return WINDOW_SECONDS - int(self._clock()) % WINDOW_SECONDS
-
     def _turn(self) -> int:
         window, passed = divmod(int(self._clock()), WINDOW_SECONDS)
         if window != self._window:
@@ -86,18 +81,15 @@ class Limiter:
 
         Counted after authentication: other clients behind the same address may have valid credentials.
         """
-        if self._failures.limit and self._failures.add(source_key(source)).is_over:
-            raise _too_many("Too many failed authentications from this address.", self._failures.reset_seconds)
+        _count(self._failures, source, "Too many failed authentications from this address.")
 
     def count_start(self, source: str) -> None:
         """Count a start on a public link, which anybody may make; raises TooMany over the limit."""
-        if self._starts.limit and self._starts.add(source_key(source)).is_over:
-            raise _too_many("Too many questionnaires were started from this address.", self._starts.reset_seconds)
+        _count(self._starts, source, "Too many questionnaires were started from this address.")
 
     def count_miss(self, source: str) -> None:
         """Count a page address that does not exist; raises TooMany over the limit."""
-        if self._misses.limit and self._misses.add(source_key(source)).is_over:
-            raise _too_many("Too many addresses were tried.", self._misses.reset_seconds)
+        _count(self._misses, source, "Too many addresses were tried.")
 
     @contextmanager
     def large_body(self, organization_id: str) -> Generator[None, None, None]:
@@ -125,8 +117,8 @@ class Limiter:
         return min(states, key=lambda state: (not state.is_over, state.remaining)) if states else None
 
 
-def over(state: LimitState) -> errors.TooMany:
-    return _too_many("Too many requests in this minute.", state.reset_seconds)
+def over(state: LimitState, detail: str = "Too many requests in this minute.") -> errors.TooMany:
+    return errors.TooMany(detail, headers={"Retry-After": str(state.reset_seconds)})
 
 
 def source_key(address: str) -> str:
@@ -139,5 +131,6 @@ def source_key(address: str) -> str:
         return address
 
 
-def _too_many(detail: str, seconds: int) -> errors.TooMany:
-    return errors.TooMany(detail, headers={"Retry-After": str(seconds)})
+def _count(counter: Counter, source: str, detail: str) -> None:
+    if counter.limit and (state := counter.add(source_key(source))).is_over:
+        raise over(state, detail)

@@ -1,22 +1,7 @@
 """Lists: page mode and cursor mode, signed cursors, envelopes, `Link`.
 
-How a list route works, from store to wire:
-
-    # store.py: a function that hands the page to the database
-    async def list_items(db: Database, *, organization_id: str, pipeline_id: str, page: Page) -> Rows[Item]:
-        rows = await db.fetch_list(
-            "select item_id, …, send_time from queue_item where organization_id = $1 and pipeline_id = $2 and "
-            "deleted_time is null", organization_id, pipeline_id, page=page)
-        return rows.map(_item)
-
-    # api.py: the answer's members say what may be filtered and ordered by; the runner reads filter_by, order_by,
-    # pagination, limit and cursor into call.page before the handler runs, and renders the Rows that come back
-    @routes.get("/…/item", scope="Queue.Read", answer=QueueItem, shape="array", listing=listing_of(QueueItem), …)
-    async def list_items(call: Call[None], db: Database) -> Answer:
-        rows = await store.list_items(db, organization_id=…, pipeline_id=call.ids["pipeline_id"], page=call.page)
-        return Answer(QueueItem.of_rows(rows, call.zone))
-
-`Listing`, `Column`, `Page`, `Rows` live in `core/lists.py`, `listing_of` in `web/members.py`. Other callers use
+A route declares its `listing`; the runner reads filter_by, order_by, pagination, limit and cursor into `call.page`, the
+store hands the page to `Database.fetch_list`, and the runner renders the Rows that come back. Other callers use
 `Page.first(listing, limit=…)`.
 """
 
@@ -35,8 +20,6 @@ from afterword.core.reading.structs import Context, Reader, integer_reader
 from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
 from afterword.web import criteria
 from afterword.web.query import Parameters
-
-__all__ = ["ListReader", "Page", "PageRequest", "Rows", "open_entry", "seal_entry"]
 
 LIMIT_MAX = 500
 LIMIT_DEFAULT = 50

@@ -1,8 +1,4 @@
-"""Reads bytes from the network as one JSON value, or refuses them. Nothing that fails here reaches a route.
-
-Most bodies take one decode by msgspec and a cheap scan of the bytes. Bodies with escapes, long numbers, deep or wide
-structures or repeated names take the slow and exact parser.
-"""
+"""Reads bytes from the network as one JSON value, or refuses them. Nothing that fails here reaches a route."""
 
 import asyncio
 import json
@@ -10,8 +6,6 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Final, NoReturn, cast
-
-import msgspec
 
 from afterword import errors
 
@@ -24,12 +18,11 @@ NAME_CHARACTERS_MAX = 255
 INTEGER_DIGITS_MAX = 18
 PIECE_BYTES = 16_384
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-FORM = "application/x-www-form-urlencoded"
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9!#$&^_.-]+\+)?json\Z", re.IGNORECASE)
-_DIGITS = re.compile(rb"[0-9]{19}")
+_FORM_TYPE = re.compile(r"application/x-www-form-urlencoded\Z", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _STRUCTURE_ONLY: Final = bytes(code for code in range(256) if code not in b"{}[]:")
 _AS_LISTS: Final = bytes.maketrans(b"{}", b"[]")
@@ -38,7 +31,6 @@ _LEAF: Final = re.compile(rb"\{:*\}")
 _ENTRIES_ONLY: Final = bytes(code for code in range(256) if code not in b"{}[],")
 _LEAF_ENTRIES: Final = re.compile(rb"[\[{],*[\]}]")
 _UTF8: Final = frozenset({"", "utf-8", "utf8"})
-_decode = msgspec.json.decode
 
 
 class Disconnected(Exception):
@@ -70,43 +62,37 @@ def is_json(content_type: str | None) -> bool:
     """True for JSON in UTF-8; raises UnsupportedMedia for another charset."""
     if content_type == "application/json":
         return True
-    media_type, _, parameters = (content_type or "").partition(";")
-    if _JSON_TYPE.match(media_type.strip()) is None:
-        return False
-    if _charset(parameters) not in _UTF8:
-        raise errors.UnsupportedMedia("Only UTF-8 is read.")
-    return True
+    return _has_type(content_type or "", _JSON_TYPE)
 
 
 def is_form(content_type: str | None) -> bool:
     """True for a form in UTF-8 and for no label; raises UnsupportedMedia for another charset."""
-    if not content_type:
-        return True
-    media_type, _, parameters = content_type.partition(";")
-    if media_type.strip().lower() != FORM:
-        return False
-    if _charset(parameters) not in _UTF8:
-        raise errors.UnsupportedMedia("Only UTF-8 is read.")
-    return True
+    return not content_type or _has_type(content_type, _FORM_TYPE)
 
 
 def read_json(raw: bytes, *, depth_max: int = DEPTH_MAX) -> Any:
     """Parse one JSON value; raises Malformed with the code of the first limit that it breaks."""
-    raw = raw.removeprefix(BYTE_ORDER_MARK)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise errors.Malformed("The body is not valid UTF-8.", "malformed_encoding") from None
+    text = decode(raw.removeprefix(BYTE_ORDER_MARK), "body")
     if raw.count(b"{") + raw.count(b"[") > depth_max or raw.count(b":") > MEMBERS_MAX:
         _check_structure(raw, depth_max)
-    if b"\\" in raw or _DIGITS.search(raw):
-        return _read_slowly(text)
     try:
-        value = _decode(raw)
-    except (ValueError, RecursionError):  # invalid; the slow parser finds the reason
-        return _read_slowly(text)
-    # Each string is one pair of quotes: a repeated name leaves fewer strings than pairs.
-    return value if _count_strings(value) * 2 == raw.count(b'"') else _read_slowly(text)
+        value = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise errors.Malformed(f"The body is not one valid JSON value: {place}.") from None
+    except (ValueError, RecursionError):
+        raise errors.Malformed("The body is not one valid JSON value.") from None
+    if "\\" in text:  # NUL and lone surrogates are valid JSON as escapes alone
+        _check_texts(value)
+    return value
+
+
+def decode(raw: bytes, noun: str) -> str:
+    """Decode UTF-8; raises Malformed."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise errors.Malformed(f"The {noun} is not valid UTF-8.", "malformed_encoding") from None
 
 
 def count_entries(raw: bytes, *, depth_max: int = DEPTH_MAX) -> int:
@@ -120,12 +106,13 @@ def count_entries(raw: bytes, *, depth_max: int = DEPTH_MAX) -> int:
     return inside.count(b",") + 1
 
 
-def check_text(text: str) -> None:
-    """Refuse NUL and lone surrogates."""
+def check_text(text: str) -> str:
+    """Refuse NUL and lone surrogates; returns the text."""
     if "\x00" in text:
         raise errors.Malformed("The character NUL is not allowed.", "nul_character")
     if _SURROGATE.search(text):
         raise errors.Malformed("A text contains one half of a surrogate pair.", "lone_surrogate")
+    return text
 
 
 def check_target(path: bytes, query: bytes) -> None:
@@ -162,12 +149,17 @@ def _quality(text: str) -> float:
         return 1.0
 
 
-def _charset(parameters: str) -> str:
-    for parameter in parameters.split(";"):
+def _has_type(label: str, media_type: re.Pattern[str]) -> bool:
+    given, *parameters = label.split(";")
+    if media_type.match(given.strip()) is None:
+        return False
+    for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":
-            return value.strip().strip('"').lower()
-    return ""
+            if value.strip().strip('"').lower() in _UTF8:
+                break
+            raise errors.UnsupportedMedia("Only UTF-8 is read.")
+    return True
 
 
 async def _receive_all(receive: Receive, bytes_max: int) -> bytes:
@@ -188,27 +180,6 @@ async def _receive_all(receive: Receive, bytes_max: int) -> bytes:
 
 def _too_large(bytes_max: int) -> errors.TooLarge:
     return errors.TooLarge(f"The body may have {bytes_max:,} bytes.")
-
-
-def _count_strings(value: Any) -> int:
-    """Count the strings of a decoded value, member names included; raises Malformed for a name that is too long."""
-    kind = type(value)
-    if kind is str:
-        return 1
-    if kind is dict:
-        count = len(value)
-        for name, entry in value.items():
-            if len(name) > NAME_CHARACTERS_MAX:
-                raise _name_too_long()
-            kind = type(entry)
-            if kind is str:
-                count += 1
-            elif kind is dict or kind is list:
-                count += _count_strings(entry)
-        return count
-    if kind is list:
-        return sum(_count_strings(entry) for entry in value)
-    return 0
 
 
 def _check_structure(raw: bytes, depth_max: int) -> None:
@@ -241,27 +212,6 @@ def _without_strings(raw: bytes) -> bytes:
     return bytes(found)
 
 
-def _read_slowly(text: str) -> Any:
-    """Parse with the standard library, which shows duplicate names before merging and numbers before conversion."""
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_int=_integer,
-            parse_float=_number,
-            parse_constant=_constant,
-        )
-    except errors.Malformed:
-        raise
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise errors.Malformed(f"The body is not one valid JSON value: {place}.") from None
-    except (ValueError, RecursionError):
-        raise errors.Malformed("The body is not one valid JSON value.") from None
-    _check_texts(value)
-    return value
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(pairs) > MEMBERS_MAX:
         raise _too_many_members()
@@ -270,33 +220,41 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         raise errors.Malformed("A name stands twice in one object.", "duplicate_member")
     for name in found:
         if len(name) > NAME_CHARACTERS_MAX:
-            raise _name_too_long()
-        check_text(name)
+            raise errors.Malformed(f"Names may have {NAME_CHARACTERS_MAX} characters.", "name_too_long")
     return found
 
 
 def _integer(text: str) -> int:
     if len(text.lstrip("-")) > INTEGER_DIGITS_MAX:
-        raise _number_out_of_range()
+        _refuse_number(text)
     return int(text)
 
 
 def _number(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise _number_out_of_range()
+        _refuse_number(text)
     return number
 
 
-def _constant(_text: str) -> NoReturn:
-    raise _number_out_of_range()
+def _refuse_number(_text: str) -> NoReturn:
+    raise errors.Malformed(
+        f"Integers may have {INTEGER_DIGITS_MAX} digits, other numbers must fit a double.", "number_out_of_range"
+    )
+
+
+# The standard library shows duplicate names before merging, and numbers before conversion.
+_decoder: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_refuse_number
+)
 
 
 def _check_texts(value: Any) -> None:
     if isinstance(value, str):
         check_text(value)
     elif isinstance(value, dict):
-        for entry in cast("dict[str, Any]", value).values():
+        for name, entry in cast("dict[str, Any]", value).items():
+            check_text(name)
             _check_texts(entry)
     elif isinstance(value, list):
         for entry in cast("list[Any]", value):
@@ -305,13 +263,3 @@ def _check_texts(value: Any) -> None:
 
 def _too_many_members() -> errors.Malformed:
     return errors.Malformed(f"An object may have {MEMBERS_MAX} members.", "too_many_members")
-
-
-def _name_too_long() -> errors.Malformed:
-    return errors.Malformed(f"Names may have {NAME_CHARACTERS_MAX} characters.", "name_too_long")
-
-
-def _number_out_of_range() -> errors.Malformed:
-    return errors.Malformed(
-        f"Integers may have {INTEGER_DIGITS_MAX} digits, other numbers must fit a double.", "number_out_of_range"
-    )

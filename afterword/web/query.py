@@ -49,70 +49,41 @@ def _text_of(raw: bytes, code: str) -> str:
         if _BROKEN_PERCENT.search(raw):
             raise errors.Malformed("A percent sign must be followed by two hexadecimal digits.", code)
         raw = unquote_to_bytes(raw)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise errors.Malformed("The text behind the percent signs is not valid UTF-8.", "malformed_encoding") from None
-    parsing.check_text(text)
-    return text
+    return parsing.check_text(parsing.decode(raw, "text behind the percent signs"))
 
 
 def _path_of(name: str, code: str) -> tuple[str, ...]:
     base, bracket, rest = name.partition("[")
     if not base or "]" in base:
         raise errors.Malformed("A name or a bracket is missing.", code)
-    if len(name) > parsing.NAME_CHARACTERS_MAX * 2 or len(base) > parsing.NAME_CHARACTERS_MAX:
-        raise errors.Malformed(f"Names may have {parsing.NAME_CHARACTERS_MAX} characters.", "name_too_long")
-    if not bracket:
-        return (base,)
-    if not rest.endswith("]"):
+    if bracket and not rest.endswith("]"):
         raise errors.Malformed("A bracket is not closed.", code)
-    steps = rest[:-1].split("][")
-    if len(steps) > BRACKETS_MAX or any("[" in step or "]" in step for step in steps):
+    path = (base, *rest[:-1].split("][")) if bracket else (base,)
+    if len(path) > BRACKETS_MAX + 1 or any("[" in step or "]" in step for step in path):
         raise errors.Malformed(f"Brackets must close, and may be {BRACKETS_MAX} deep.", code)
-    if any(len(step) > parsing.NAME_CHARACTERS_MAX for step in steps):
+    if len(name) > parsing.NAME_CHARACTERS_MAX * 2 or any(len(step) > parsing.NAME_CHARACTERS_MAX for step in path):
         raise errors.Malformed(f"Names may have {parsing.NAME_CHARACTERS_MAX} characters.", "name_too_long")
-    return (base, *steps)
+    return path
 
 
 def _put(values: dict[str, Any], path: tuple[str, ...], text: str, code: str) -> None:
-    here: dict[str, Any] | list[Any] = values
-    for index, step in enumerate(path[:-1]):
-        here = _descend(here, step, is_list=path[index + 1] == "", code=code)
-    last = path[-1]
-    if isinstance(here, list):
-        if last:
+    """Add the text. `a[][b]=v` makes a new entry each time, as PHP reads it."""
+    here: Any = values
+    for step, following in zip(path, (*path[1:], None), strict=True):
+        new: Any = text if following is None else {} if following else []
+        if isinstance(here, list) != (step == ""):
             raise _both(code)
-        here.append(text)
-    elif last in here:
-        raise (
-            errors.Malformed("A name stands twice.", "duplicate_member") if isinstance(here[last], str) else _both(code)
-        )
-    elif not last:
-        raise _both(code)
-    else:
-        _check_width(here)
-        here[last] = text
-
-
-def _descend(here: dict[str, Any] | list[Any], step: str, *, is_list: bool, code: str) -> dict[str, Any] | list[Any]:
-    if isinstance(here, list):
-        if step:
+        if not step:
+            here.append(new)
+        elif step not in here:
+            if len(here) >= parsing.MEMBERS_MAX:
+                raise errors.Malformed(f"A map may have {parsing.MEMBERS_MAX} members.", "too_many_members")
+            here[step] = new
+        elif type(here[step]) is not type(new):
             raise _both(code)
-        here.append([] if is_list else {})  # `a[][b]=v`: a new entry each time, as PHP reads it
-        return cast("dict[str, Any] | list[Any]", here[-1])
-    if step not in here:
-        _check_width(here)
-        here[step] = [] if is_list else {}
-    found = here[step]
-    if isinstance(found, str) or isinstance(found, list) != is_list:
-        raise _both(code)
-    return cast("dict[str, Any] | list[Any]", found)
-
-
-def _check_width(here: dict[str, Any]) -> None:
-    if len(here) >= parsing.MEMBERS_MAX:
-        raise errors.Malformed(f"A map may have {parsing.MEMBERS_MAX} members.", "too_many_members")
+        elif following is None:
+            raise errors.Malformed("A name stands twice.", "duplicate_member")
+        here = here[step] if step else new
 
 
 def _both(code: str) -> errors.Malformed:

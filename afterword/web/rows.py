@@ -117,10 +117,7 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
 
 def _split_slowly(raw: bytes, rows_max: int) -> list[bytes]:
     """Split with the standard library, which accepts NaN and lone surrogates, so that only their record is refused."""
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise errors.Malformed("The body is not valid UTF-8.", "malformed_encoding") from None
+    text = parsing.decode(raw, "body")
     decode = json.JSONDecoder().raw_decode
     found: list[bytes] = []
     position = _after_space(text, _after_space(text, 0) + 1)

@@ -89,7 +89,11 @@ def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
 def _of_form(parts: Sequence[Part]) -> Upload:
     """Accepts one file and any number of fields."""
     files = [part for part in parts if part.file_name is not None]
-    pairs = [(_checked(part.name), _text(part.content)) for part in parts if part.file_name is None]
+    pairs = [
+        (parsing.check_text(part.name), parsing.check_text(parsing.decode(part.content, "form")))
+        for part in parts
+        if part.file_name is None
+    ]
     if len(files) != 1:
         raise _malformed("The form must hold one file, no more and no fewer.")
     if sum(len(name) + len(value) for name, value in pairs) > FIELD_BYTES_MAX:
@@ -111,19 +115,6 @@ def _label_of(content_type: str | None) -> tuple[str, dict[str, str]]:
         raise errors.Malformed(f"Content-Type may have {LABEL_CHARACTERS_MAX} characters.", "malformed_header")
     kind, options = parse_options_header(label)
     return kind, options
-
-
-def _checked(text: str) -> str:
-    parsing.check_text(text)
-    return text
-
-
-def _text(raw: bytes) -> str:
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise errors.Malformed("The form is not valid UTF-8.", "malformed_encoding") from None
-    return _checked(text)
 
 
 def _malformed(message: str) -> errors.Malformed:

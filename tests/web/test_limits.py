@@ -25,9 +25,9 @@ def test_over_and_new_again() -> None:
     ]
     assert 1 == counter.add("b").remaining
     clock.seconds += 59
-    assert (True, 1) == (counter.add("a").is_over, counter.reset_seconds)
+    assert (True, 1) == ((state := counter.add("a")).is_over, state.reset_seconds)
     clock.seconds += 1
-    assert (1, 60) == (counter.add("a").remaining, counter.reset_seconds)
+    assert (1, 60) == ((state := counter.add("a")).remaining, state.reset_seconds)
 
 
 def test_off() -> None:
