@@ -246,7 +246,7 @@ def _total(
 
 
 def _of_share(counts: Mapping[int, int], effect: float) -> Measure:
-    return metrics.csat(counts, effect=effect)
+    return metrics.score("csat", counts, effect=effect)
 
 
 def _of_nps(counts: Mapping[int, int], effect: float) -> Measure:

@@ -12,7 +12,7 @@ from typing import Final
 from afterword import ids
 from afterword.channels.reports import CODE_CHARACTERS_MAX, REPORTS_MAX, Report, worded
 from afterword.core.messaging import addresses
-from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
@@ -181,13 +181,10 @@ def _is_recipient(report: Report, item: Item, secret: bytes) -> bool:
 
 
 def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None:
-    try:
-        return addresses.normalise(channel_id, text, locale=locale)
-    except InvalidAddress:
-        pass
-    if channel_id == CHANNEL_SMS and text.isdecimal():  # gateways leave the plus out
-        return _normal(channel_id, f"+{text}", locale)
-    return None
+    normal = addresses.normal_or_none(channel_id, text, locale=locale)
+    if normal is None and channel_id == CHANNEL_SMS and text.isdecimal():  # gateways leave the plus out
+        return addresses.normal_or_none(channel_id, f"+{text}", locale=locale)
+    return normal
 
 
 def _normals(recipient: str) -> list[tuple[int, str]]:

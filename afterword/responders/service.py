@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from afterword import errors, ids
-from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, address_key, normalise
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key, normal_or_none
 from afterword.core.questionnaires import metadata as rules
 from afterword.core.text import locales
 from afterword.db import RETRY_AFTER_SECONDS, Database
@@ -349,11 +349,8 @@ def _keys(one: ResponderInput, secret: bytes) -> list[_Key]:
     keys: dict[AddressId, _Key] = {}
     for pair in dict.fromkeys(texts):  # mostly the channel's identifier is in the metadata too
         channel_id, text = pair
-        if not channel_id or not text:
-            continue
-        try:
-            normal = normalise(channel_id, text, locale=one.locale)
-        except InvalidAddress:
+        normal = normal_or_none(channel_id, text, locale=one.locale) if channel_id and text else None
+        if normal is None:
             continue  # an invalid address identifies nobody; it stays in the metadata
         key = one.organization_id, channel_id, address_key(secret, channel_id, normal)
         keys[key] = _Key(key, normal, is_channel=pair == channel)

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 
 from afterword import db, errors, ids
-from afterword.core.scheduling.lanes import START, AccountKey, LaneKey, Turn, next_cursor, share_slots
+from afterword.core.scheduling.lanes import START, AccountKey, DueLane, LaneKey, next_cursor, share_slots
 from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.db import Pool
 from afterword.providers.health import service as health
@@ -66,7 +66,7 @@ class Claimer:
         started = time.monotonic()
         found = await self._lanes(empty_until)
         self._heads.looked(time.monotonic() - started)
-        turns = [_turn_of(lane) for lane in found]
+        turns = [_due_lane(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
         by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
         heads = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}  # no claim looks before
@@ -192,10 +192,10 @@ class Claimer:
         return ()
 
 
-def _turn_of(lane: Lane) -> Turn:
+def _due_lane(lane: Lane) -> DueLane:
     """A lane as far as dealing is concerned: a probe is one item, a metered account gives what its bucket holds."""
     items_max = SLOTS_MAX if lane.tokens is None else lane.tokens
-    return Turn(
+    return DueLane(
         lane.organization_id,
         lane.pipeline_id,
         lane.account_id,

@@ -185,3 +185,15 @@ async def test_delete(desk: Desk) -> None:
     assert [] == await desk.ask("GET", "/webhook")
     async with db.connection(desk.pool) as database:
         assert await database.fetch_value("select secret is null and previous_secret is null from webhook")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "count"),
+    [
+        ([], 0), (["tag.added"], 1), (["tag.removed"], 0), (["tag.*"], 1), (["tag"], 0),
+        (["t*"], 0), (["*"], 1), (["*.added"], 0), (["queue_item.*", "tag.added"], 1),
+    ],
+)  # fmt: skip
+async def test_wanted_types(pool: db.Pool, patterns: list[str], count: int) -> None:
+    async with db.connection(pool) as database:
+        assert bool(count) == await database.fetch_value("select is_wanted($1::text[], 'tag.added')", patterns)

@@ -159,9 +159,9 @@ async def _pending_notices(db: Database, read: Sequence[Event]) -> list[_Pending
     found: list[_PendingNotice] = []
     for recipient in await store.list_recipients(db, about=entities):
         event, subject = read[recipient.position], subjects[recipient.position]
-        channels = notices.ways_of(event.type, recipient.types)
+        channels = notices.channels_of(event.type, recipient.types)
         is_own = event.actor_kind == "user" and event.actor_id == recipient.user_id
-        may = notices.may_hear(
+        may = notices.may_see(
             event.type,
             role=recipient.role,
             application_ids=recipient.application_ids,

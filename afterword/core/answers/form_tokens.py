@@ -14,7 +14,7 @@ TOKEN_CHARACTERS: Final = 32
 
 def token_of(secret: bytes, purpose: str, subject: str) -> str:
     """The token of a form: hexadecimal, the same each time."""
-    return hmac.new(secret, f"{purpose}\n{subject}".encode(), hashlib.sha256).hexdigest()[:TOKEN_CHARACTERS]
+    return _digest(secret, purpose, subject).hex()[:TOKEN_CHARACTERS]
 
 
 def is_token(token: str, *, secret: bytes, purpose: str, subject: str) -> bool:
@@ -24,7 +24,11 @@ def is_token(token: str, *, secret: bytes, purpose: str, subject: str) -> bool:
 
 def number_of(secret: bytes, purpose: str, subject: str) -> int:
     """A number of 128 bits that nobody can guess without the secret: the same each time."""
-    return int.from_bytes(hmac.new(secret, f"{purpose}\n{subject}".encode(), hashlib.sha256).digest()[:16], "big")
+    return int.from_bytes(_digest(secret, purpose, subject)[:16])
+
+
+def _digest(secret: bytes, purpose: str, subject: str) -> bytes:
+    return hmac.digest(secret, f"{purpose}\n{subject}".encode(), hashlib.sha256)
 
 
 def draws_of(secret: bytes, purpose: str, subject: str) -> Callable[[], float]:

@@ -1,4 +1,4 @@
-"""One answer as a page posts it: texts by field name become the value that JSON would have, or nothing."""
+"""One answer as a page posts it: texts by field name, read as the value that JSON would have, or as none."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ def read_form(question: Question, fields: Fields) -> Given | None:
 
 
 def _read_choices(question: Question, fields: Fields) -> Given | None:
-    """A text beside a choice that nobody ticked ticks it, unless another single choice was made: people write first."""
+    """The ticked choices. A text beside an unticked choice ticks it, unless another single choice was made."""
     values = [text for text in fields.get(field_name(question.question_id), ()) if text.strip()]
     written = "".join(fields.get(field_name(question.question_id, OTHER), ())[:1])
     other, other_text = question.other_choice, clean(written, multiline=False) or None
@@ -106,7 +106,6 @@ def _read_one(question: Question, fields: Fields) -> object:
 
 
 def _text(fields: Fields, name: str) -> str:
-    """A field's only or first text, trimmed."""
     return clean("".join(fields.get(name, ())[:1]), multiline=False)
 
 
@@ -131,7 +130,7 @@ _SPELLINGS: Final = str.maketrans(  # the Arabic point and thousands, the minus 
 def read_number(text: str) -> int | float | None:
     """A number as people write it: any script's digits, a point or a comma, spaces between thousands. None for others.
 
-    One point or comma alone stands before decimals; both, or the same again, and those before the last part thousands.
+    A single point or comma precedes decimals; one that repeats, or comes before the other kind, separates thousands.
     """
     written = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "", _ascii_digits(text).translate(_SPELLINGS).strip())
     if not _NUMBER.match(written):
@@ -144,10 +143,7 @@ def read_number(text: str) -> int | float | None:
 
 
 def read_date(text: str) -> str:
-    """A date as YYYY-MM-DD where it is one or written with points, day first; anything else as it is.
-
-    A date with slashes is not guessed at: half of the world would mean another day.
-    """
+    """A date with points, day first, as YYYY-MM-DD; anything else as it is, since one with slashes is ambiguous."""
     written = _ascii_digits(text).strip()
     if match := _DAY_FIRST.match(written):
         day, month, year = match.groups()

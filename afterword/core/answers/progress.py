@@ -1,4 +1,4 @@
-"""The path of one instance: the questions that it gets, the pages they stand on, and the next one after each answer."""
+"""The path of one instance: the questions that it gets, their pages, and the next page after each answer."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list
 def all_pages(
     definition: Definition, question_ids: Collection[str], layout: Layout = "by_group"
 ) -> list[tuple[Question, ...]]:
-    """The drawn questions page by page. By question, a statement stands with the question that follows it."""
+    """The drawn questions page by page. By question, a statement shares the page of the question that follows it."""
     groups = [
         [question for question in group.questions if question.question_id in question_ids]
         for group in definition.groups
@@ -124,7 +124,7 @@ def missing_required(
 
 
 def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """Pages of one question each, the statements before it included; those behind the last question alone."""
+    """Pages of one question each, the statements before it included; those after the last question on their own."""
     page: list[Question] = []
     for question in questions:
         page.append(question)

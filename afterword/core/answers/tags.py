@@ -5,7 +5,7 @@ from typing import Final
 
 TAG_CHARACTERS_MAX: Final = 50
 INSTANCE_TAGS_MAX: Final = 50
-_DOTS: Final = frozenset({".", ".."})  # steps of a path, in which a tag stands to be deleted
+_DOTS: Final = frozenset({".", ".."})  # special in a path, which names a tag to delete
 
 
 class InvalidTag(ValueError):

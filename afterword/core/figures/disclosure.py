@@ -57,7 +57,6 @@ def shown(table: Mapping[Key, Size], *, minimum: int, by: str = "") -> set[Key] 
 
 
 def _hidden_groups(line: _Table, minimum: int, by: str) -> set[Key]:
-    """The hidden groups along one attribute."""
     small = {key for key, size in line.items() if _is_small([size], minimum)}
     ranks = {key: size.get(by, 0) for key, size in line.items()}
     return _completed(small, line, ranks, minimum, least=2) if small else small
@@ -108,7 +107,6 @@ def _merged(table: _Table, name: Callable[[Key], Key]) -> dict[Key, dict[str, in
 
 
 def _is_small(sizes: Iterable[Size], minimum: int) -> bool:
-    """Whether any count of the groups together is below the minimum."""
     together = _merged({(str(index),): size for index, size in enumerate(sizes)}, lambda _: ())
     return min(together.get((), {}).values(), default=0) < minimum
 
@@ -119,7 +117,7 @@ def _is_small(sizes: Iterable[Size], minimum: int) -> bool:
 def hidden(bases: Mapping[Key, int], *, minimum: int, people: Mapping[Key, AbstractSet[int]] | None = None) -> set[Key]:
     """The keys of the groups that are hidden, from the number of answers in each; a group of none hides nothing.
 
-    `people`: who gave the answers of a group; as many as the minimum stand for more. Without it each answer is another
+    `people`: the people of a group; a set as large as the minimum may be incomplete. Without it each answer is another
     person's. All keys have the same length. Grows until every line holds; of the candidates the smallest is hidden
     first.
     """

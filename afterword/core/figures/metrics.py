@@ -1,7 +1,7 @@
 """The figures of customer satisfaction from counts: NPS, shares, means, correlations, their intervals and changes.
 
-Counts go in, numbers come out. Which answers count (no blank, skipped, provisional, test or deleted ones) is decided
-by whoever counts. `python -m benchmarks coverage` measures how often each interval holds the true value.
+The caller decides which answers count (no blank, skipped, provisional, test or deleted ones). `python -m benchmarks
+coverage` measures how often each interval holds the true value.
 
 Sources: Brown, Cai and DasGupta 2001 (modified Wilson); Tango 1998 (score interval of a difference of paired shares);
 Agresti and Caffo 2000 (an answer added at each end); Fisher 1921 and 1935; Tukey 1958 (jackknife); Kish 1965 (design
@@ -16,9 +16,9 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, Literal
 
+from afterword.core.questionnaires.question_types import TYPES
+
 LEVEL_DEFAULT: Final = 0.95
-LEVEL_MIN: Final = 0.5
-LEVEL_MAX: Final = 0.999
 PAIRS_MIN: Final = 30  # a correlation of fewer pairs is not shown
 FISHER_CELL_MIN: Final = 5  # of two shares with a smaller cell the exact test decides
 REAL_P: Final = 0.05  # a change with a smaller p is called real
@@ -53,7 +53,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One figure with all that it needs to be understood; `value` is None where there is nothing to count.
+    """One figure with everything that explains it; `value` is None where there is nothing to count.
 
     `hits` is the k of a share's k/n. `effect` is how many times fewer people than answers the interval is of: Kish's
     design effect at its greatest, as if a person always gave the same answer. The method "mostly_equal" says that there
@@ -123,28 +123,21 @@ def share(
     return replace(measure, value=100 * hits / n, interval=interval, method="modified_wilson")
 
 
-def csat(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
-    """The share of 4 and 5 on 1-5 (top two boxes), in percent."""
+def score(metric: str, counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
+    """The `nps`, `csat` or `ces` of how often each value was given; the latter two are the share of their top segment.
+
+    That is 4 and 5 on 1-5 for CSAT (top two boxes), and 5 to 7 on 1-7 for CES 2.0 (agreement that it was easy).
+    """
+    question_type = TYPES[metric]
     parts = {
-        "satisfied": _between(counts, 4, 5),
-        "neutral": _between(counts, 3, 3),
-        "dissatisfied": _between(counts, 1, 2),
+        name: sum(number for value, number in counts.items() if low <= value <= high)
+        for name, low, high in reversed(question_type.segments)
     }
     n = sum(parts.values())
-    return share(parts["satisfied"], n, metric="csat", level=level, scale=(1, 5), parts=parts, effect=effect)
-
-
-def ces(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
-    """Customer Effort Score 2.0: the share of 5 to 7 on 1-7 (agreement that it was easy), in percent; high is good."""
-    parts = {"easy": _between(counts, 5, 7), "neutral": _between(counts, 4, 4), "hard": _between(counts, 1, 3)}
-    n = sum(parts.values())
-    return share(parts["easy"], n, metric="ces", level=level, scale=(1, 7), parts=parts, effect=effect)
-
-
-def nps_of(counts: Mapping[int, int], *, level: float = LEVEL_DEFAULT, effect: float = 1.0) -> Measure:
-    """The NPS of how often each value was given."""
-    n = _between(counts, 0, 10)
-    return nps(_between(counts, 9, 10), _between(counts, 0, 6), n, level=level, effect=effect)
+    if metric == "nps":
+        return nps(parts["promoter"], parts["detractor"], n, level=level, effect=effect)
+    hits = next(iter(parts.values()))
+    return share(hits, n, metric=metric, level=level, scale=question_type.scale, parts=parts, effect=effect)
 
 
 def mean(
@@ -197,7 +190,7 @@ def correlation(
 
     They are Fisher's z and that of the jackknife on the same scale: Fisher's presumes normal data, the jackknife has
     seen too little where both sides rarely vary together. Where nearly all answers of a side are the same there is
-    none. The value is None where one side never varies. Whoever shows it hides it below `PAIRS_MIN` pairs.
+    none. The value is None where one side never varies. Reports hide it below `PAIRS_MIN` pairs.
     """
     n = sum(pairs.values())
     measure = Measure(metric="correlation", unit="correlation", n=n, base="pairs", effect=effect)
@@ -292,7 +285,6 @@ def fisher_exact(hits: int, n: int, hits_before: int, n_before: int) -> float:
 
 
 def two_sided(z: float) -> float:
-    """The two-sided p-value of z."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
@@ -434,12 +426,11 @@ def _wilson(hits: float, n: float, level: float) -> tuple[float, float]:
 @lru_cache(maxsize=64)
 def _least_poisson(hits: int, level: float) -> float:
     """The least rate at which as many hits, or more, are as likely as 1 - level."""
-    low, high = 0.0, float(hits)
-    for _ in range(60):
-        rate = (low + high) / 2
-        fewer = math.exp(-rate) * math.fsum(rate**k / math.factorial(k) for k in range(hits))
-        low, high = (rate, high) if 1 - fewer < 1 - level else (low, rate)
-    return low
+
+    def too_likely(rate: float) -> float:
+        return level - math.exp(-rate) * math.fsum(rate**k / math.factorial(k) for k in range(hits))
+
+    return _root(too_likely, 0.0, hits, hits) if hits else 0.0
 
 
 def _others(pairs: Mapping[tuple[float, float], int], side: int) -> int:
@@ -460,10 +451,6 @@ def _jackknifed(centred: Sequence[tuple[float, float, int]], n: int, xx: float, 
         without.append((math.atanh(max(_PERFECT - 1, min(1 - _PERFECT, r))), count))
     middle = math.fsum(value * count for value, count in without) / n
     return (n - 1) / n * math.fsum(count * (value - middle) ** 2 for value, count in without)
-
-
-def _between(counts: Mapping[int, int], low: int, high: int) -> int:
-    return sum(number for value, number in counts.items() if low <= value <= high)
 
 
 def _ends(measure: Measure) -> tuple[float, float, float]:

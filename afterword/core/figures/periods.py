@@ -1,4 +1,4 @@
-"""The time that a report speaks of: its days, weeks, months and quarters in a time zone, and the period before it.
+"""The period of a report: its days, weeks, months and quarters in a time zone, and the period before it.
 
 All borders are computed here, with one copy of the zones' rules, and given to the database as moments.
 """
@@ -16,13 +16,12 @@ DAYS_MAX: Final = 3660
 DAYS_DEFAULT: Final = 30
 Bucket = Literal["day", "week", "month", "quarter"]
 Compare = Literal["none", "previous_period", "previous_year"]
-BUCKETS: Final[tuple[Bucket, ...]] = ("day", "week", "month", "quarter")
 _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From one moment up to another, the second left out, seen in a time zone."""
+    """From one moment up to another, the second excluded, in a time zone."""
 
     from_time: datetime
     to_time: datetime
@@ -30,7 +29,6 @@ class Period:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The zone itself."""
         return times.zone_of(self.time_zone)
 
 
@@ -44,16 +42,15 @@ class Days:
 
     @property
     def days(self) -> list[date]:
-        """The days themselves."""
         return [self.first + timedelta(days=index) for index in range(len(self.starts))]
 
     @property
     def after(self) -> date:
-        """The day behind the last one."""
+        """The day after the last one."""
         return self.first + timedelta(days=len(self.starts))
 
     def start(self, day: date) -> datetime:
-        """Where one of the days, or the one behind them, begins."""
+        """The beginning of one of the days, or of the one after them."""
         index = (day - self.first).days
         return self.end if index == len(self.starts) else self.starts[index]
 
@@ -74,7 +71,7 @@ def day_of(moment: datetime, zone: ZoneInfo) -> date:
 
 
 def days(first: date, after: date, zone: ZoneInfo) -> Days:
-    """The days from `first` up to `after`, that one left out."""
+    """The days from `first` up to `after`, that one excluded."""
     count = max(0, (after - first).days)
     starts = tuple(day_start(first + timedelta(days=index), zone) for index in range(count))
     return Days(first, starts, day_start(first + timedelta(days=count), zone))
@@ -102,7 +99,7 @@ def buckets(period: Period, bucket: Bucket | None) -> tuple[date, ...]:
 
 
 def edges(period: Period, starts: Sequence[date]) -> tuple[datetime, ...]:
-    """Where each bucket begins within the period."""
+    """The beginning of each bucket within the period."""
     zone = period.zone
     return (period.from_time, *(day_start(day, zone) for day in starts[1:]))
 
@@ -126,8 +123,8 @@ def months_before(period: Period) -> Period:
     return Period(day_start(first, zone), period.from_time, period.time_zone)
 
 
-def place(day: date, starts: Sequence[date]) -> int:
-    """Which bucket a day belongs to, from 0."""
+def bucket_of(day: date, starts: Sequence[date]) -> int:
+    """The index of a day's bucket, from 0."""
     return max(0, bisect_right(starts, day) - 1)
 
 

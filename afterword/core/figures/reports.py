@@ -1,7 +1,7 @@
 """Reports: their metrics and groups, and the table that is made of counts.
 
 Counts arrive as cells (`Cell`): of answers with the question and the value, of cases (instances) without a question and
-with a stage as the value. What is counted how is the business of `reports/counts`.
+with a stage as the value. `reports/counts` makes them.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Final, Literal
 from afterword.core.figures import disclosure, metrics
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Base, Change, Measure, Scale
-from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.question_types import TYPES, Question
 
 QUESTIONNAIRES_MAX: Final = 50
 METRICS_MAX: Final = 5
@@ -22,19 +22,12 @@ ROWS_MAX: Final = 1_000
 NAME_CHARACTERS_MAX: Final = 255
 
 Basis = Literal["submitted", "completed", "sent"]
-BASES: Final[tuple[Basis, ...]] = ("submitted", "completed", "sent")
 Metric = Literal["nps", "csat", "ces", "mean", "response", "completion"]
-CASE_METRICS: Final = frozenset({"response", "completion"})
-TYPE_OF: Final[Mapping[str, str]] = {
-    "nps": "nps",
-    "csat": "csat",
-    "csat_mean": "csat",
-    "ces": "ces",
-    "ces_mean": "ces",
-}
-NUMERIC: Final = frozenset({"nps", "csat", "ces", "rating", "smileys", "number"})  # types with a mean
-COUNTED: Final = frozenset({"nps", "csat", "ces", "rating", "smileys", "single_choice", "multiple_choice", "consent"})
-GROUPING: Final = frozenset({"nps", "csat", "ces", "rating", "smileys", "single_choice", "consent"})
+TYPE_OF: Final[Mapping[str, str]] = {"nps": "nps", "csat": "csat", "csat_mean": "csat", "ces": "ces", "ces_mean": "ces"}
+_SCALES: Final = frozenset(name for name, row in TYPES.items() if row.shape == "scale")
+NUMERIC: Final = _SCALES | {"number"}  # types with a mean
+GROUPING: Final = _SCALES | {"single_choice", "consent"}
+COUNTED: Final = GROUPING | {"multiple_choice"}
 DISTRIBUTED: Final = COUNTED | {"matrix", "ranking"}
 ANSWERED: Final = "*"  # the value that counts answers, where one answer has several values
 FIXED_GROUPS: Final = ("bucket", "questionnaire", "version", "channel", "locale")
@@ -42,9 +35,9 @@ NAMED_GROUPS: Final = ("question", "questionnaire_metadata", "responder_metadata
 EACH_QUESTION: Final = "question_id"  # a group of templates alone: a row for each question
 
 STAGES: Final = ("created", "sent", "delivered", "viewed", "started", "submitted", "completed")
-# A rate counts among its denominator only: whoever was delivered without being sent is in no delivery rate. `rr1` and
+# A rate counts among its denominator only: a case delivered without being sent is in no delivery rate. `rr1` and
 # `rr2` are AAPOR's (2023): all that were sent are its cases, I+P+R+NC+O+UH+UO; I are complete, P answered half of their
-# questions. Who answered fewer broke off.
+# questions. Those with fewer answers broke off.
 RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
     "delivery": ("sent_delivered", "sent", "sent"),
     "view": ("delivered_viewed", "delivered", "delivered"),
@@ -57,40 +50,36 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The count of a value in one bucket, questionnaire and combination of dimensions."""
+class Coordinates:
+    """One bucket, questionnaire, combination of dimensions and question."""
 
     bucket: int
     questionnaire_id: str
     dimensions: tuple[str | None, ...]
     question_id: str  # empty: cases
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(Coordinates):
     value: str
     count: int
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """The people who answered a question or reached a stage, in one bucket, questionnaire and set of dimensions.
+class Group(Coordinates):
+    """The people who answered a question or reached a stage, by the hashes of their ids.
 
-    `people`: the hashes of their ids. As many as the minimum base stand for more.
+    A set as large as the minimum base may be incomplete.
     """
 
-    bucket: int
-    questionnaire_id: str
-    dimensions: tuple[str | None, ...]
-    question_id: str  # empty: cases
     stage: str  # of cases
     people: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Coordinates):
     """The number of a person's answers. `weight`: the sampled part of the person's responses."""
 
-    bucket: int
-    questionnaire_id: str
-    dimensions: tuple[str | None, ...]
-    question_id: str  # empty: cases
     person: int
     answers: int
     weight: float
@@ -118,7 +107,6 @@ class RequestedMetric:
 
     @property
     def is_of_cases(self) -> bool:
-        """Whether it counts instances, not answers."""
         return self.metric in RATES or self.metric in STAGES
 
 
@@ -140,14 +128,11 @@ class Line:
 
     @property
     def is_suppressed(self) -> bool:
-        """Whether any of it is hidden."""
         return any(figure.suppressed for figure in self.figures)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All rows and what they come to together."""
-
     lines: tuple[Line, ...]
     total: tuple[Figure, ...]
 
@@ -166,13 +151,13 @@ def read_group(text: str) -> tuple[str, str] | None:
 
 
 def dimensions(group_by: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The groups that each response has a value of; bucket, questionnaire and question stand in the cell anyway."""
+    """The groups that each response has a value of; bucket, questionnaire and question are members of the cell."""
     found = (read_group(text) for text in group_by)
     return tuple(group for group in found if group is not None and group[0] not in {"bucket", "questionnaire"})
 
 
-def key_of(cell: Cell | Group | Repeat, group_by: Sequence[str]) -> Key:
-    """Where a cell belongs in a table that is grouped like that."""
+def key_of(cell: Coordinates, group_by: Sequence[str]) -> Key:
+    """The row of a cell in a table that is grouped like that."""
     values = iter(cell.dimensions)
     found: list[object] = []
     for group in group_by:
@@ -205,63 +190,65 @@ class Tally(defaultdict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Cells by key, as histograms of each wanted metric."""
+    """Cells by key, as histograms of each requested metric."""
 
     rows: Mapping[Key, Sequence[Tally]]
     total: Sequence[Tally]
     hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden whatever their size, and `TOTAL`
 
 
-def pools(wanted: Sequence[RequestedMetric], *, apart: bool) -> dict[str, str]:
+def pools(requested: Sequence[RequestedMetric], *, apart: bool) -> dict[str, str]:
     """The questions, each with the one under which it may be counted: questions in the same metrics count as one."""
     first: dict[frozenset[int], str] = {}
     found: dict[str, str] = {}
-    for question_id in sorted({each for want in wanted for each in want.question_ids}):
-        places = frozenset(index for index, want in enumerate(wanted) if question_id in want.question_ids)
-        found[question_id] = question_id if apart else first.setdefault(places, question_id)
+    for question_id in sorted({each for request in requested for each in request.question_ids}):
+        uses = frozenset(index for index, request in enumerate(requested) if question_id in request.question_ids)
+        found[question_id] = question_id if apart else first.setdefault(uses, question_id)
     return found
 
 
 def gather(
-    wanted: Sequence[RequestedMetric],
+    requested: Sequence[RequestedMetric],
     cells: Iterable[Cell],
     group_by: Sequence[str],
     keys: Collection[Key],
     people: People | None = None,
 ) -> Counted:
-    """Sort cells into rows; `keys` are rows that stand even when nothing was counted there."""
-    rows = {key: [Tally() for _ in wanted] for key in keys}
-    total = [Tally() for _ in wanted]
+    """Sort cells into rows; `keys` are rows that are listed even when nothing was counted there."""
+    rows = {key: [Tally() for _ in requested] for key in keys}
+    total = [Tally() for _ in requested]
     for cell in cells:
-        places = [index for index, want in enumerate(wanted) if _belongs(cell, want)]
-        if not places:
+        indexes = [index for index, request in enumerate(requested) if _belongs(cell, request)]
+        if not indexes:
             continue
-        row = rows.setdefault(key_of(cell, group_by), [Tally() for _ in wanted])
-        for place in places:
-            row[place][cell.value] += cell.count
-            total[place][cell.value] += cell.count
+        row = rows.setdefault(key_of(cell, group_by), [Tally() for _ in requested])
+        for index in indexes:
+            row[index][cell.value] += cell.count
+            total[index][cell.value] += cell.count
     counted = Counted(rows, total)
     if people is not None:
-        for index, want in enumerate(wanted):
-            _add_people(want, index, counted, people, group_by)
+        for index, request in enumerate(requested):
+            _add_people(request, index, counted, people, group_by)
     return counted
 
 
-def _add_people(want: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]) -> None:
+def _add_people(
+    request: RequestedMetric, index: int, counted: Counted, people: People, group_by: Sequence[str]
+) -> None:
     """Add the people of each tally of a metric, with their numbers of answers."""
     tallies = {key: row[index] for key, row in counted.rows.items()}
     for tally in (counted.total[index], *tallies.values()):
         tally.people = set()
-    stage = _stage_of(want)
+    stage = _stage_of(request)
     for group in people.groups:
-        if _belongs(group, want) and group.stage == stage:
+        if _belongs(group, request) and group.stage == stage:
             for tally in (counted.total[index], tallies.get(key_of(group, group_by))):
                 if tally is not None and tally.people is not None:
                     tally.people |= group.people
     weights: dict[int, float] = {}
     given: defaultdict[Key, Counter[int]] = defaultdict(Counter)
     for repeat in people.repeats:
-        if _belongs(repeat, want):
+        if _belongs(repeat, request):
             weights[repeat.person] = repeat.weight
             given[key_of(repeat, group_by)][repeat.person] += repeat.answers
     everybody: Counter[int] = Counter()
@@ -280,54 +267,49 @@ def _effect(answers: Iterable[tuple[int, int]], weights: Mapping[int, float]) ->
     return math.fsum(weight * count * count for weight, count in found) / number if number else 1.0
 
 
-def _stage_of(want: RequestedMetric) -> str:
-    """The stage that the cases of a metric's base have come to."""
-    if not want.is_of_cases:
+def _stage_of(request: RequestedMetric) -> str:
+    if not request.is_of_cases:
         return ""
-    return RATES[want.metric][1] if want.metric in RATES else "created"
+    return RATES[request.metric][1] if request.metric in RATES else "created"
 
 
 def tabulate(
-    wanted: Sequence[RequestedMetric], now: Counted, before: Counted | None, *, level: float, minimum_base: int
+    requested: Sequence[RequestedMetric], now: Counted, before: Counted | None, *, level: float, minimum_base: int
 ) -> Table:
     """The figures of every row and of all together, small groups hidden, with changes against `before`."""
-    measured = _measured(wanted, now, level)
-    earlier = None if before is None else _measured(wanted, before, level)
-    given = now.hidden or [()] * len(wanted)
-    secret = [
-        {*one, *other} for one, other in zip(_secrets(measured, now, len(wanted), minimum_base), given, strict=True)
-    ]
-    secret_before = _secrets(earlier or {}, before or now, len(wanted), minimum_base)
+    measured = _measured(requested, now, level)
+    earlier = None if before is None else _measured(requested, before, level)
+    always_hidden = now.hidden or [()] * len(requested)
+    small = _small_rows(measured, now, len(requested), minimum_base)
+    hidden = [{*one, *other} for one, other in zip(small, always_hidden, strict=True)]
+    hidden_before = _small_rows(earlier or {}, before or now, len(requested), minimum_base)
     lines: list[Line] = []
     for key, measures in measured.items():
         figures: list[Figure] = []
         for index, measure in enumerate(measures):
-            was = None if earlier is None or key in secret_before[index] else earlier.get(key)
-            figures.append(_figure(measure, key in secret[index], was[index] if was else None))
+            previous = None if earlier is None or key in hidden_before[index] else earlier.get(key)
+            figures.append(_figure(measure, key in hidden[index], previous[index] if previous else None))
         lines.append(Line(key, tuple(figures)))
     total = tuple(
-        _total_figure(want, index, now, before, level=level, minimum_base=minimum_base, is_hidden=TOTAL in given[index])
-        for index, want in enumerate(wanted)
+        _total_figure(
+            request, index, now, before, level=level, minimum_base=minimum_base, is_hidden=TOTAL in always_hidden[index]
+        )
+        for index, request in enumerate(requested)
     )
     return Table(tuple(lines), total)
 
 
-def measure_of(want: RequestedMetric, counts: Tally, *, level: float) -> Measure:
+def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Measure:
     """The metric of how often each value, or each stage, was counted."""
-    if want.metric in RATES:
-        return _rate(want.metric, counts, level)
-    if want.metric in STAGES:
-        return metrics.count(counts.get(want.metric, 0), metric=want.metric, of=counts.get("created", 0))
+    if request.metric in RATES:
+        return _rate(request.metric, counts, level)
+    if request.metric in STAGES:
+        return metrics.count(counts.get(request.metric, 0), metric=request.metric, of=counts.get("created", 0))
     effect = min(counts.effect, max(1, sum(counts.values())))
-    match want.metric:
-        case "nps":
-            return metrics.nps_of(_integers(counts), level=level, effect=effect)
-        case "csat":
-            return metrics.csat(_integers(counts), level=level, effect=effect)
-        case "ces":
-            return metrics.ces(_integers(counts), level=level, effect=effect)
-        case _:
-            return metrics.mean(_numbers(counts), metric=want.metric, level=level, scale=want.scale, effect=effect)
+    if request.metric in TYPES:
+        scores = {int(value): count for value, count in counts.items() if value.isdecimal()}
+        return metrics.score(request.metric, scores, level=level, effect=effect)
+    return metrics.mean(_numbers(counts), metric=request.metric, level=level, scale=request.scale, effect=effect)
 
 
 def _rate(metric: str, counts: Tally, level: float) -> Measure:
@@ -360,14 +342,13 @@ def distribution(
 
 
 def answers_in(counts: Histogram) -> int:
-    """The number of answers in a histogram."""
     return counts[ANSWERED] if ANSWERED in counts else sum(counts.values())
 
 
 def driver(
     pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float, minimum_base: int
-) -> tuple[Figure, Figure]:
-    """An attribute's correlation with the outcome, of `people`, and its own mean."""
+) -> Figure:
+    """An attribute's correlation with the outcome, of `people`; `mean` is the attribute's own."""
     numeric: dict[tuple[float, float], int] = {}
     for (outcome, value), count in pairs.items():
         x, y = _number(value), _number(outcome)
@@ -376,7 +357,7 @@ def driver(
     effect = max(mean.measure.effect, sum(numeric.values()) / max(1, people))
     correlation = metrics.correlation(numeric, level=level, effect=min(effect, max(1, sum(numeric.values()))))
     is_small = correlation.n > 0 and (correlation.n < metrics.PAIRS_MIN or people < minimum_base)
-    return Figure(correlation, suppressed=is_small), mean
+    return Figure(correlation, suppressed=is_small)
 
 
 def scale_of(question: Question | None) -> Scale | None:
@@ -385,21 +366,21 @@ def scale_of(question: Question | None) -> Scale | None:
     return (keys[0], keys[-1]) if keys else None
 
 
-def _belongs(cell: Cell | Group | Repeat, want: RequestedMetric) -> bool:
-    return not cell.question_id if want.is_of_cases else cell.question_id in want.question_ids
+def _belongs(cell: Coordinates, request: RequestedMetric) -> bool:
+    return not cell.question_id if request.is_of_cases else cell.question_id in request.question_ids
 
 
-def _measured(wanted: Sequence[RequestedMetric], counted: Counted, level: float) -> dict[Key, list[Measure]]:
+def _measured(requested: Sequence[RequestedMetric], counted: Counted, level: float) -> dict[Key, list[Measure]]:
     return {
-        key: [measure_of(want, counts, level=level) for want, counts in zip(wanted, histograms, strict=True)]
+        key: [measure_of(request, counts, level=level) for request, counts in zip(requested, histograms, strict=True)]
         for key, histograms in counted.rows.items()
     }
 
 
-def _secrets(
+def _small_rows(
     measured: Mapping[Key, Sequence[Measure]], counted: Counted, columns: int, minimum_base: int
 ) -> list[set[Key]]:
-    """The hidden rows of each figure."""
+    """The rows of each figure that are hidden for their size."""
     found: list[set[Key]] = []
     for index in range(columns):
         bases = {key: measures[index].n for key, measures in measured.items()}
@@ -422,7 +403,7 @@ def _figure(measure: Measure, suppressed: bool, before: Measure | None) -> Figur
 
 
 def _total_figure(
-    want: RequestedMetric,
+    request: RequestedMetric,
     index: int,
     now: Counted,
     before: Counted | None,
@@ -431,15 +412,11 @@ def _total_figure(
     minimum_base: int,
     is_hidden: bool,
 ) -> Figure:
-    measure = measure_of(want, now.total[index], level=level)
-    was = None if before is None else measure_of(want, before.total[index], level=level)
+    measure = measure_of(request, now.total[index], level=level)
+    was = None if before is None else measure_of(request, before.total[index], level=level)
     if was is not None and before is not None and is_small(was, before.total[index], minimum_base):
         was = None
     return _figure(measure, is_hidden or is_small(measure, now.total[index], minimum_base), was)
-
-
-def _integers(counts: Histogram) -> dict[int, int]:
-    return {int(value): count for value, count in counts.items() if value.isdecimal()}
 
 
 def _numbers(counts: Histogram) -> dict[float, int]:

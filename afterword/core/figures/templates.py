@@ -20,8 +20,6 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A ready report."""
-
     template_id: str
     title: str
     description: str

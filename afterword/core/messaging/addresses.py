@@ -25,8 +25,8 @@ CHANNEL_OUTBOX: Final = 5
 IDENTIFIER_CHARACTERS_MAX: Final = 320
 MASKED: Final = "[address]"
 
-# Languages at home in one country: a bare language tag then tells the country of a national number. English, German,
-# Spanish and the like are missing on purpose, since a guess would write to a stranger.
+# Languages of one country: for them a bare language tag implies the country of a national number. English, German,
+# Spanish and the like are missing on purpose, since a guess would send to a stranger.
 _REGION_OF_LANGUAGE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bg": "BG", "cs": "CZ", "da": "DK", "el": "GR", "et": "EE", "fi": "FI", "he": "IL", "hr": "HR", "hu": "HU",
@@ -48,7 +48,7 @@ _NUMBER: Final = re.compile(r"\+\d[\d ().\-]{5,20}\d(?!\w)|(?<![\w.:\-])\d{9,15}
 
 
 class InvalidAddress(ValueError):
-    """Not an address of that channel; the sentence says why and never repeats it."""
+    """Not an address of that channel; the message says why and never repeats it."""
 
 
 def normalise(channel_id: int, identifier: str, *, locale: str | None = None) -> str:
@@ -66,12 +66,18 @@ def normalise(channel_id: int, identifier: str, *, locale: str | None = None) ->
     return text
 
 
-def domain_of(identifier: str) -> str | None:
-    """The domain of an e-mail address as its normal form has it; None for what is no address."""
+def normal_or_none(channel_id: int, identifier: str, *, locale: str | None = None) -> str | None:
+    """`normalise`, or None for an invalid address."""
     try:
-        return normalise(CHANNEL_EMAIL, identifier).rpartition("@")[2]
+        return normalise(channel_id, identifier, locale=locale)
     except InvalidAddress:
         return None
+
+
+def domain_of(identifier: str) -> str | None:
+    """The domain of an e-mail address as its normal form has it; None for an invalid address."""
+    normal = normal_or_none(CHANNEL_EMAIL, identifier)
+    return normal and normal.rpartition("@")[2]
 
 
 def is_among(address: str, senders: Collection[str]) -> bool:
@@ -86,10 +92,10 @@ def is_among(address: str, senders: Collection[str]) -> bool:
 
 
 def address_key(secret: bytes, channel_id: int, normal: str) -> bytes:
-    """32 bytes that are equal for equal addresses and tell nothing without the secret (HMAC-SHA256).
+    """32 bytes that are equal for equal addresses and reveal nothing without the secret (HMAC-SHA256).
 
     The local part of an e-mail address is case-folded here and only here: hosts may tell `Ann` from `ann`, people never
-    do, and who unsubscribed as one must not be written to as the other.
+    do, and a person who unsubscribed as one must not get mail as the other.
     """
     kind = {CHANNEL_EMAIL: "email", CHANNEL_SMS: "phone"}.get(channel_id, f"channel{channel_id}")
     compared = _folded(normal) if channel_id == CHANNEL_EMAIL else normal
@@ -97,7 +103,7 @@ def address_key(secret: bytes, channel_id: int, normal: str) -> bytes:
 
 
 def region_of(locale: str | None) -> str | None:
-    """The country that a locale names or, for languages at home in one country, implies; None when it does neither."""
+    """The country that a locale names or, for languages of one country, implies; None when it does neither."""
     language, *rest = (locale or "").replace("_", "-").split("-")
     for part in rest:
         if len(part) == 1:  # extensions and private use follow
@@ -168,11 +174,8 @@ def _narrowed(text: str) -> str:
 
 
 def _narrow(character: str) -> str:
-    if unicodedata.east_asian_width(character) in "FH" and unicodedata.decomposition(character).startswith(
-        ("<wide>", "<narrow>")
-    ):
-        return unicodedata.normalize("NFKC", character)
-    return character
+    is_variant = unicodedata.decomposition(character).startswith(("<wide>", "<narrow>"))
+    return unicodedata.normalize("NFKC", character) if is_variant else character
 
 
 def _folded(normal: str) -> str:

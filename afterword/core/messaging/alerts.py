@@ -28,8 +28,6 @@ TRIGGERS: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whether conditions hold, and what each of them compared."""
-
     holds: bool
     leaves: list[LeafResult]
 

@@ -42,7 +42,6 @@ def is_open(address: Address, allowed: Sequence[Network] = ()) -> bool:
 
 
 def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
-    """Whether an operator named its network."""
     plain = _plain(address)
     return any(plain in network for network in allowed)
 

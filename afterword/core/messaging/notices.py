@@ -11,14 +11,14 @@ from afterword.core.organizations.access import ROLE_SCOPES
 GATHER_SECONDS: Final = 60  # notices of one minute share a mail
 DIGEST_HOUR: Final = 8  # local
 MONDAY: Final = 0
-AGE_DAYS_MAX: Final = 3  # what is older is no news: a reader that starts anew, or stood still, tells nothing of it
+AGE_DAYS_MAX: Final = 3  # no notices of older events: a reader that starts anew, or stood still, skips them
 KEPT_DAYS: Final = 90
 MAILED_DEFAULT: Final = ("alert_instance.created", "plan.", "webhook.disabled")
 
 Digest = Literal["none", "daily", "weekly"]
 Types = Mapping[str, Mapping[str, bool]]  # event type -> {"web", "email"}
 
-# Types of which there are as many as messages, responses or people. They are told only to who asks for the type.
+# Types with as many events as messages, responses or people. Only users who ask for the type get notices of it.
 MASS: Final[Mapping[str, tuple[str, ...]]] = {
     "queue_item": (
         "created", "updated", "waiting", "retried", "sent", "delivered", "bounced", "complained", "failed", "aborted",
@@ -48,28 +48,27 @@ MASS_TYPES: Final = frozenset(f"{family}.{name}" for family, names in MASS.items
 FEW_TYPES: Final = frozenset(f"{family}.{name}" for family, names in FEW.items() for name in names)
 TYPES: Final = MASS_TYPES | FEW_TYPES
 
-_ENTITIES: Final[Mapping[str, str]] = {
+# The entity whose `Read` scope opens the events of a family, as it opens the GET of its things.
+ENTITIES: Final[Mapping[str, str]] = {
     "queue_item": "Queue", "questionnaire_instance": "Questionnaire Instance", "answer": "Questionnaire Instance",
     "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
     "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
     "plan": "Plan", "webhook": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
 }  # fmt: skip
+assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeChannels:
-    """The channels by which a user is notified of an event type."""
-
     web: bool
     email: bool
 
     @property
     def any(self) -> bool:
-        """Whether at all."""
         return self.web or self.email
 
 
-def ways_of(type_name: str, subscribed: Types) -> NoticeChannels:
+def channels_of(type_name: str, subscribed: Types) -> NoticeChannels:
     """The channels that a user chose for a type, else the default."""
     chosen = subscribed.get(type_name)
     if chosen is not None:
@@ -77,14 +76,20 @@ def ways_of(type_name: str, subscribed: Types) -> NoticeChannels:
     return NoticeChannels(type_name not in MASS_TYPES, type_name.startswith(MAILED_DEFAULT))
 
 
-def may_hear(type_name: str, *, role: str, application_ids: Collection[str], application_id: str | None) -> bool:
+def read_of(event_type: str) -> str | None:
+    """The scope that opens the data of an event of this type; None for an unknown family."""
+    entity = ENTITIES.get(event_type.partition(".")[0])
+    return entity and f"{entity}.Read"
+
+
+def may_see(type_name: str, *, role: str, application_ids: Collection[str], application_id: str | None) -> bool:
     """Whether a user could read the thing itself: by role, and by the applications that the user is for (none: all)."""
-    scope = f"{_ENTITIES[type_name.partition('.')[0]]}.Read"
-    return scope in ROLE_SCOPES.get(role, ()) and (not application_ids or application_id in application_ids)
+    is_mine = not application_ids or application_id in application_ids
+    return is_mine and read_of(type_name) in ROLE_SCOPES.get(role, ())
 
 
 def mail_time(now: datetime, *, digest: Digest, time_zone: str) -> datetime:
-    """When what happens now is mailed: at the end of its minute, or at eight local of the next day, or Monday."""
+    """The time of the mail about an event of now: the end of its minute, or eight local of the next day or Monday."""
     if digest == "none":
         return now.replace(second=0, microsecond=0) + timedelta(seconds=GATHER_SECONDS)
     zone = ZoneInfo(time_zone)

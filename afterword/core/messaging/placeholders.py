@@ -1,4 +1,4 @@
-"""Variables in authored texts: `{{ organization }}`, `{{ responder.first_name | Dear customer }}`, nothing cleverer.
+"""Variables in authored texts: `{{ organization }}`, `{{ responder.first_name | Dear customer }}`.
 
 A parser of literals on purpose: no expressions, no calls, no attributes, no loops. What is not a variable stays text.
 """
@@ -28,7 +28,7 @@ _NAME = re.compile(r"\s*([a-z_]{1,32})(?:\.([A-Za-z][A-Za-z0-9_]{0,63}))?\s*(?:\
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A place to fill: its name (`link`, `responder.first_name`) and what stands there when it is empty."""
+    """A variable: its name (`link`, `responder.first_name`) and the text used when it has no value."""
 
     name: str
     fallback: str = ""
@@ -39,8 +39,6 @@ Piece = str | Variable
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a text cannot be saved."""
-
     code: str
     message: str
 
@@ -57,7 +55,6 @@ class Template:
 
     @property
     def names(self) -> frozenset[str]:
-        """The variables that it uses."""
         return frozenset(part.name for part in self.parts if isinstance(part, Variable))
 
 
@@ -104,8 +101,8 @@ def check(
 ) -> list[Problem]:
     """Everything that forbids saving this text: length, unknown variables, too many, left-over braces.
 
-    `declared`: the metadata that are known, as `responder.NAME`; another name needs a fallback, since it may be a slip
-    of the pen and nobody would ever see a value there. None: names are not looked at.
+    `declared`: the known metadata, as `responder.NAME`; another name needs a fallback, since it may be misspelt. None:
+    names are not checked.
     """
     if len(text) > characters_max:
         return [Problem("too_long", f"At most {characters_max} characters.")]
@@ -149,7 +146,6 @@ def _undeclared(name: str, declared: Collection[str]) -> str:
 
 
 def _variable(inside: str) -> Variable | None:
-    """The variable between the braces, if it exists."""
     match = _NAME.match(inside)
     if match is None:
         return None

@@ -1,7 +1,7 @@
-"""Proof that a message was ours: what a header carries out and a bounce report carries back.
+"""Proof that a mail was ours: a header that goes out with it and that a bounce report quotes.
 
-A bounce names the message that it is about by what it quotes of it, and anybody may write a bounce. So each mail says
-its item with a keyed hash beside it, and a report counts for an item only if it quotes both.
+Anybody may write a bounce report. So each mail names its item with a keyed hash beside it, and a report counts for an
+item only if it quotes both.
 """
 
 import base64
@@ -20,7 +20,7 @@ def item_proof(item_id: str, secret: bytes) -> str:
 
 
 def item_of(proof: str, secret: bytes) -> str | None:
-    """The item that a header's value proves; None for anything that we did not write."""
+    """The item that a header's value proves; None where the proof is not ours."""
     item_id, dot, _ = proof.strip().partition(".")
     if not dot or not proof.isascii():
         return None

@@ -35,26 +35,21 @@ class Length:
 def measure(text: str) -> Length:
     """Alphabet, units and parts of a text; an empty one has one part with nothing in it."""
     forcing = tuple(dict.fromkeys(c for c in text if c not in _CODES and c not in EXTENSION))
-    encoding: Encoding = "ucs2" if forcing else "gsm7"
+    encoding = _encoding(text)
     return Length(encoding, _units(text, encoding), len(split(text)), forcing)
 
 
 def split(text: str) -> list[str]:
     """The parts in which it travels, which together are the text."""
-    encoding: Encoding = "gsm7" if is_gsm7(text) else "ucs2"
+    encoding = _encoding(text)
     if _units(text, encoding) <= UNITS_MAX[encoding]:
         return [text]
     return list(_packed(text, encoding))
 
 
-def is_gsm7(text: str) -> bool:
-    """Whether the 7-bit alphabet has all of its characters."""
-    return all(character in _CODES or character in EXTENSION for character in text)
-
-
 def encode(text: str) -> tuple[bytes, Encoding]:
     """Its octets: one a septet, unpacked, or big-endian UTF-16, which is what phones take UCS-2 for."""
-    if not is_gsm7(text):
+    if _encoding(text) == "ucs2":
         return text.encode("utf-16-be"), "ucs2"
     octets = bytearray()
     for character in text:
@@ -63,19 +58,8 @@ def encode(text: str) -> tuple[bytes, Encoding]:
     return bytes(octets), "gsm7"
 
 
-def decode_gsm7(octets: bytes) -> str:
-    """The text of unpacked septets; what no table has becomes a space, as on phones."""
-    second = {code: character for character, code in EXTENSION.items()}
-    found: list[str] = []
-    is_escaped = False
-    for octet in octets:
-        if octet == ESCAPE and not is_escaped:
-            is_escaped = True
-            continue
-        basic = BASIC[octet] if octet < len(BASIC) and octet != ESCAPE else " "
-        found.append(second.get(octet, basic) if is_escaped else basic)
-        is_escaped = False
-    return "".join(found)
+def _encoding(text: str) -> Encoding:
+    return "gsm7" if all(character in _CODES or character in EXTENSION for character in text) else "ucs2"
 
 
 def _units(text: str, encoding: Encoding) -> int:

@@ -1,4 +1,4 @@
-"""Webhooks as rules: which events an endpoint wants, how a delivery is signed, what an answer to it means.
+"""Webhooks: the events and scopes of an endpoint, the signature of a delivery, the consequence of an answer to it.
 
 Signatures are those of Standard Webhooks (https://www.standardwebhooks.com): `v1,` and the base64 of HMAC-SHA256 over
 `id.timestamp.body`, one for each secret that holds, joined by spaces.
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from afterword.core.messaging.notices import TYPES
+from afterword.core.messaging.notices import ENTITIES, TYPES, read_of
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  it says what follows
 SECRET_BYTES: Final = 32
@@ -24,38 +24,15 @@ ATTEMPTS_MAX: Final = len(RETRY_SECONDS) + 1
 FAILING_DAYS_MAX: Final = 5  # of nothing but failures
 OVERLAP_HOURS: Final = 24  # in which both secrets sign
 PAUSE_SECONDS_MAX: Final = 3_600.0  # that a target may ask for, of all its deliveries
-REST_SECONDS: Final = (*[0] * 9, 1, 2, 4, 8, 15, 30, 60, 120, 300)  # after so many failures in a row: it holds slots
+REST_SECONDS: Final = (*[0] * 9, 1, 2, 4, 8, 15, 30, 60, 120, 300)  # by failures in a row: a failing target holds slots
 EXCERPT_CHARACTERS_MAX: Final = 1_000
 ERROR_CHARACTERS_MAX: Final = 1_000
 _WAIT_STATUSES: Final = frozenset({429, 502, 503, 504})
 _GONE: Final = 410
 _DIGITS: Final = re.compile(r"\d{1,9}", re.ASCII)
 
-FAMILIES: Final = frozenset(name.partition(".")[0] for name in TYPES)
-PATTERNS: Final = TYPES | {f"{family}.*" for family in FAMILIES} | {"*"}
-"""What `event_types` may say."""
-
-READS: Final[Mapping[str, str]] = {
-    "alert_instance": "Alert Instance.Read",
-    "answer": "Questionnaire Instance.Read",
-    "export": "Questionnaire Export.Read",
-    "import": "Queue.Read",
-    "pipeline": "Pipeline.Read",
-    "plan": "Plan.Read",
-    "questionnaire": "Questionnaire.Read",
-    "questionnaire_instance": "Questionnaire Instance.Read",
-    "queue_item": "Queue.Read",
-    "responder": "Responder.Read",
-    "sequence": "Sequence.Read",
-    "suppression": "Suppression.Read",
-    "tag": "Tag.Read",
-    "token": "Token.Read",
-    "user": "User.Read",
-    "webhook": "Webhook.Read",
-}
-"""The scope that opens the data of a family's events, as it opens the GET of its things."""
-
-assert READS.keys() == FAMILIES  # noqa: S101
+PATTERNS: Final = TYPES | {f"{family}.*" for family in ENTITIES} | {"*"}
+"""The values that `event_types` may have."""
 
 assert timedelta(seconds=sum(RETRY_SECONDS) * 1.2) < timedelta(days=FAILING_DAYS_MAX)  # noqa: S101
 
@@ -74,12 +51,11 @@ class Reply:
 
     @property
     def is_delivered(self) -> bool:
-        """Whether the target took it: 2xx."""
         return self.status is not None and 200 <= self.status < 300  # noqa: PLR2004
 
     @property
     def is_gone(self) -> bool:
-        """Whether the target wants nothing any more."""
+        """Whether the target wants no further deliveries."""
         return self.status == _GONE
 
     @property
@@ -90,24 +66,14 @@ class Reply:
         return min(max(self.retry_after_seconds, 1.0), PAUSE_SECONDS_MAX)
 
 
-def is_wanted(event_type: str, patterns: Collection[str]) -> bool:
-    """Whether an endpoint with these `event_types` is told of it."""
-    return "*" in patterns or event_type in patterns or f"{event_type.partition('.')[0]}.*" in patterns
-
-
-def read_of(event_type: str) -> str | None:
-    """The scope that opens the data of an event of this type; None: nothing does, for there is no such family."""
-    return READS.get(event_type.partition(".")[0])
-
-
 def reads_of(patterns: Collection[str]) -> list[str]:
-    """The scopes that open all that an endpoint with these `event_types` is told, in the order of the alphabet."""
-    families = FAMILIES if "*" in patterns else {pattern.partition(".")[0] for pattern in patterns} & FAMILIES
-    return sorted({READS[family] for family in families})
+    """The scopes that open all events of an endpoint with these `event_types`, in the order of the alphabet."""
+    types = [f"{family}." for family in ENTITIES] if "*" in patterns else patterns
+    return sorted({scope for scope in map(read_of, types) if scope is not None})
 
 
 def secret_of(key: bytes) -> str:
-    """A key as it is shown, once, and as the libraries of receivers take it."""
+    """A key in the form that is shown once and that receivers' libraries take."""
     return SECRET_PREFIX + base64.b64encode(key).decode()
 
 
@@ -131,7 +97,7 @@ def retry_time(reply: Reply, *, attempts: int, now: datetime, jitter: float) -> 
 
 
 def is_given_up(*, failing_since: datetime, now: datetime) -> bool:
-    """Whether an endpoint failed for so long that it is switched off."""
+    """Whether an endpoint has failed long enough to be switched off."""
     return now - failing_since >= timedelta(days=FAILING_DAYS_MAX)
 
 
@@ -150,7 +116,7 @@ def read_retry_after(text: str | None, *, now: datetime) -> float | None:
 
 
 def excerpt_of(body: bytes) -> str | None:
-    """The beginning of an answer as plain text: what is no text, and what could move a terminal, is replaced."""
+    """The beginning of an answer as text; bytes that are none, and control characters, are replaced."""
     text = body[: EXCERPT_CHARACTERS_MAX * 4].decode("utf-8", errors="replace")
     shown = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
     return shown[:EXCERPT_CHARACTERS_MAX] or None

@@ -9,41 +9,16 @@ from typing import Final, TypedDict
 from afterword import errors
 
 ACTIONS: Final = ("Read", "Create", "Update", "Delete")
-AGENT_ENTITIES: Final = (  # what agents read: all that a case in their hands is about
-    "Application",
-    "Questionnaire",
-    "Questionnaire Group",
-    "Question",
-    "Questionnaire Instance",
-    "Questionnaire Value",
-    "Responder",
-    "Responder Value",
-    "Pipeline",
-    "Queue",
-    "Alert",
-    "Alert Instance",
-    "Alert Status",
-    "User",
-    "Tag",
-    "Metadata",
-    "Notification",
-)
+AGENT_ENTITIES: Final = (  # read by agents: everything that their cases refer to
+    "Application", "Questionnaire", "Questionnaire Group", "Question", "Questionnaire Instance", "Questionnaire Value",
+    "Responder", "Responder Value", "Pipeline", "Queue", "Alert", "Alert Instance", "Alert Status", "User", "Tag",
+    "Metadata", "Notification",
+)  # fmt: skip
 ENTITIES: Final = (
     *AGENT_ENTITIES,
-    "Organization",
-    "Questionnaire Visual",
-    "Report",
-    "Plan",
-    "Questionnaire Export",
-    "Webhook",
-    "Event",
-    "Suppression",
-    "Token",
-    "Questionnaire Version",
-    "Organization Billing",
-    "Sequence",
-    "Contact Policy",
-)
+    "Organization", "Questionnaire Visual", "Report", "Plan", "Questionnaire Export", "Webhook", "Event", "Suppression",
+    "Token", "Questionnaire Version", "Organization Billing", "Sequence", "Contact Policy",
+)  # fmt: skip
 SCOPES: Final = frozenset(f"{entity}.{action}" for entity in ENTITIES for action in ACTIONS)
 
 _REPORTING_READS: Final = frozenset(ENTITIES) - {"Token", "Webhook", "Suppression"}
@@ -71,9 +46,9 @@ class Reach(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever a good token speaks for. `scopes` are those that hold now; `time_zone` is the organization's.
+    """The holder of a valid token. `scopes` are those that hold now; `time_zone` is the organization's.
 
-    With neither token nor user it is the installation itself: a command of its operator, a rule that somebody set.
+    With neither token nor user it is the installation itself: a command of its operator, or a rule at work.
     """
 
     organization_id: str
@@ -85,7 +60,7 @@ class Caller:
     time_zone: str
     default_locale: str
     test: bool = False
-    role: str = "owner"  # the user's now; of an organization's token its maker's: as whom it acts on people
+    role: str = "owner"  # the user's, or of an organization's token its maker's
     ends_time: datetime | None = None  # of the token
     is_access: bool = False  # it came by OAuth, for an hour
 
@@ -95,7 +70,7 @@ class Caller:
 
     @property
     def reads_answers(self) -> bool:
-        """Whether single answers are open to it, so that figures of small groups tell it nothing new."""
+        """Whether single answers are open to it, so that figures of small groups need not be hidden from it."""
         return "Questionnaire Instance.Read" in self.scopes
 
     @property
@@ -130,7 +105,7 @@ class Caller:
 
 
 def installation(organization_id: str) -> Caller:
-    """The installation itself, at work for an organization: no scopes, and nobody's clock."""
+    """The installation itself, at work for an organization: no scopes, and UTC."""
     return Caller(
         organization_id=organization_id,
         token_id="",
@@ -144,7 +119,7 @@ def installation(organization_id: str) -> Caller:
 
 
 class InsufficientScope(errors.Forbidden):
-    """The token is good, but lacks the scope of the route."""
+    """The token is valid, but lacks the scope of the route."""
 
     code_default = "insufficient_scope"
 

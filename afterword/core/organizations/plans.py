@@ -1,11 +1,11 @@
-"""Plans and credits: when a plan renews, what is left after it, and when its owner should hear of it. Pure."""
+"""Plans and credits: when a plan renews, its credits after that, and the events of their use. Pure."""
 
 import calendar
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 Kind = Literal["once", "monthly", "unlimited"]
-News = Literal["low_credits", "credits_exhausted"]
+PlanEvent = Literal["low_credits", "credits_exhausted"]
 KINDS: Final[tuple[Kind, ...]] = ("once", "monthly", "unlimited")
 CREDITS_MAX: Final = 1_000_000_000
 LOW_SHARE: Final = 10  # low: a tenth of the plan's credits is left
@@ -27,7 +27,7 @@ def renewed_credits(remaining: int, *, credits: int) -> int:  # noqa: A002  the 
     return credits + min(remaining, 0)
 
 
-def event_of_use(left: int, *, credits: int) -> News | None:  # noqa: A002  the field's own name
+def event_of_use(left: int, *, credits: int) -> PlanEvent | None:  # noqa: A002  the field's own name
     """The event of a use that left `left` credits, extra ones included; each is recorded once as credits run down."""
     if left == 0:
         return "credits_exhausted"

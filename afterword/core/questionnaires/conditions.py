@@ -26,8 +26,6 @@ NO_FACTS: Final[Facts] = {}
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One comparison of a subject with a value."""
-
     subject: str
     operator: str
     value: object = None
@@ -63,8 +61,6 @@ Node = Leaf | All | AnyOf | Not
 
 @dataclass(frozen=True, slots=True)
 class LeafResult:
-    """The comparison of one leaf, and its result."""
-
     subject: str
     operator: str
     value: object
@@ -73,7 +69,6 @@ class LeafResult:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The comparison as JSON: numbers as numbers, dates as texts."""
         return {
             "subject": self.subject,
             "operator": self.operator,
@@ -162,7 +157,6 @@ def document_of(node: Node | None) -> dict[str, object] | None:
 
 
 def _plain(value: object) -> object:
-    """A typed value as JSON shows it."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, date):

@@ -30,6 +30,7 @@ PAGE_CHARACTERS_MAX = 5000
 KEY_CHARACTERS_MAX = 64
 DEFINITION_BYTES_MAX = 1 << 20
 PAGES: Final = ("welcome", "thank_you", "closed", "expired")
+GROUP_TEXTS: Final = ("title", "description")
 
 # Gives the id of a group, question or row that has a key, but no id yet: ("group", key), ("question", key), and
 # ("row", "{its question's key}.{key}").
@@ -56,8 +57,6 @@ class PageTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A page of questions."""
-
     group_id: str
     key: str | None = None
     title: str | None = None
@@ -89,7 +88,7 @@ class Definition:
         return next((group for group in self.groups if group.group_id == group_id), None)
 
     def group_of(self, question_id: str) -> Group:
-        """The group that a question stands in; KeyError for a question of another definition."""
+        """The group of a question; KeyError for a question of another definition."""
         return self._group_by_question[question_id]
 
     def position(self, question_id: str) -> int:
@@ -164,14 +163,13 @@ def document_of(definition: Definition) -> dict[str, object]:
     return {
         "default_locale": definition.default_locale,
         "locales": list(definition.locales),
-        "translations": {locale: _texts(texts, _TEXTS) for locale, texts in definition.translations.items()},
+        "translations": {locale: _texts(texts, GROUP_TEXTS) for locale, texts in definition.translations.items()},
         "groups": [group_document(group) for group in definition.groups],
         "pages": {locale: _texts(texts, PAGES) for locale, texts in definition.pages.items()},
     }
 
 
 def group_document(group: Group) -> dict[str, object]:
-    """A group with its questions as JSON."""
     document: dict[str, object] = {"group_id": group.group_id}
     if group.key is not None:
         document["key"] = group.key
@@ -180,12 +178,9 @@ def group_document(group: Group) -> dict[str, object]:
         "description": group.description,
         "display_name": group.display_name,
         "enabled": group.enabled,
-        "translations": {locale: _texts(texts, _TEXTS) for locale, texts in group.translations.items()},
+        "translations": {locale: _texts(texts, GROUP_TEXTS) for locale, texts in group.translations.items()},
         "questions": [questions.document_of(question) for question in group.questions],
     }
-
-
-_TEXTS: Final = ("title", "description")
 
 
 def _texts(texts: object, names: Sequence[str]) -> dict[str, str]:
@@ -244,7 +239,7 @@ def _read_texts(members: Members) -> Texts:
 
 
 class _Reader:
-    """Reads groups and questions in two passes, for jumps and conditions name questions that may stand anywhere."""
+    """Reads groups and questions in two passes, since jumps and conditions may name any question."""
 
     def __init__(
         self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
@@ -371,8 +366,8 @@ def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
     """The jumps that pass over enabled questions of their own group."""
     for index, question in enumerate(group.questions):
         for number, jump in enumerate(question.jumps):
-            behind = group.questions[index + 1 :]
-            passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, behind)
+            later = group.questions[index + 1 :]
+            passed = takewhile(lambda one, target=jump.target_question_id: one.question_id != target, later)
             if any(one.enabled for one in passed):
                 yield f"/groups/{group_index}/questions/{index}/jumps/{number}"
 
@@ -380,7 +375,9 @@ def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
 def _untranslated(group: Group, path: str, locale: str) -> list[str]:
     texts = group.translations.get(locale) or Texts()
     missing = [
-        f"{path}/translations/{locale}/{name}" for name in _TEXTS if getattr(group, name) and not getattr(texts, name)
+        f"{path}/translations/{locale}/{name}"
+        for name in GROUP_TEXTS
+        if getattr(group, name) and not getattr(texts, name)
     ]
     for index, question in enumerate(group.questions):
         below = f"{path}/questions/{index}/translations/{locale}"

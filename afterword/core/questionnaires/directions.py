@@ -1,19 +1,22 @@
-"""Texts of a language that runs the other way: kept apart, so that a page's direction does not move their punctuation.
+"""Texts of a language that runs the other way, isolated so that a page's direction does not move their punctuation.
 
-Where a translation is missing readers get the default locale, which on an Arabic page may well be English.
+Where a translation is missing readers get the default locale, which on an Arabic page may be English.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from afterword.core.questionnaires.definition import Definition, Group, PageTexts
+from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.text.locales import direction
 
 FIRST_STRONG, POP = "\u2068", "\u2069"  # "first strong isolate" and its end (UAX 9)
 
 
 def isolated(text: str) -> str:
-    """The text with each of its lines isolated; of its own direction, whatever stands around it."""
+    """The text with each of its lines isolated, so that it keeps its own direction."""
     return "\n".join(line and f"{FIRST_STRONG}{line}{POP}" for line in text.split("\n"))
 
 
@@ -27,34 +30,27 @@ def readable(definition: Definition, locale: str) -> Definition:
     if not runs_against(definition, locale):
         return definition
     own = definition.pages.get(definition.default_locale) or PageTexts()
-    pages = PageTexts(_isolated(own.welcome), _isolated(own.thank_you), _isolated(own.closed), _isolated(own.expired))
     return replace(
         definition,
         groups=tuple(_group(group) for group in definition.groups),
-        pages={**definition.pages, definition.default_locale: pages},
+        pages={**definition.pages, definition.default_locale: PageTexts(**_isolated(own, PAGES))},
     )
 
 
 def _group(group: Group) -> Group:
-    return replace(
-        group,
-        title=_isolated(group.title),
-        description=_isolated(group.description),
-        questions=tuple(_question(question) for question in group.questions),
-    )
+    questions = tuple(_question(question) for question in group.questions)
+    return replace(group, questions=questions, **_isolated(group, GROUP_TEXTS))
 
 
 def _question(question: Question) -> Question:
     return replace(
         question,
-        title=isolated(question.title),
-        description=_isolated(question.description),
-        low_label=_isolated(question.low_label),
-        high_label=_isolated(question.high_label),
+        **_isolated(question, TEXTS),
         choices=tuple(replace(choice, label=isolated(choice.label)) for choice in question.choices),
         rows=tuple(replace(row, label=isolated(row.label)) for row in question.rows),
     )
 
 
-def _isolated(text: str | None) -> str | None:
-    return None if text is None else isolated(text)
+def _isolated(owner: Group | PageTexts | Question, names: Sequence[str]) -> dict[str, Any]:
+    """The texts of these fields isolated; None stays None."""
+    return {name: text and isolated(text) for name in names for text in [getattr(owner, name)]}

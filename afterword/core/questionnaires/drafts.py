@@ -19,7 +19,7 @@ _LEVELS: Final = (("groups", "group_id"), ("questions", "question_id"), ("rows",
 def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new_id: Callable[[], str]) -> Document:
     """The stored form of a client's document: each group, question and row has its id, and its key from `known`.
 
-    Nothing is checked; what is no object or list stays as it is. An id that stands there twice gets its key once.
+    Nothing is checked; anything but objects and lists stays as it is. A repeated id gets its key once.
     """
     keys: dict[tuple[str, object], object] = {}
 

@@ -1,6 +1,6 @@
-"""A brand's few colours become all those of a page, each readable where it stands: WCAG 2.2 contrast, by arithmetic.
+"""All colours of a page from the few of a brand, each with the contrast of WCAG 2.2 against its background.
 
-What comes out are custom properties, and nothing of what came in but colours that were read as such.
+The result is custom properties of CSS; of the input only checked colours are in it.
 """
 
 import re
@@ -98,7 +98,7 @@ _FONTS: Final[Mapping[Font, Mapping[str, str]]] = {
 
 
 def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
-    """All but the accents. `desk` is what the page lies on."""
+    """All but the accents. `desk` is the background around the page."""
     negative_soft = _tint(_RED, paper, ink)
     return {
         "--ink": ink,

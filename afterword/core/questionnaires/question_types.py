@@ -71,7 +71,7 @@ KINDS: Final[Mapping[Shape, Kind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the answers to choose from; `other` opens a text, `exclusive` stands alone."""
+    """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others."""
 
     value: int
     label: str
@@ -145,17 +145,14 @@ class Question:
 
     @property
     def shape(self) -> Shape:
-        """The shape of its answer."""
         return TYPES[self.type].shape
 
     @property
     def is_answered(self) -> bool:
-        """Whether it asks anything; a statement does not."""
         return self.shape != "none"
 
     @property
     def is_required(self) -> bool:
-        """Whether an answer must be given; never for a statement."""
         return self.required and self.is_answered
 
     @property
@@ -186,5 +183,4 @@ class Question:
 
     @property
     def other_choice(self) -> Choice | None:
-        """The choice that opens a text, if there is one."""
         return next((choice for choice in self.choices if choice.other), None)

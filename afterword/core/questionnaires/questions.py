@@ -32,7 +32,7 @@ CHOICE_VALUE_MAX = 1000
 JUMPS_MAX = 20
 TEXT_CHARACTERS_MAX = 5000
 TEXT_CHARACTERS_DEFAULT = 2000
-NUMBER_DIGITS_MAX = 15  # so many a double keeps as they are written
+NUMBER_DIGITS_MAX = 15  # a double keeps as many
 DECIMALS_MAX = 6
 SMILEYS: Final = (3, 5)
 _CHOICES_MAX: Final[Mapping[Shape, int]] = {
@@ -41,6 +41,12 @@ _CHOICES_MAX: Final[Mapping[Shape, int]] = {
     "matrix": COLUMNS_MAX,
     "ranking": RANKED_MAX,
 }
+
+TEXTS: Final = ("title", "description", "low_label", "high_label")
+_COMMON: Final = (
+    "type", "title", "description", "display_name", "required", "enabled", "display_probability", "randomize",
+    "low_label", "high_label",
+)  # fmt: skip
 
 Name = TypeVar("Name", int, str)
 
@@ -52,16 +58,13 @@ def localized(question: Question, locale: str, *, seed: str | None = None) -> Qu
     """The question as a reader of `locale` is shown it: texts translated, no translations or jumps left.
 
     `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
-    for one instance on every page, another for the next. Without a seed they stand as authored.
+    for one instance on every page, another for the next. Without a seed they keep the authored order.
     """
     texts = question.translations.get(locale) or Translation()
     shown = question if seed is None or not question.randomize else _shuffled(question, seed)
     return replace(
         shown,
-        title=texts.title or question.title,
-        description=texts.description or question.description,
-        low_label=texts.low_label or question.low_label,
-        high_label=texts.high_label or question.high_label,
+        **{name: getattr(texts, name) or getattr(question, name) for name in TEXTS},
         choices=tuple(replace(one, label=texts.choices.get(one.value) or one.label) for one in shown.choices),
         rows=tuple(replace(one, label=texts.rows.get(one.row_id) or one.label) for one in shown.rows),
         jumps=(),
@@ -90,19 +93,7 @@ def document_of(question: Question) -> dict[str, object]:
     document: dict[str, object] = {"question_id": question.question_id}
     if question.key is not None:
         document["key"] = question.key
-    document |= {
-        "type": question.type,
-        "title": question.title,
-        "description": question.description,
-        "display_name": question.display_name,
-        "required": question.required,
-        "enabled": question.enabled,
-        "display_probability": question.display_probability,
-        "randomize": question.randomize,
-        "low_label": question.low_label,
-        "high_label": question.high_label,
-    }
-    document |= _type_fields(question)
+    document |= {name: getattr(question, name) for name in _COMMON} | _type_fields(question)
     document["jumps"] = [
         {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
         for jump in question.jumps
@@ -132,11 +123,7 @@ def _type_fields(question: Question) -> dict[str, object]:
 
 def _translation_document(question: Question, texts: Translation) -> dict[str, object]:
     """Only what is translated: an absent text falls back to the default locale."""
-    document: dict[str, object] = {
-        name: text
-        for name in ("title", "description", "low_label", "high_label")
-        if (text := getattr(texts, name)) is not None
-    }
+    document: dict[str, object] = {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
     if question.choices:
         document["choices"] = {str(value): label for value, label in texts.choices.items()}
     if question.rows:
@@ -311,7 +298,7 @@ def _read_translation(members: Members, choices: Sequence[Choice], rows: Sequenc
         {str(choice.value): choice.value for choice in choices},
         "There is no choice with this value.",
     )
-    # In files a row goes by its key; where it has none, and everywhere else, by its id.
+    # Files name a row by its key, or by its id where it has none; API clients by its id.
     names = {row.key: row.row_id for row in rows if row.key is not None} | {row.row_id: row.row_id for row in rows}
     row_labels = _read_labels(members, "rows", names, "There is no row with this id or key.")
     return Translation(
@@ -342,12 +329,8 @@ def _read_labels(members: Members, name: str, names: Mapping[str, Name], message
 
 
 def untranslated(question: Question, locale: str) -> list[str]:
-    """The texts that a reader of `locale` would see in the default locale: names of fields, `choices/3` for a label."""
+    """The fields without a text in `locale`, of which its readers see the default locale; `choices/3` for a label."""
     texts = question.translations.get(locale) or Translation()
-    names = [
-        name
-        for name in ("title", "description", "low_label", "high_label")
-        if getattr(question, name) and not getattr(texts, name)
-    ]
+    names = [name for name in TEXTS if getattr(question, name) and not getattr(texts, name)]
     names += [f"choices/{choice.value}" for choice in question.choices if choice.value not in texts.choices]
     return names + [f"rows/{row.row_id}" for row in question.rows if row.row_id not in texts.rows]

@@ -30,12 +30,10 @@ _LOGO: Final = re.compile(r"data:image/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0
 class Theme:
     """A theme: colours as #rrggbb, the logo as a data: address; None: the page's own.
 
-    `color_on_primary` is black or white, whichever can be read on `color_primary`. Where one of text and background is
-    set, both are: a page that is dark by itself must not lend its background to a text that was chosen for white.
+    Where one of text and background is set, both are: the page's own background may be dark.
     """
 
     color_primary: str | None = None
-    color_on_primary: str | None = None
     color_background: str | None = None
     color_text: str | None = None
     logo: str | None = None
@@ -52,7 +50,6 @@ def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
     """The theme of a configuration, and what is wrong with its known keys; a wrong one reads as its default."""
     findings = Findings()
     members = Members(configuration, "/configuration", findings)
-    primary = _color(members, "color_primary")
     background, text = _color(members, "color_background"), _color(members, "color_text")
     if background is not None or text is not None:
         background, text = background or BACKGROUND_DEFAULT, text or TEXT_DEFAULT
@@ -60,8 +57,7 @@ def read(configuration: Mapping[str, object]) -> tuple[Theme, list[FieldError]]:
             message = f"Text and background differ too little to be read: a contrast of {CONTRAST_MIN}:1 is needed."
             members.error("color_text", "out_of_range", message)
     return Theme(
-        color_primary=primary,
-        color_on_primary=None if primary is None else readable_on(primary),
+        color_primary=_color(members, "color_primary"),
         color_background=background,
         color_text=text,
         logo=_logo(members),
@@ -79,7 +75,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def readable_on(color: str) -> str:
-    """Black or white, whichever stands out more."""
+    """Black or white, the one with more contrast."""
     return max("#000000", "#ffffff", key=lambda one: contrast(one, color))
 
 
@@ -90,25 +86,26 @@ def _luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _color(members: Members, name: str) -> str | None:
+def _text(members: Members, name: str) -> str | None:
     value = members.take(name)
-    if value is None:
-        return None
-    if not isinstance(value, str):
+    if isinstance(value, str):
+        return value
+    if value is not None:
         members.error(name, "wrong_type", "A text is expected.")
-    elif _COLOR.match(value) is None:
-        members.error(name, "invalid_format", "A colour such as #1a2b3c is expected.")
-    else:
-        return value.lower()
     return None
 
 
-def _logo(members: Members) -> str | None:
-    value = members.take("logo")
-    if value is None:
+def _color(members: Members, name: str) -> str | None:
+    value = _text(members, name)
+    if value is not None and _COLOR.match(value) is None:
+        members.error(name, "invalid_format", "A colour such as #1a2b3c is expected.")
         return None
-    if not isinstance(value, str):
-        members.error("logo", "wrong_type", "A text is expected.")
+    return value and value.lower()
+
+
+def _logo(members: Members) -> str | None:
+    value = _text(members, "logo")
+    if value is None:
         return None
     match = _LOGO.match(value)
     image = None if match is None else _decoded(match[2])
@@ -131,7 +128,6 @@ def _decoded(text: str) -> bytes | None:
 
 
 def _kind_of(image: bytes) -> str | None:
-    """The kind of an image by its first bytes."""
     if image.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if image.startswith(b"\xff\xd8\xff"):

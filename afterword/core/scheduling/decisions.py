@@ -1,6 +1,6 @@
 """The decision about an item: go, hold until later, or skip for good, and why. Pure: `now` is an argument.
 
-`RULES` is the list that decides: the first rule that does not pass does. A further rule is a further entry.
+The first of `RULES` that does not pass decides. A further rule is a further entry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +18,11 @@ from afterword.core.wire.times import format_time, zone_of
 RESULT_CHARACTERS_MAX: Final = 500
 REMINDERS_MAX: Final = 3  # of one invitation
 INVITATIONS_MAX: Final = 100  # of one address, in the days of a contact policy
-CONTACTS_MAX: Final = INVITATIONS_MAX * (1 + REMINDERS_MAX)  # else a policy could not count as far as it may go
+CONTACTS_MAX: Final = INVITATIONS_MAX * (1 + REMINDERS_MAX)  # all that a policy may have to count
 CONTACT_DAYS_MAX: Final = 367  # no cap and no policy looks further back
 PREVIOUS_WAIT_MINUTES: Final = 15
-WAY_WAIT_MINUTES: Final = 5
-CLOSED_WAIT_MINUTES: Final = 1  # the lane is closed meanwhile; only what was claimed at that moment waits by this
+COMPETITOR_WAIT_MINUTES: Final = 5
+CLOSED_WAIT_MINUTES: Final = 1  # only for items claimed while the lane closed; later ones are not claimed
 NO_CREDITS: Final = "no_credits"
 WAITING_CREDITS: Final = "waiting_credits"
 INVITATION: Final = "invitation"
@@ -64,24 +64,21 @@ class Rules:
 
     @property
     def reserves_contacts(self) -> bool:
-        """Whether what goes is written down, because something counts it."""
+        """Whether a cap or the policy counts the lane's messages, so that each reserves a contact."""
         return bool(self.cap) or self.policy is not None
 
     @property
     def is_counted(self) -> bool:
-        """Whether the policy has a say."""
+        """Whether the policy may hold or skip the lane's messages."""
         return self.policy is not None and not self.is_exempt
 
-    @property
-    def is_always_open(self) -> bool:
-        """Whether no hour of the year is closed."""
-        is_daily = self.window is None and self.quiet is None
-        return is_daily and self.weekdays >= WEEKDAYS_ALL and not self.holidays
+    def calendar(self, zone_name: str) -> Calendar:
+        return Calendar(zone_of(zone_name), self.window, self.weekdays, self.quiet, self.holidays)
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Once this address was asked, or a place for it is reserved."""
+    """One message to the address, sent or reserved."""
 
     time: datetime
     pipeline_id: str
@@ -91,7 +88,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Why nobody claims from the lane, whatever the rules say of its items. `until`: if that is known."""
+    """The reason why nothing is claimed from the lane, whatever the rules say. `until`: if that is known."""
 
     reason: str
     text: str
@@ -100,7 +97,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """Why the address must not be written to, and since when."""
+    """The reason why the address must not be written to, and since when."""
 
     reason: str
     created_time: datetime
@@ -108,7 +105,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """The item that this one reminds of, and its instance."""
+    """The item that this one follows, and its instance."""
 
     is_open: bool
     is_sent: bool
@@ -118,8 +115,6 @@ class Previous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """The members of an item that its decision needs."""
-
     item_id: str
     pipeline_id: str
     not_after: datetime
@@ -129,8 +124,6 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The facts at the moment of the decision."""
-
     rules: Rules
     zone_name: str = "UTC"
     suppression: Suppression | None = None
@@ -143,12 +136,6 @@ class Facts:
     previous: Previous | None = None
     block: Block | None = None
 
-    @property
-    def calendar(self) -> Calendar:
-        """The lane's window on the clock that counts for this item."""
-        rules = self.rules
-        return Calendar(zone_of(self.zone_name), rules.window, rules.weekdays, rules.quiet, rules.holidays)
-
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -160,7 +147,7 @@ class Check:
     text: str | None = None
     until: datetime | None = None
     leaves: tuple[conditions.LeafResult, ...] = ()  # of the conditions
-    is_endless: bool = False  # a hold of which nobody knows how long it lasts
+    is_endless: bool = False  # a hold without a known end
 
     @property
     def as_trace(self) -> dict[str, Any]:
@@ -196,7 +183,7 @@ def decide(*, item: Item, facts: Facts, now: datetime) -> Decision:
 
 
 def with_opening(decision: Decision, *, item: Item, facts: Facts, requested_time: datetime) -> Decision:
-    """A `go` at a later moment than was wished for, whose window says what it waits for until then."""
+    """The decision with the window's reason in it, where a `go` is later than requested because of the window."""
     closed = _window(item, facts, requested_time)
     if decision.verdict != "go" or closed.verdict != "hold":
         return decision
@@ -207,14 +194,13 @@ def with_opening(decision: Decision, *, item: Item, facts: Facts, requested_time
 
 
 def _with_leaves(check: Check, facts: Facts) -> Check:
-    """The conditions with what each compared: only who is told why needs to know."""
+    """The conditions with each comparison: only an item that does not go shows them."""
     if check.rule != "conditions" or facts.rules.conditions is None:
         return check
     return replace(check, leaves=tuple(conditions.leaves(facts.rules.conditions, facts.metadata)))
 
 
 def _outlasts(check: Check, item: Item, now: datetime) -> bool:
-    """Whether it will be too late when the hold ends."""
     end = now if check.is_endless else check.until
     return end is None or end >= item.not_after
 
@@ -222,16 +208,15 @@ def _outlasts(check: Check, item: Item, now: datetime) -> bool:
 def first_due(
     *, rules: Rules, zone_name: str, item_id: str, send_time: datetime, not_after: datetime, now: datetime
 ) -> datetime:
-    """When an item is first looked at: at `send_time`, now if that is past, at the next opening if that is closed."""
+    """The first due time: `send_time`, now if that is past, the next opening if the lane is closed then."""
     at = max(send_time, now, rules.start_time or now)
-    if rules.if_outside == "wait" and not rules.is_always_open:
-        calendar = Facts(rules=rules, zone_name=zone_name).calendar
-        at = _opened(calendar, at, item_id) or at
+    if rules.if_outside == "wait":
+        at = _opened(rules.calendar(zone_name), at, item_id) or at
     return min(at, max(not_after, now))
 
 
 def expiry(*, send_time: datetime, created_time: datetime, not_after_days: int, valid_days: int) -> datetime:
-    """`not_after`: so many days after the later of both times, and no later than the instance could be answered."""
+    """`not_after`: days after the later of both times, and no later than the instance could be answered."""
     days = min(not_after_days, valid_days) if valid_days else not_after_days
     return max(send_time, created_time) + timedelta(days=days)
 
@@ -250,7 +235,7 @@ _NAMES: Final = (
 _PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
 
 
-def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer
+def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one return for each reason
     rules, rule, block = facts.rules, "period", facts.block
     if not rules.is_active:
         return _skip(rule, "inactive", "Ignored: the questionnaire is not active")
@@ -279,16 +264,16 @@ def _credits(item: Item, facts: Facts, now: datetime) -> Check:
 
 
 def _closed_until(item: Item, now: datetime) -> datetime:
-    """When to look again at an item of a closed lane: before its end, for it may still go should the lane open."""
+    """The next decision about an item of a closed lane: before `not_after`, since the lane may open until then."""
     until = now + timedelta(minutes=CLOSED_WAIT_MINUTES)
     return item.not_after - datetime.resolution if now < item.not_after <= until else until
 
 
-def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one line for each answer
+def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one return for each reason
     rule, previous = "previous", facts.previous
     if previous is None:
         return _PASSED[rule]
-    if previous.is_open:  # whatever it follows for, it does not overtake
+    if previous.is_open:  # reminder or not, it does not overtake
         until = now + timedelta(minutes=PREVIOUS_WAIT_MINUTES)
         return Check(rule, "hold", "previous_open", "Held: the message before this one is still under way", until)
     if not item.is_reminder:
@@ -354,9 +339,9 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
         )
         return _exceeded(policy, text, first.time + timedelta(days=policy.days))
     if len(counted) + len(facts.competitors) >= policy.invitations_max:
-        # Nothing is lost yet: who goes first may still be refused, and then this one has the place.
+        # Held, not skipped: an item that goes first may still be refused, and then this one may go.
         text = f"Held: makes way for “{facts.competitors[0]}”, which is due for the same person and goes first"
-        return Check(rule, "hold", rule, text, now + timedelta(minutes=WAY_WAIT_MINUTES))
+        return Check(rule, "hold", rule, text, now + timedelta(minutes=COMPETITOR_WAIT_MINUTES))
     return _PASSED[rule]
 
 
@@ -390,7 +375,7 @@ _CLOSED: Final[Mapping[windows.Closed, tuple[str, str]]] = {
 
 
 def _window(item: Item, facts: Facts, now: datetime) -> Check:
-    rule, calendar = "window", facts.calendar
+    rule, calendar = "window", facts.rules.calendar(facts.zone_name)
     closed = windows.closed_by(calendar, now)
     if closed is None:
         return _PASSED[rule]
@@ -418,7 +403,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _frequency_cap,
     _contact_policy,
     _window,
-    _expiry,  # the last one: `decide` puts its verdict in the place of a hold that would last too long
+    _expiry,  # the last one: `decide` puts its verdict instead of a hold that would last too long
 )
 
 
@@ -441,7 +426,7 @@ def _opened(calendar: Calendar, at: datetime, item_id: str) -> datetime | None:
 
 
 def _zoned(instant: datetime, facts: Facts) -> str:
-    """A local time, and whose."""
+    """A local time with its zone."""
     return f"{_local(instant, facts)} {facts.zone_name}"
 
 
@@ -450,7 +435,7 @@ def _local(instant: datetime, facts: Facts) -> str:
 
 
 def _words_of(value: object) -> str:
-    """As an author wrote it."""
+    """A condition's value as an author wrote it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):
@@ -460,7 +445,7 @@ def _words_of(value: object) -> str:
 
 def _condition_words(leaf: conditions.LeafResult) -> str:
     value = "" if leaf.value is None else f" {_words_of(leaf.value)}"
-    negation = "not " if leaf.matches else ""  # a leaf that is met can only be in the way under a `not`
+    negation = "not " if leaf.matches else ""  # a leaf that is met can only fail the condition under a `not`
     return f": {negation}{leaf.subject.partition(':')[2]} {leaf.operator}{value}"
 
 

@@ -14,17 +14,15 @@ _COUNTRY: Final = re.compile(COUNTRY_PATTERN)
 
 @dataclass(frozen=True, slots=True)
 class DaysOff:
-    """The days that are none for sending; ask with `in`. `country`: ISO 3166-1, perhaps with `-` and a subdivision."""
+    """The days without sending; test with `in`. `country`: ISO 3166-1, perhaps with `-` and a subdivision."""
 
     country: str | None = None
     dates: frozenset[date] = frozenset()
 
     def __contains__(self, day: date) -> bool:
-        """Whether nothing is sent on this day."""
         return day in self.dates or (self.country is not None and day in _holidays_of(self.country, day.year))
 
     def __bool__(self) -> bool:
-        """Whether there is any such day at all."""
         return bool(self.country or self.dates)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-# What held an item, or holds it: by a rule, by its lane, after an attempt. Each with the words of "held by: …".
+# The causes of a hold: a rule, the lane, an attempt. Each with the words of "held by: …".
 BY_RULE: Final[Mapping[str, str]] = {
     "not_started": "a pipeline that has not started",
     "application_inactive": "an application that is not active",
@@ -15,7 +15,7 @@ BY_RULE: Final[Mapping[str, str]] = {
     "holiday": "a holiday",
     "quiet_hours": "quiet hours",
 }
-BY_LANE: Final[Mapping[str, str]] = {  # nobody claims from it; only a trace says so, the item stays as it is
+BY_LANE: Final[Mapping[str, str]] = {  # shown by a trace alone; the item stays as it is
     "paused": "a paused pipeline",
     "account_paused": "an account that waits for a person",
     "account_resting": "a provider that does not answer",
@@ -33,7 +33,7 @@ BY_ATTEMPT: Final[Mapping[str, str]] = {
 }
 HELD_BY: Final[Mapping[str, str]] = {**BY_RULE, **BY_LANE, **BY_ATTEMPT}
 
-# Why an address is left alone: the reasons of suppressions.
+# The reasons of suppressions.
 SUPPRESSED: Final[Mapping[str, str]] = {
     "unsubscribed": "unsubscribed",
     "hard_bounce": "the address did not exist",
@@ -42,7 +42,7 @@ SUPPRESSED: Final[Mapping[str, str]] = {
     "erased": "the person was erased",
 }
 
-# What ends an item unsent; those that hold under `wait` are among them.
+# The reasons that end an item unsent; those that hold under `wait` are among them.
 SKIPPED: Final = frozenset({
     "ended", "inactive", "closed",
     "previous_not_sent", "already_answered", "instance_expired",

@@ -19,17 +19,19 @@ BREAKER_SECONDS_MAX: Final = 600
 
 
 def backoff(retries: int, *, jitter: float) -> timedelta:
-    """The wait before retry number `retries` (from 1). `jitter` is drawn at the door, uniform in 0.8 to 1.2."""
-    place = min(max(retries, 1), len(BACKOFF_MINUTES)) - 1
-    return timedelta(minutes=BACKOFF_MINUTES[place]) * jitter
+    """The wait before retry number `retries` (from 1). `jitter`: uniform in 0.8 to 1.2."""
+    return timedelta(minutes=_minutes(retries - 1)) * jitter
 
 
 def is_used_up(attempts: int, *, attempts_max: int) -> bool:
     """Whether no further try is allowed: by number, or because all waits together would last more than 72 hours."""
     if attempts >= attempts_max:
         return True
-    waits = [BACKOFF_MINUTES[min(n, len(BACKOFF_MINUTES) - 1)] for n in range(attempts)]
-    return sum(waits) > BACKOFF_HOURS_MAX * 60
+    return sum(map(_minutes, range(attempts))) > BACKOFF_HOURS_MAX * 60
+
+
+def _minutes(retry: int) -> int:
+    return BACKOFF_MINUTES[min(max(retry, 0), len(BACKOFF_MINUTES) - 1)]
 
 
 def throttle_wait(throttled: int, *, jitter: float) -> timedelta:
@@ -52,6 +54,6 @@ def breaker_seconds(failures: int) -> float:
     return float(min(BREAKER_SECONDS * 2 ** min(failures - BREAKER_FAILURES, 20), BREAKER_SECONDS_MAX))
 
 
-def is_failing(last: "tuple[bool, ...]") -> bool:
+def is_failing(last: tuple[bool, ...]) -> bool:
     """Whether at least half of the last 20 conversations with an account failed (True: it failed)."""
     return len(last) >= BREAKER_WINDOW and sum(last[-BREAKER_WINDOW:]) >= BREAKER_WINDOW * BREAKER_SHARE

@@ -1,8 +1,8 @@
 """The states of a queue item, the one table of its moves, and their public numbers.
 
 The services make these moves and no others, each as a compare-and-set: the guard stands in the statement's condition.
-Outcomes, the model of all interleavings, the random walk over a real database and the picture in ARCHITECTURE.md are
-held against this table by tests, in both directions.
+Tests compare this table with the outcomes, the model of all interleavings, random moves in a real database and the
+picture in ARCHITECTURE.md.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class PublicItem(IntEnum):
 
 
 class InvalidMove(errors.Conflict):
-    """A move that the table does not have: a bug of ours, never an answer to an input."""
+    """A move that the table does not have: a bug, never caused by an input."""
 
     code_default = "item_closed"
 
@@ -47,7 +47,7 @@ class InvalidMove(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One kind of move. `guard` and `effect` say in words what stands in its statement; one transaction holds both."""
+    """One kind of move. `guard` and `effect` describe its statement, which runs in one transaction."""
 
     name: str
     sources: frozenset[Item]
@@ -57,7 +57,7 @@ class Move:
 
     @property
     def arcs(self) -> frozenset[tuple[Item, Item]]:
-        """Every pair of states that it leads between; one that only changes what is noted leaves the state alone."""
+        """The pairs of states that it leads between; a move without targets keeps the state."""
         if not self.targets:
             return frozenset((item, item) for item in self.sources)
         return frozenset((current, to) for current in self.sources for to in self.targets)
@@ -185,9 +185,6 @@ MOVES: Final[tuple[Move, ...]] = (
     CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, ALREADY_ACCEPTED,
     REAP_CLAIMED, REAP_SENDING, LATE_ACCEPTANCE, LATE_ACCEPTANCE_NOTED, CANCEL, EDIT, RESOLVE, DELETE,
 )  # fmt: skip
-ITEM_MOVES: Final[dict[Item, frozenset[Item]]] = {
-    item: frozenset(to for move in MOVES for current, to in move.arcs if current is item is not to) for item in Item
-}
 ITEM_TERMINAL: Final = frozenset({Item.SENT, Item.FAILED, Item.UNCERTAIN, Item.ABORTED, Item.IGNORED})
 PUBLIC_ITEM: Final[dict[Item, PublicItem]] = {
     Item.SCHEDULED: PublicItem.PENDING,

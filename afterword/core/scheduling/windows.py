@@ -1,7 +1,7 @@
 """When a message may leave by the recipient's clock: weekdays, a daily window, quiet hours, over clock changes.
 
 Local boundaries become instants (`times.instant_of`): in a gap the first instant after it, in a fold the first of the
-two. So a window that lies in a gap is empty on that day, and no hour of a fold is sent in twice.
+two. So a window inside a gap is empty on that day, and no hour of a fold is sent in twice.
 """
 
 import hashlib
@@ -32,7 +32,6 @@ class Hours:
     end: time
 
     def contains(self, clock: time) -> bool:
-        """Whether this time of a day lies in it."""
         if self.start < self.end:
             return self.start <= clock < self.end
         return clock >= self.start or clock < self.end
@@ -53,20 +52,19 @@ class Calendar:
 
     @property
     def is_always_open(self) -> bool:
-        """Whether there is nothing to wait for."""
         return self.window is None and self.quiet is None and self.weekdays >= WEEKDAYS_ALL and not self.holidays
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A span in which may be sent; `end` is excluded, None is never."""
+    """A span in which sending is allowed; `end` is excluded, None is never."""
 
     start: datetime
     end: datetime | None
 
 
 def leaves_time(*, window: Hours | None, weekdays: frozenset[int], quiet: Hours | None) -> bool:
-    """Whether these settings leave anything of an ordinary week."""
+    """Whether these settings leave any time of an ordinary week."""
     if not weekdays & WEEKDAYS_ALL:
         return False
     if quiet is None:
@@ -79,10 +77,7 @@ def leaves_time(*, window: Hours | None, weekdays: frozenset[int], quiet: Hours 
 
 
 def next_opening(calendar: Calendar, at: datetime) -> Opening | None:
-    """The opening that holds `at`, else the first one after it; None when there is none in two weeks.
-
-    With holidays it is looked for a year ahead: they may stand in a row.
-    """
+    """The opening that contains `at`, else the next one; None when there is none in 16 days, or a year of holidays."""
     if calendar.is_always_open:
         return Opening(at, None)
     today = at.astimezone(calendar.zone).date()

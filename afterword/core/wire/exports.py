@@ -41,7 +41,7 @@ _CURSOR: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _FORMULA: Final = frozenset("=+-@\t\r\n\0\uff1d\uff0b\uff0d\uff20")
 SUSPECT: Final = _FORMULA | {"'", " "}  # what a text begins with that is to be looked at
 # Possessive, and never without a match: a run of separators is read once.
-_BEHIND_SEPARATOR: Final = re.compile(r"[;|\t\r\n][\s\";|]*+([=+\-@\0\uff1d\uff0b\uff0d\uff20'])?")
+_AFTER_SEPARATOR: Final = re.compile(r"[;|\t\r\n][\s\";|]*+([=+\-@\0\uff1d\uff0b\uff0d\uff20'])?")
 _json = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -59,7 +59,6 @@ class Response(msgspec.Struct, frozen=True):
 
     @property
     def instance_id(self) -> str:
-        """Names the response."""
         return str(self.fixed[0])
 
 
@@ -76,7 +75,7 @@ class Part:
 class ExportTable:
     """The columns of one export. `definitions`: of all versions, the newest first; their questions are joined by id.
 
-    Metadata names that are declared have columns of their own; what else there is stands together as JSON.
+    Declared metadata names have columns of their own; one column has the others as JSON.
     """
 
     definitions: Sequence[Definition]
@@ -92,7 +91,7 @@ class ExportTable:
     def questions(self) -> list[Question]:
         """Every question that was ever asked, as the newest version with it has it, in the newest order.
 
-        Behind its own stand the choices, rows and fields that only older versions had.
+        Its own choices, rows and fields come first, then those that only older versions had.
         """
         found: dict[str, Question] = {}
         for definition in self.definitions:
@@ -105,7 +104,6 @@ class ExportTable:
 
     @cached_property
     def parts(self) -> list[Part]:
-        """All columns in order."""
         item = [Part(ITEM, attrgetter("item"))] * self.has_item
         made = [Part(FIXED, attrgetter("fixed")), *item, *(self._of_question(question) for question in self.questions)]
         if self.has_questionnaire_metadata:
@@ -116,11 +114,9 @@ class ExportTable:
 
     @property
     def headers(self) -> list[str]:
-        """The header of every column."""
         return [header for part in self.parts for header in part.headers]
 
     def cells(self, response: Response) -> list[Cell]:
-        """The row of a response, a cell for each column."""
         row: list[Cell] = []
         for part in self.parts:
             row += part.cells(response)
@@ -128,11 +124,11 @@ class ExportTable:
 
     def document(self, response: Response) -> dict[str, Any]:
         """The response as an object: the members of the row, answers by question id, metadata as maps."""
-        answers: dict[str, Any] = {}
-        for question in self.questions:
-            given = response.answers.get(question.question_id)
-            if given is not None:
-                answers[question.question_id] = self._answer(question, given)
+        answers = {
+            question.question_id: self._answer(question, given)
+            for question in self.questions
+            if (given := response.answers.get(question.question_id)) is not None
+        }
         document: dict[str, Any] = dict(zip(FIXED, response.fixed, strict=True))
         document |= dict(zip(ITEM, response.item, strict=True)) if self.has_item else {}
         document["answers"] = answers
@@ -207,17 +203,17 @@ def progress(*, started: datetime, oldest: datetime | None, reached: datetime) -
 def guarded(text: str) -> str:
     """The text with an apostrophe wherever a spreadsheet could read a formula, or eat an apostrophe of ours.
 
-    That is at its beginning, and behind a separator with nothing but blanks, quotes and separators between.
+    That is at its beginning, and after a separator with nothing but blanks, quotes and separators between.
     """
-    behind = _BEHIND_SEPARATOR.sub(_with_apostrophe, text)
+    safe = _AFTER_SEPARATOR.sub(_with_apostrophe, text)
     if text[:1] in _FORMULA or text[:1] == "'" or (text[:1] == " " and text.lstrip()[:1] in _FORMULA):
-        return f"'{behind}"
-    return behind
+        return f"'{safe}"
+    return safe
 
 
 def has_formula_behind_separator(text: str) -> bool:
     """Whether a spreadsheet that cuts these cells or lines at another separator could read a formula."""
-    return any(match[1] for match in _BEHIND_SEPARATOR.finditer(text))
+    return any(match[1] for match in _AFTER_SEPARATOR.finditer(text))
 
 
 def _with_apostrophe(match: re.Match[str]) -> str:
@@ -261,13 +257,13 @@ def _label_of(question: Question, member: str | None, locale: str) -> Callable[[
     known: dict[str, str | None] = {}
 
     def cell(value: Any) -> Cell:
-        if member is not None and member not in value:
+        chosen = value if member is None else value.get(member)
+        if chosen is None:
             return None
-        key = str(value if member is None else value[member])
+        key = str(chosen)
         if key not in known:
             if len(known) >= LABELS_KEPT_MAX:
                 known.clear()
-            chosen = value if member is None else value[member]
             known[key] = answer_values.label(question, chosen, locale)
         return known[key]
 

@@ -285,7 +285,6 @@ class _Lines:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the record has more bytes than one may have."""
         if self.characters <= RECORD_BYTES_MAX // 4:
             return False
         return sum(len(line.encode()) for line in self.taken) > RECORD_BYTES_MAX

@@ -1,4 +1,4 @@
-"""The addresses that the outside world knows us by; built from one setting, never from a request's headers."""
+"""The public addresses of the installation; built from one setting, never from a request's headers."""
 
 from dataclasses import dataclass, field
 
@@ -24,19 +24,15 @@ class Site:
         return f"{self.public_url}{API_PREFIX}"
 
     def api(self, path: str) -> str:
-        """The absolute address of an API route."""
         return f"{self.base_url}{path}"
 
     def collection_url(self, instance_id: str) -> str:
-        """Where the responder answers."""
         return f"{self.public_url}/a/{instance_id}"
 
     def short_url(self, short_code: str) -> str:
-        """The same page, short enough for an SMS."""
         return f"{self.public_url}/s/{short_code}"
 
     def unsubscribe_url(self, unsubscribe_id: str) -> str:
-        """Where a person asks not to be written to again."""
         return f"{self.public_url}/u/{unsubscribe_id}"
 
     def inbound_url(self, inbound_id: str) -> str:
@@ -44,9 +40,8 @@ class Site:
         return f"{self.public_url}/inbound/{inbound_id}"
 
     def public_link_url(self, questionnaire_id: str) -> str:
-        """The public link that issues an instance to whoever starts."""
+        """The public link that issues an instance to anyone who starts."""
         return f"{self.public_url}/p/{questionnaire_id}"
 
     def problem_url(self, code: str) -> str:
-        """The page that explains a refusal."""
         return f"{self.public_url}/problems/{code}"

@@ -46,7 +46,7 @@ class InvalidDateTime(ValueError):
 
 
 def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False) -> Moment:
-    """Read RFC 3339, `Y-m-d H:i[:s]` and what lies between; without an offset the time is local in `zone`.
+    """Read RFC 3339, `Y-m-d H:i[:s]` and forms between them; without an offset the time is local in `zone`.
 
     A fraction is cut. In the gap of spring the first instant after it counts, in the fold of autumn the first of the
     two. `lax` (forms, queries) reads a space before the offset as the `+` that nobody encoded. Raises InvalidDateTime.
@@ -99,7 +99,6 @@ def format_time(instant: Instant, *, zone: tzinfo | None = None, offset_minutes:
 
 
 def datetime_of(instant: Instant) -> datetime:
-    """The instant as an aware datetime."""
     return EPOCH + timedelta(microseconds=instant) if isinstance(instant, int) else instant
 
 
@@ -129,7 +128,6 @@ def _offset_in(hour: int, zone: tzinfo) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=4096)
 def _day(day: int) -> str:
-    """The date so many days after the epoch's."""
     return (EPOCH + timedelta(days=day)).date().isoformat()
 
 
@@ -147,12 +145,10 @@ def _text_in(instant: datetime, zone: tzinfo) -> str:
 
 
 def format_optional(instant: Instant | None, *, zone: tzinfo | None = None) -> str | None:
-    """`format_time`, or None for None."""
     return None if instant is None else format_time(instant, zone=zone)
 
 
 def offset_minutes_at(instant: datetime, zone: tzinfo) -> int:
-    """The zone's offset at that instant, in whole minutes."""
     offset = instant.astimezone(zone).utcoffset()
     return 0 if offset is None else int(offset.total_seconds() // 60)
 

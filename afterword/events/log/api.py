@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.messaging.webhooks import PATTERNS, read_of
+from afterword.core.messaging.notices import read_of
+from afterword.core.messaging.webhooks import PATTERNS
 from afterword.core.wire.lists import Column
 from afterword.core.wire.site import API_PREFIX
 from afterword.db import Database

@@ -205,7 +205,6 @@ async def _check_binding(db: Database, *, caller: Caller, bound: Mapping[str, An
 
 
 def seal_context(organization_id: str, webhook_id: str) -> str:
-    """The context that its secrets are sealed for."""
     return f"webhook:{organization_id}:{webhook_id}"
 
 

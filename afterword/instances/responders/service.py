@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, NoReturn
 
 from afterword import errors
-from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, InvalidAddress, normalise
+from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire.lists import Page, Rows
@@ -184,11 +184,7 @@ def prefixes(search: str, *, locale: str | None = None) -> list[str]:
     found = {text}
     if _PHONE.match(text):
         found.add(_NO_DIGITS.sub("", text))
-    for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS):
-        try:
-            found.add(normalise(channel_id, text, locale=locale))
-        except InvalidAddress:
-            continue
+    found |= {normal_or_none(channel_id, text, locale=locale) or text for channel_id in (CHANNEL_EMAIL, CHANNEL_SMS)}
     return sorted(one.translate(_UPPER_TO_LOWER) for one in found)
 
 

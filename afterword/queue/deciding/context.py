@@ -365,10 +365,7 @@ def _zone_name(item: Candidate, settings: LaneSettings, person: Person | None) -
 @lru_cache(maxsize=4096)
 def _phone(identifier: str, locale: str | None) -> str | None:
     """A phone number with its country, which a national one has from the locale."""
-    try:
-        return addresses.normalise(CHANNEL_SMS, identifier, locale=locale)
-    except addresses.InvalidAddress:
-        return None
+    return addresses.normal_or_none(CHANNEL_SMS, identifier, locale=locale)
 
 
 def _typed(item: Candidate, declared: Declared) -> Mapping[str, object]:

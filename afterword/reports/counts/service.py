@@ -291,7 +291,7 @@ async def visible(
         values = dict(zip(attributes, cell.dimensions, strict=True))
         if not conditions.matches(asked.condition, _facts(values, types)):
             continue
-        bucket = periods.place(months[cell.bucket], asked.buckets)
+        bucket = periods.bucket_of(months[cell.bucket], asked.buckets)
         moved = replace(cell, bucket=bucket, dimensions=tuple(values[each] for each in asked.dimensions))
         keys = shown[_table(cell, part_of(cell))]
         is_shown = keys is not None and cell.dimensions in keys

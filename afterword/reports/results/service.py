@@ -342,8 +342,8 @@ async def _run_drivers(db: Database, run: _Run) -> Result:
     rows: list[Row] = []
     for question_id, mean in zip(question_ids, means, strict=True):
         behind = pair_people.get(question_id, 0)
-        figures = core_reports.driver(found[question_id], behind, mean, level=level, minimum_base=minimum)
-        rows.append(Row(key={"question_id": question_id}, figures=figures))
+        figure = core_reports.driver(found[question_id], behind, mean, level=level, minimum_base=minimum)
+        rows.append(Row(key={"question_id": question_id}, figures=(figure, mean)))
     rows.sort(key=lambda row: abs(shapes.shown_value(row.figures[0]) or 0.0), reverse=True)
     hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
     return _result(run, rows, False, total=[outcome], suppressed=hidden)

@@ -16,9 +16,9 @@ from afterword.channels.base import Fenced, Sent
 from afterword.channels.reports import Report
 from afterword.channels.sms import smpp
 from afterword.channels.sms.smpp import SmppChannel
-from afterword.core.messaging import segments
 from tests.channels.calls import Begin, kind, sms
 from tests.channels.receiver import closed_port
+from tests.channels.sms.septets import decode_gsm7
 
 LIB: Any = smpp34  # its stub lacks the constants
 DEADLINE_SECONDS = 20.0
@@ -87,7 +87,7 @@ def text_of(given: Sequence[Any], encoding: str) -> str:
     whole = payloads or octets
     if encoding == "ucs2":
         return "".join(part.decode("utf-16-be") for part in whole)
-    return "".join(segments.decode_gsm7(part) for part in whole)
+    return "".join(decode_gsm7(part) for part in whole)
 
 
 class TestRefused:

@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ class TestVectors:
         ],
     )  # fmt: skip
     def test_csat(self, hits: int, n: int, interval: list[float]) -> None:
-        found = metrics.csat({5: hits, 2: n - hits})
+        found = metrics.score("csat", {5: hits, 2: n - hits})
         assert (100 * hits / n, interval, "modified_wilson") == (found.value, rounded(found.interval), found.method)
 
     def test_z(self) -> None:
@@ -67,23 +68,26 @@ class TestVectors:
 
 class TestSegments:
     def test_nps_of_values(self) -> None:
-        found = metrics.nps_of({0: 1, 6: 2, 7: 3, 8: 4, 9: 5, 10: 6})
+        found = metrics.score("nps", {0: 1, 6: 2, 7: 3, 8: 4, 9: 5, 10: 6})
         assert {"promoter": 11, "passive": 7, "detractor": 3} == found.parts
         assert 21 == found.n
 
     def test_csat_counts_the_top_two_boxes(self) -> None:
-        found = metrics.csat({1: 1, 2: 2, 3: 3, 4: 4, 5: 5})
+        found = metrics.score("csat", {1: 1, 2: 2, 3: 3, 4: 4, 5: 5})
         assert {"satisfied": 9, "neutral": 3, "dissatisfied": 3} == found.parts
         assert 60.0 == found.value
 
     def test_ces_is_high_when_it_was_easy(self) -> None:
-        found = metrics.ces({1: 1, 4: 1, 5: 1, 7: 1})
+        found = metrics.score("ces", {1: 1, 4: 1, 5: 1, 7: 1})
         assert ({"easy": 2, "neutral": 1, "hard": 1}, 50.0) == (found.parts, found.value)
 
     def test_values_beside_the_scale_are_no_answers(self) -> None:
-        assert 1 == metrics.nps_of({11: 5, -1: 5, 3: 1}).n
+        assert 1 == metrics.score("nps", {11: 5, -1: 5, 3: 1}).n
 
-    @pytest.mark.parametrize("make", [metrics.nps_of, metrics.csat, metrics.ces, metrics.mean])
+    @pytest.mark.parametrize(
+        "make",
+        [partial(metrics.score, "nps"), partial(metrics.score, "csat"), partial(metrics.score, "ces"), metrics.mean],
+    )
     def test_without_answers(self, make: Any) -> None:
         found = make({})
         assert (None, 0, None, "none") == (found.value, found.n, found.interval, found.method)
@@ -261,7 +265,7 @@ class TestPeople:
     def test_answers_of_one_person_are_one(self) -> None:
         for once, often in (
             (metrics.nps(5, 2, 10), metrics.nps(15, 6, 30, effect=3.0)),
-            (metrics.csat({5: 8, 2: 2}), metrics.csat({5: 24, 2: 6}, effect=3.0)),
+            (metrics.score("csat", {5: 8, 2: 2}), metrics.score("csat", {5: 24, 2: 6}, effect=3.0)),
             (metrics.mean({5: 8, 2: 2}, scale=(1, 5)), metrics.mean({5: 24, 2: 6}, scale=(1, 5), effect=3.0)),
         ):
             assert (once.value, 3 * once.n, rounded(once.interval)) == (often.value, often.n, rounded(often.interval))
@@ -283,7 +287,9 @@ class TestPeople:
         assert sure is not None
         assert unsure is not None
         assert (True, False) == (sure.real, unsure.real)
-        shares = metrics.change(metrics.csat({5: 50, 1: 10}, effect=5.0), metrics.csat({5: 35, 1: 25}, effect=5.0))
+        shares = metrics.change(
+            metrics.score("csat", {5: 50, 1: 10}, effect=5.0), metrics.score("csat", {5: 35, 1: 25}, effect=5.0)
+        )
         assert shares is not None
         assert ("fisher_exact", metrics.fisher_exact(10, 12, 7, 12)) == (shares.method, shares.p)
 

@@ -24,28 +24,28 @@ class TestWays:
         ],
     )
     def test_defaults(self, type_name: str, expected: NoticeChannels) -> None:
-        assert expected == notices.ways_of(type_name, {})
+        assert expected == notices.channels_of(type_name, {})
         assert (expected.web or expected.email) is expected.any
 
     def test_chosen(self) -> None:
         chosen = {"queue_item.failed": {"web": False, "email": True}}
-        assert NoticeChannels(web=False, email=True) == notices.ways_of("queue_item.failed", chosen)
+        assert NoticeChannels(web=False, email=True) == notices.channels_of("queue_item.failed", chosen)
 
 
 class TestMayHear:
     def test_every_type_has_a_scope_that_somebody_holds(self) -> None:
         for name in notices.TYPES:
-            assert notices.may_hear(name, role="owner", application_ids=[], application_id=None), name
+            assert notices.may_see(name, role="owner", application_ids=[], application_id=None), name
 
     @pytest.mark.parametrize("name", ["token.created", "webhook.disabled"])
     @pytest.mark.parametrize("role", ["reporting", "agent", "nobody"])
     def test_role(self, name: str, role: str) -> None:
         assert role in ROLE_SCOPES or role == "nobody"
-        assert not notices.may_hear(name, role=role, application_ids=[], application_id=None)
+        assert not notices.may_see(name, role=role, application_ids=[], application_id=None)
 
     @pytest.mark.parametrize(("application_id", "expected"), [("a", True), ("b", False), (None, False)])
     def test_application(self, application_id: str | None, expected: bool) -> None:  # noqa: FBT001
-        found = notices.may_hear(
+        found = notices.may_see(
             "alert_instance.created", role="agent", application_ids=["a"], application_id=application_id
         )
         assert expected is found

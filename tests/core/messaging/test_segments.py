@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.messaging import segments
-from afterword.core.messaging.segments import BASIC, EXTENSION, decode_gsm7, encode, measure, split
+from afterword.core.messaging.segments import BASIC, EXTENSION, encode, measure, split
+from tests.channels.sms.septets import decode_gsm7
 
 GSM7 = st.text(st.sampled_from([c for c in BASIC if c != "\x1b"] + list(EXTENSION)), max_size=700)
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=400)
@@ -70,8 +71,3 @@ def test_parts_make_the_text_and_each_fits(text: str) -> None:
 def test_septets_read_back(text: str) -> None:
     octets, encoding = encode(text)
     assert ("gsm7", text) == (encoding, decode_gsm7(octets))
-
-
-@given(st.binary(max_size=200))
-def test_any_octets_decode(octets: bytes) -> None:
-    assert len(decode_gsm7(octets)) <= len(octets)

@@ -12,18 +12,6 @@ from afterword.core.messaging.webhooks import Reply
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-class TestWanted:
-    @pytest.mark.parametrize(
-        ("patterns", "count"),
-        [
-            ([], 0), (["tag.added"], 1), (["tag.removed"], 0), (["tag.*"], 1), (["tag"], 0),
-            (["t*"], 0), (["*"], 1), (["*.added"], 0), (["queue_item.*", "tag.added"], 1),
-        ],
-    )  # fmt: skip
-    def test_table(self, patterns: list[str], count: int) -> None:
-        assert bool(count) == rules.is_wanted("tag.added", patterns)
-
-
 class TestRetry:
     @pytest.mark.parametrize(("attempts", "seconds"), list(enumerate(rules.RETRY_SECONDS, 1)))
     def test_schedule(self, attempts: int, seconds: int) -> None:

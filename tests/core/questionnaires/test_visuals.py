@@ -91,7 +91,6 @@ class TestRead:
         assert (
             visuals.Theme(
                 color_primary="#0b6e4f",
-                color_on_primary="#ffffff",
                 color_background="#101418",
                 color_text="#f5f5f5",
                 logo=logo(WEBP, "webp"),

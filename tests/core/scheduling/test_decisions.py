@@ -289,7 +289,7 @@ def test_a_held_item_is_decided_in_the_end(rules: Rules, contacts: list[Contact]
         decision = decide(item=item, facts=known, now=now)
     assert decision.verdict in {"go", "skip"}
     if decision.verdict == "go":
-        opening = decisions.windows.next_opening(known.calendar, now)
+        opening = decisions.windows.next_opening(known.rules.calendar(known.zone_name), now)
         assert opening is not None
         assert opening.start <= now < item.not_after
 

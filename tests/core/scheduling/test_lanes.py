@@ -3,13 +3,13 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.scheduling.lanes import START, Turn, next_cursor, share_slots
+from afterword.core.scheduling.lanes import START, DueLane, next_cursor, share_slots
 
 MANY = 200
 
 
-def turn(organization: str, lane: str, *, account: str = "x", priority: int = 5, items_max: int = MANY) -> Turn:
-    return Turn(organization, lane, account, priority, items_max)
+def turn(organization: str, lane: str, *, account: str = "x", priority: int = 5, items_max: int = MANY) -> DueLane:
+    return DueLane(organization, lane, account, priority, items_max)
 
 
 class TestShareSlots:
@@ -54,7 +54,7 @@ class TestShareSlots:
 
 turns_of = st.lists(
     st.builds(
-        Turn,
+        DueLane,
         st.sampled_from("abcd"),
         st.sampled_from("123456"),
         st.sampled_from("xy"),
@@ -67,7 +67,7 @@ turns_of = st.lists(
 
 
 @given(turns_of, st.integers(0, 60), st.integers(0, 20))
-def test_never_more_than_there_is(turns: list[Turn], free: int, slots: int) -> None:
+def test_never_more_than_there_is(turns: list[DueLane], free: int, slots: int) -> None:
     free_of_account = {turn.account: slots for turn in turns}
 
     shares = share_slots(turns, free=free, free_of_account=free_of_account)
@@ -81,7 +81,7 @@ def test_never_more_than_there_is(turns: list[Turn], free: int, slots: int) -> N
 
 
 @given(turns_of, st.integers(1, 8))
-def test_whoever_waits_is_served_within_a_few_turns(turns: list[Turn], free: int) -> None:
+def test_whoever_waits_is_served_within_a_few_turns(turns: list[DueLane], free: int) -> None:
     """Every organization gets a slot before any gets its second round of turns, wherever the cursor stands."""
     keys = sorted(turns, key=lambda turn: turn.key)
     cursor, served = START, set[str]()

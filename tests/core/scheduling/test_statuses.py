@@ -7,7 +7,6 @@ import pytest
 from afterword.core.scheduling.statuses import (
     CLAIM,
     HOLD,
-    ITEM_MOVES,
     ITEM_TERMINAL,
     MOVES,
     PUBLIC_ITEM,
@@ -25,6 +24,9 @@ DRAWN = {
     (B, SENT), (B, F), (B, U), (B, S),
     (F, SENT), (U, SENT), (U, F),
 }  # fmt: skip
+ITEM_MOVES = {
+    item: frozenset(to for move in MOVES for current, to in move.arcs if current is item is not to) for item in Item
+}
 # The public table of moves (resources.md 3.2), to itself where an inner move does not show.
 PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
 ARCHITECTURE = pathlib.Path("ARCHITECTURE.md")
