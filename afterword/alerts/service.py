@@ -1,8 +1,8 @@
 """Opening cases: for responses in the event log, and for the figures of a daily job."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,41 +18,26 @@ from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.store import Occurrence
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.messaging.alerts import TRIGGERS, Figures, Match, Metric
-from afterword.core.questionnaires.conditions import Facts
+from afterword.core.questionnaires import condition_reader
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import Event
-from afterword.instances import facts as instance_facts
 from afterword.instances import service as instances
+from afterword.instances.triggers import Response, applies, facts_of, responses_of
 
 READER: Final = "alerts"
 COMPLETED: Final = "questionnaire_instance.completed"
-UPDATED: Final = "questionnaire_instance.updated"
 DELETED: Final = "questionnaire_instance.deleted"
 ERASED: Final = "responder.erased"
 QUEUED: Final = "sequence.queued"
 EVENT_TYPES: Final = frozenset({*TRIGGERS, DELETED, ERASED, QUEUED})
-
-ResponseKey = tuple[str, str]  # organization_id, instance_id
-
-
-@dataclass(slots=True)
-class _Response:
-    """A response in a batch of events."""
-
-    organization_id: str
-    instance_id: str
-    questionnaire_id: str
-    responder_id: str | None
-    triggers: set[str] = field(default_factory=set[str])
-    last_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
     """A response that matches an alert."""
 
-    response: _Response
+    response: Response
     active: ActiveAlert
     match: Match
 
@@ -69,7 +54,7 @@ async def raise_next(db: Database, *, now: datetime, limit: int) -> int:
 
 
 async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> None:
-    responses = _responses_of(batch)
+    responses = [response for response in responses_of(batch) if not response.test]
     if responses:
         await _raise(db, responses=responses, now=now)
     await cases.record_recoveries(
@@ -102,7 +87,7 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
 
 def metrics_of(alert: Alert) -> list[Metric]:
     """The figures in a daily alert's conditions: subject (`metric:nps:{question_id}`) and window in days."""
-    return core_alerts.metrics_of(rules.read_conditions(alert.conditions))
+    return core_alerts.metrics_of(condition_reader.read_saved(alert.conditions))
 
 
 async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: datetime) -> bool:
@@ -111,7 +96,7 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
     `figures`: a value for each of `metrics_of(alert)`. None or absent (below the minimum base) matches only `is_empty`,
     `not_equal` and `not_contains`.
     """
-    node = rules.read_conditions(alert.conditions)
+    node = condition_reader.read_saved(alert.conditions)
     if node is None:
         return False
     match = core_alerts.judge_figures(node, figures)
@@ -135,37 +120,12 @@ async def raise_scheduled(db: Database, *, alert: Alert, figures: Figures, now: 
 # Responses -----------------------------------------------------------------------------------------------------------
 
 
-def _responses_of(batch: Sequence[Event]) -> dict[ResponseKey, _Response]:
-    """The responses to evaluate, each once, in the order of their first event."""
-    found: dict[ResponseKey, _Response] = {}
-    for event in batch:
-        triggers = TRIGGERS.get(event.type)
-        is_edit_before_the_end = event.type == UPDATED and not event.data.get("finalized")
-        if triggers is None or event.test or is_edit_before_the_end:
-            continue
-        if event.subject_id is None or event.questionnaire_id is None:
-            continue
-        key = event.organization_id, event.subject_id
-        response = found.setdefault(
-            key, _Response(*key, event.questionnaire_id, responder_id=event.data.get("responder_id"))
-        )
-        response.triggers |= triggers
-        response.last_time = _time_of(event)
-    return found
-
-
-def _time_of(event: Event) -> datetime:
-    """The time of an event; of an edit the completion of its response, since new alerts do not apply to old ones."""
-    completed = event.data.get("completed_time") if event.type == UPDATED else None
-    return datetime.fromisoformat(completed) if isinstance(completed, str) else event.created_time
-
-
-async def _raise(db: Database, *, responses: Mapping[ResponseKey, _Response], now: datetime) -> None:
+async def _raise(db: Database, *, responses: Sequence[Response], now: datetime) -> None:
     """Evaluate the responses by their alerts; open a case, or repeat an open one, for each match."""
     wanted = await _candidates(db, responses=responses)
-    facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
+    facts = await facts_of(db, responses=[response for response, _ in wanted])
     alerts = {active.alert.alert_id: active.alert for _, active in wanted}
-    nodes = {alert_id: rules.read_conditions(alert.conditions) for alert_id, alert in alerts.items()}
+    nodes = {alert_id: condition_reader.read_saved(alert.conditions) for alert_id, alert in alerts.items()}
     matched: list[_Matched] = []
     for response, active in wanted:
         known = facts.get((response.organization_id, response.instance_id))
@@ -178,37 +138,23 @@ async def _raise(db: Database, *, responses: Mapping[ResponseKey, _Response], no
         await _open_or_repeat(db, matched=matched, now=now)
 
 
-async def _candidates(
-    db: Database, *, responses: Mapping[ResponseKey, _Response]
-) -> list[tuple[_Response, ActiveAlert]]:
+async def _candidates(db: Database, *, responses: Sequence[Response]) -> list[tuple[Response, ActiveAlert]]:
     """The pairs of response and alert to evaluate: the alert was active at the time, and has not matched before."""
-    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses.values()}
+    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
     by_questionnaire: defaultdict[tuple[str, str], list[ActiveAlert]] = defaultdict(list)
     for active in await rules_store.list_active_alerts(db, questionnaires=sorted(questionnaires)):
         by_questionnaire[active.alert.organization_id, active.questionnaire_id].append(active)
     wanted = [
         (response, active)
-        for response in responses.values()
+        for response in responses
         for active in by_questionnaire[response.organization_id, response.questionnaire_id]
-        if active.alert.trigger in response.triggers
-        and (response.last_time is None or active.alert.since_time <= response.last_time)
+        if applies(response, trigger=active.alert.trigger, since_time=active.alert.since_time)
     ]
     if not wanted:
         return []
     keys = [(response.organization_id, active.alert.alert_id, response.instance_id) for response, active in wanted]
     there = await store.list_occurrences(db, keys=keys)
     return [pair for pair, key in zip(wanted, keys, strict=True) if key not in there]
-
-
-async def _facts(db: Database, *, keys: set[ResponseKey]) -> dict[ResponseKey, Facts]:
-    by_organization: defaultdict[str, list[str]] = defaultdict(list)
-    for organization_id, instance_id in sorted(keys):
-        by_organization[organization_id].append(instance_id)
-    found: dict[ResponseKey, Facts] = {}
-    for organization_id, instance_ids in by_organization.items():
-        facts = await instance_facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids)
-        found |= {(organization_id, instance_id): one for instance_id, one in facts.items()}
-    return found
 
 
 async def _open_or_repeat(db: Database, *, matched: Sequence[_Matched], now: datetime) -> None:
@@ -261,7 +207,7 @@ async def _open_case_of(db: Database, *, alert: Alert, now: datetime) -> Case | 
     return found[0] if found else None
 
 
-def _case(alert: Alert, *, response: _Response | None, match: Match, opens_closed: bool, now: datetime) -> Case:
+def _case(alert: Alert, *, response: Response | None, match: Match, opens_closed: bool, now: datetime) -> Case:
     return Case(
         organization_id=alert.organization_id,
         alert_instance_id=ids.ordered(now),

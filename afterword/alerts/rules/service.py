@@ -12,7 +12,6 @@ from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind, Scope
-from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
@@ -98,28 +97,12 @@ async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Al
     return await store.claim_scheduled_alerts(db, before=before, now=now, limit=limit)
 
 
-def read_conditions(document: object) -> Node | None:
-    """Parse conditions that were checked when they were saved."""
-    return condition_reader.read(document, "", Findings(), _EVERYTHING)
-
-
 # Checks --------------------------------------------------------------------------------------------------------------
 
 _COLUMNS: Final = (
     "application_id", "title", "description", "questionnaire_ids", "trigger", "conditions", "severity", "active",
     "status_id", "assigned_user_id", "due_hours", "fold_hours", "subscriber_user_ids",
 )  # fmt: skip
-
-
-class _Ids(dict[str, Kind]):
-    """Contains every question id."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-# What was allowed once is allowed: a question that left its questionnaire since is simply never answered.
-_EVERYTHING: Final = Scope(questions=_Ids(), tags=True, metrics=True)
 
 
 async def _check(db: Database, *, organization_id: str, columns: Mapping[str, Any], changed: frozenset[str]) -> None:

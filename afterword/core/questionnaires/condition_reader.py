@@ -72,6 +72,16 @@ def read(document: object, path: str, findings: Findings, scope: Scope = METADAT
     return node
 
 
+class _Ids(dict[str, Kind]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def read_saved(document: object) -> Node | None:
+    """The tree of conditions that were checked when they were saved; a question that has gone since has no answers."""
+    return read(document, "", Findings(), Scope(questions=_Ids(), tags=True, metrics=True))
+
+
 _GROUPS: Final = ("all", "any", "not")
 _SAME: Final = frozenset({"equal", "not_equal", "in"})
 _IN_ORDER: Final = _SAME | {"greater", "greater_equal", "less", "less_equal"}

@@ -104,16 +104,15 @@ def decode(content: bytes) -> str:
 def cut(text: str, *, fields: Sequence[str], separator: str, mapping: Mapping[str, str]) -> Cut:
     """Read the file. `fields` are the members of an item besides metadata.
 
-    `mapping` says what columns of other names are; an empty text leaves one out.
-
-    Raises Invalid for a quotation mark without end, no header or no rows, TooLarge for too many of them. A row that is
-    wrong in itself is kept as a Fault; what is wrong with the header says `check`.
+    `mapping` gives the meanings of columns with other names; an empty text leaves one out. Raises Invalid (a quotation
+    mark without end, no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
+    refuses a wrong header.
     """
     records = _records(text, separator)
     header = next(records, None)
-    if header is None or isinstance(header, Fault):
-        if header is None:
-            _refuse("too_few", "The file has no header.", "")
+    if header is None:
+        _refuse("too_few", "The file has no header.", "")
+    if isinstance(header, Fault):
         _refuse(header.code, f"The file's header cannot be read. {header.message}", "")
     names = [name.strip() for name in header]
     while names and not names[-1]:
@@ -346,10 +345,10 @@ def _pieces(
             elif key:
                 seen.add(key)
         if len(rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
-            pieces.append(_piece(total - len(rows) + 1, Rows(rows, repeated, shown)))
+            pieces.append(_piece(total, Rows(rows, repeated, shown)))
             rows, repeated, size = [], [], 0
     if rows:
-        pieces.append(_piece(total - len(rows) + 1, Rows(rows, repeated, shown)))
+        pieces.append(_piece(total, Rows(rows, repeated, shown)))
     return pieces, total
 
 
@@ -361,8 +360,8 @@ def _row(record: list[str] | Fault, places: Sequence[int], *, width: int) -> lis
     return [record[place - 1] for place in places]
 
 
-def _piece(first_row: int, rows: Rows) -> Piece:
-    return Piece(first_row, zlib.compress(_encode(rows), COMPRESSION))
+def _piece(last_row: int, rows: Rows) -> Piece:
+    return Piece(last_row - len(rows.rows) + 1, zlib.compress(_encode(rows), COMPRESSION))
 
 
 def _refuse(code: str, message: str, pointer: str) -> NoReturn:

@@ -7,7 +7,7 @@ after as many generations as `/instance/children` shows, so that sequences may f
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Many
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,15 +16,14 @@ from afterword.core.messaging.alerts import TRIGGERS
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.questionnaires.condition_reader import Kind, Scope
-from afterword.core.questionnaires.conditions import Facts
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Event, NewEvent
-from afterword.instances import facts as instance_facts
 from afterword.instances import service as instances
 from afterword.instances.children.trees import DEPTH_MAX
+from afterword.instances.triggers import Response, applies, facts_of, responses_of
 from afterword.intake.sequences import store
 from afterword.intake.sequences.store import Rule, Source, Target
 from afterword.pipelines import store as pipelines_store
@@ -39,7 +38,6 @@ from afterword.web.fields import MetadataGroups
 SEQUENCES_MAX: Final = 100  # of an organization
 READER: Final = "sequences"
 UNKNOWN: Final = "There is no such sequence."
-UPDATED: Final = "questionnaire_instance.updated"
 NO_ADDRESS: Final = ("no_address", "The responder has no address on the pipeline's channel.")
 TOO_DEEP: Final = (
     "too_deep",
@@ -48,36 +46,14 @@ TOO_DEEP: Final = (
 NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
 
 
-class _Ids(dict[str, Kind]):
-    """Has every question."""
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-
-# What was allowed once is allowed: a question that left its questionnaire since is simply never answered.
-_EVERYTHING: Final = Scope(questions=_Ids(), tags=True)
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
-ResponseKey = tuple[str, str]  # organization_id, instance_id
-
-
-@dataclass(slots=True)
-class _Response:
-    """A response that events of a batch tell of."""
-
-    organization_id: str
-    instance_id: str
-    questionnaire_id: str
-    test: bool
-    triggers: set[str] = field(default_factory=set[str])
-    last_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
     """A response that met a sequence's conditions, and what it says for the item; None: it is gone."""
 
-    response: _Response
+    response: Response
     target: Target
     source: Source | None
 
@@ -141,7 +117,7 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
     """
 
     async def handle(told: Many[Event]) -> None:
-        responses = _responses_of(told)
+        responses = responses_of(told)
         if responses:
             await _lead_on(db, responses=responses, secret=secret, now=now)
 
@@ -151,27 +127,7 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
 # Following ------------------------------------------------------------------------------------------------------------
 
 
-def _responses_of(told: Many[Event]) -> dict[ResponseKey, _Response]:
-    """The responses to look at, each once, in the order in which they were first told of."""
-    found: dict[ResponseKey, _Response] = {}
-    for event in told:
-        is_edit_before_the_end = event.type == UPDATED and not event.data.get("finalized")
-        if is_edit_before_the_end or event.subject_id is None or event.questionnaire_id is None:
-            continue
-        key = event.organization_id, event.subject_id
-        response = found.setdefault(key, _Response(*key, event.questionnaire_id, event.test))
-        response.triggers |= TRIGGERS[event.type]
-        response.last_time = _time_of(event)
-    return found
-
-
-def _time_of(event: Event) -> datetime:
-    """When it happened; an edit as old as the response that it edits: new sequences do not reach back."""
-    completed = event.data.get("completed_time") if event.type == UPDATED else None
-    return datetime.fromisoformat(completed) if isinstance(completed, str) else event.created_time
-
-
-async def _lead_on(db: Database, *, responses: Mapping[ResponseKey, _Response], secret: bytes, now: datetime) -> None:
+async def _lead_on(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
     """Make an item for each response and each sequence whose conditions it meets, and tell where none can be made."""
     steps = await _steps(db, matched=await _matched(db, responses=responses))
     reasons = [_hindrance(step) for step in steps]
@@ -194,29 +150,25 @@ async def _lead_on(db: Database, *, responses: Mapping[ResponseKey, _Response], 
         await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 
 
-async def _matched(db: Database, *, responses: Mapping[ResponseKey, _Response]) -> list[tuple[_Response, Target]]:
+async def _matched(db: Database, *, responses: Many[Response]) -> list[tuple[Response, Target]]:
     """Which responses meet the conditions of which sequences, in force when they were given, that made nothing yet."""
-    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses.values()}
+    questionnaires = {(one.organization_id, one.questionnaire_id) for one in responses}
     looking: defaultdict[tuple[str, str], list[Target]] = defaultdict(list)
     for target in await store.list_active_sequences(db, questionnaires=sorted(questionnaires)):
         looking[target.rule.organization_id, target.rule.from_questionnaire_id].append(target)
     wanted = [
         (response, target)
-        for response in responses.values()
+        for response in responses
         for target in looking[response.organization_id, response.questionnaire_id]
-        if target.rule.trigger in response.triggers
-        and (response.last_time is None or target.rule.since_time <= response.last_time)
+        if applies(response, trigger=target.rule.trigger, since_time=target.rule.since_time)
     ]
     if not wanted:
         return []
     keys = [(one.organization_id, target.rule.sequence_id, one.instance_id) for one, target in wanted]
     made = await store.list_made(db, wanted=keys)
     wanted = [pair for pair, key in zip(wanted, keys, strict=True) if key not in made]
-    facts = await _facts(db, keys={(response.organization_id, response.instance_id) for response, _ in wanted})
-    nodes = {
-        target.rule.sequence_id: condition_reader.read(target.rule.conditions, "", Findings(), _EVERYTHING)
-        for _, target in wanted
-    }
+    facts = await facts_of(db, responses=[response for response, _ in wanted])
+    nodes = {target.rule.sequence_id: condition_reader.read_saved(target.rule.conditions) for _, target in wanted}
     return [
         (response, target)
         for response, target in wanted
@@ -225,18 +177,7 @@ async def _matched(db: Database, *, responses: Mapping[ResponseKey, _Response]) 
     ]
 
 
-async def _facts(db: Database, *, keys: set[ResponseKey]) -> dict[ResponseKey, Facts]:
-    by_organization: defaultdict[str, list[str]] = defaultdict(list)
-    for organization_id, instance_id in sorted(keys):
-        by_organization[organization_id].append(instance_id)
-    found: dict[ResponseKey, Facts] = {}
-    for organization_id, instance_ids in by_organization.items():
-        known = await instance_facts.list_facts(db, organization_id=organization_id, instance_ids=instance_ids)
-        found |= {(organization_id, instance_id): one for instance_id, one in known.items()}
-    return found
-
-
-async def _steps(db: Database, *, matched: Many[tuple[_Response, Target]]) -> list[_Step]:
+async def _steps(db: Database, *, matched: Many[tuple[Response, Target]]) -> list[_Step]:
     wanted = {
         (response.organization_id, response.instance_id, target.rule.pipeline_id, target.channel_id)
         for response, target in matched
