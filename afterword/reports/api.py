@@ -10,7 +10,8 @@ from afterword.core.figures.periods import Bucket, Compare
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis, Metric
 from afterword.core.figures.templates import TEMPLATES
 from afterword.db import Database
-from afterword.reports import service, store
+from afterword.reports import results, service, store
+from afterword.reports.queries import ReportQuery
 from afterword.reports.resources import (
     CustomReport,
     CustomReportRequest,
@@ -21,8 +22,6 @@ from afterword.reports.resources import (
     document_of,
     report_of,
 )
-from afterword.reports.results import service as results
-from afterword.reports.results.asking import ReportQuery
 from afterword.web import fields
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
@@ -86,7 +85,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
         db,
         caller=call.caller,
         template=template,
-        ask=_ask(query),
+        query=_query(query),
         given=query.named(),
         now=call.now,
     )
@@ -168,7 +167,7 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
     return Answer(ReportResult.of(result, report_id=report.report_id, title=report.title, now=call.now, zone=call.zone))
 
 
-def _ask(query: TemplateQuery) -> ReportQuery:
+def _query(query: TemplateQuery) -> ReportQuery:
     return ReportQuery(
         questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
         bucket=query.bucket,

@@ -13,7 +13,7 @@ from afterword.core.figures.periods import DAYS_MAX, Bucket, Compare
 from afterword.core.figures.reports import GROUPS_MAX, METRICS_MAX, QUESTIONNAIRES_MAX, Basis, Metric
 from afterword.core.figures.reports import Figure as CoreFigure
 from afterword.core.wire import times
-from afterword.reports.results.service import Result
+from afterword.reports.results import Result
 from afterword.reports.store import CustomReport as StoredReport
 from afterword.web import fields
 

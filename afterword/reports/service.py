@@ -1,7 +1,6 @@
 """Operations on reports: save, change, remove and run custom ones; read the figures of daily alerts."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,11 +14,9 @@ from afterword.core.reading.findings import Findings
 from afterword.db import Database, savepoint
 from afterword.errors import FieldError
 from afterword.organizations import checks
-from afterword.reports import store
-from afterword.reports.results import asking
-from afterword.reports.results import service as results
-from afterword.reports.results.asking import ReportQuery
-from afterword.reports.results.service import Result
+from afterword.reports import queries, results, store
+from afterword.reports.queries import query_of
+from afterword.reports.results import Result
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
@@ -88,17 +85,7 @@ async def delete(db: Database, *, caller: Caller, report_id: str, expect: Expect
 
 async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
     """A custom report now. Raises Invalid where what it asks about is gone, or would be too much."""
-    return await results.run(db, caller=caller, ask=ask_of(report.spec), place=results.spec_place, now=now)
-
-
-def ask_of(spec: Mapping[str, Any]) -> ReportQuery:
-    known = {each.name: spec[each.name] for each in fields(ReportQuery) if spec.get(each.name) is not None}
-    for name in ("from_time", "to_time"):
-        if isinstance(known.get(name), str):
-            known[name] = datetime.fromisoformat(known[name])
-    known["metrics"] = tuple((each["metric"], each.get("question_id")) for each in known.get("metrics", ()))
-    known |= {name: tuple(known.get(name, ())) for name in ("questionnaire_ids", "group_by")}
-    return ReportQuery(**known)
+    return await results.run(db, caller=caller, query=query_of(report.spec), place=_in_spec, now=now)
 
 
 async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
@@ -134,7 +121,7 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
             organization_id=alert.organization_id,
             application_id=alert.application_id,
             questionnaire_ids=alert.questionnaire_ids,
-            metrics=metrics,
+            wanted=metrics,
             now=now,
         )
     except errors.Invalid:  # more responses than a report reads: no figure is better than a wrong one
@@ -142,8 +129,12 @@ async def _values(db: Database, *, alert: Alert, wanted: list[tuple[str, int]], 
 
 
 async def _check(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> None:
-    ask, wrong = ask_of(spec), Findings(place=results.spec_place)
-    if ask.last_days is not None and (ask.from_time or ask.to_time):
-        wrong.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
-    known = await asking.learn(db, caller=caller, questionnaire_ids=ask.questionnaire_ids, wrong=wrong)
-    results.check(ask, known, now=now, wrong=wrong)
+    query, findings = query_of(spec), Findings(place=_in_spec)
+    if query.last_days is not None and (query.from_time or query.to_time):
+        findings.error("last_days", "exclusive", "Either last_days, or from_time and to_time.")
+    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+    results.plan(query, context, now=now, findings=findings)
+
+
+def _in_spec(code: str, message: str, path: str) -> FieldError:
+    return FieldError(code, message, pointer=f"/spec/{path}")

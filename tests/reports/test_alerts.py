@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from afterword import db
-from afterword.reports import service
+from afterword.reports import results, service
 from afterword.reports.counts import service as counts
-from afterword.reports.results import service as results
 from tests.reports.conftest import NPS, House
 
 
@@ -89,7 +88,7 @@ class TestEvaluateAlerts:
         figure_values = results.figure_values
 
         async def fail(database: db.Database, **options: Any) -> list[float | None]:
-            if options["metrics"][0][2] == 90:
+            if options["wanted"][0][2] == 90:
                 await database.execute("set local statement_timeout = 1")
                 await database.execute("select pg_sleep(1)")
             return await figure_values(database, **options)

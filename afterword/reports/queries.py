@@ -1,0 +1,257 @@
+"""Checks a report's query against its questionnaires; all errors are named at once.
+
+Their places are paths in a custom report's spec (`metrics/0/question_id`); a template's parameters have other names.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from afterword import errors
+from afterword.core.figures import disclosure, periods
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.metrics import LEVEL_DEFAULT
+from afterword.core.figures.periods import Bucket, Compare, Period
+from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, RequestedMetric
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires import condition_reader
+from afterword.core.questionnaires.condition_reader import Kind, Scope
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading.findings import Findings
+from afterword.db import Database
+from afterword.organizations import store as organizations_store
+from afterword.organizations.store import Organization
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata
+from afterword.reports.counts.service import subjects_of
+
+VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
+PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
+_GROUPS: Final = (
+    "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
+    "responder_metadata:{name} is expected."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportQuery:
+    """The query of a report. Without `date_basis` answers count by their first answer, cases by going out."""
+
+    questionnaire_ids: tuple[str, ...]
+    metrics: tuple[tuple[str, str | None], ...] = ()
+    group_by: tuple[str, ...] = ()
+    bucket: Bucket | None = None
+    filter: object = None
+    from_time: datetime | None = None
+    to_time: datetime | None = None
+    last_days: int | None = None
+    date_basis: Basis | None = None
+    time_zone: str | None = None
+    compare: Compare = "none"
+    level: float = LEVEL_DEFAULT
+
+    def basis(self, *, is_of_cases: bool) -> Basis:
+        """The time by which a response, or a case, counts."""
+        return self.date_basis or ("sent" if is_of_cases else "submitted")
+
+    @property
+    def basis_shown(self) -> Basis:
+        """The basis of the whole report; where answers and cases stand side by side, that of the answers."""
+        of_cases = [RequestedMetric(metric).is_of_cases for metric, _ in self.metrics]
+        return self.basis(is_of_cases=bool(of_cases) and all(of_cases))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportContext:
+    """The questions of a report's questionnaires by id, the newest version first."""
+
+    organization: Organization
+    questions: Mapping[str, Question]
+    declared: Sequence[Declared]
+    test: bool = False
+    protected: bool = False  # for a reader of figures alone
+
+    @property
+    def types(self) -> dict[str, Any]:
+        """The declared types by subject; of applications that differ, any."""
+        found: dict[str, Any] = {}
+        for declared in self.declared:
+            for subject, kind in declared.types.items():
+                found[subject] = kind if found.get(subject, kind) == kind else "any"
+        return found
+
+    def of_types(self, *types: str) -> tuple[str, ...]:
+        """The questions of these types, in order."""
+        return tuple(each for each, question in self.questions.items() if question.type in types)
+
+
+def query_of(spec: Mapping[str, Any]) -> ReportQuery:
+    """The query of a stored spec."""
+    metrics = [(each["metric"], each.get("question_id")) for each in spec["metrics"]]
+    return msgspec.convert({**spec, "metrics": metrics}, ReportQuery)
+
+
+async def load_context(db: Database, *, caller: Caller, query: ReportQuery, findings: Findings) -> ReportContext:
+    """Load the questions of these questionnaires; unknown or inaccessible ones are errors. Raises Invalid."""
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_ids=query.questionnaire_ids,
+        application_ids=caller.application_ids,
+        limit=len(query.questionnaire_ids),
+    )
+    for index, questionnaire_id in enumerate(query.questionnaire_ids):
+        if questionnaire_id not in owners:
+            findings.error(f"questionnaire_ids/{index}", "unknown_id", "There is no such questionnaire.")
+    findings.check()
+    owners = {each: owners[each] for each in query.questionnaire_ids}
+    found = await context_of(db, organization_id=caller.organization_id, owners=owners)
+    return replace(found, test=caller.test, protected=not caller.reads_answers)
+
+
+async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
+    """The context of questionnaires; `owners`: the application of each."""
+    organization = await organizations_store.get_organization(db, organization_id=organization_id)
+    if organization is None:
+        raise errors.NotFound("There is no such organization.")
+    definitions = await questionnaires_store.list_version_definitions(
+        db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
+    )
+    questions: dict[str, Question] = {}
+    for definition in definitions:
+        for question in definition.questions():
+            questions.setdefault(question.question_id, question)
+    declared = [
+        await metadata.declared(db, organization_id=organization_id, application_id=each)
+        for each in sorted(set(owners.values()))
+    ]
+    return ReportContext(organization=organization, questions=questions, declared=declared)
+
+
+def requested_metrics(query: ReportQuery, context: ReportContext, findings: Findings) -> tuple[RequestedMetric, ...]:
+    """The metrics, each with the questions that it is about: the one that is named, else all of its type."""
+    return tuple(
+        _requested_metric(metric, question_id, context, findings, path=f"metrics/{index}")
+        for index, (metric, question_id) in enumerate(query.metrics)
+    )
+
+
+def check_groups(query: ReportQuery, context: ReportContext, findings: Findings) -> None:
+    """Check the groups: known kinds, questions with few values, nothing twice, a bucket where needed."""
+    for index, text in enumerate(query.group_by):
+        path, group = f"group_by/{index}", core_reports.read_group(text)
+        if text == core_reports.EACH_QUESTION:
+            continue
+        if group is None:
+            findings.error(path, "unknown_value", _GROUPS)
+        elif text in query.group_by[:index]:
+            findings.error(path, "exclusive", "It stands twice.")
+        elif group[0] == "question" and group[1] not in context.questions:
+            findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
+        elif group[0] == "question" and context.questions[group[1]].type not in core_reports.GROUPING:
+            findings.error(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
+    if query.bucket is None and "bucket" in query.group_by:
+        findings.error("bucket", "required", "Say by day, week, month or quarter.")
+
+
+def require_question(
+    question_id: str | None, context: ReportContext, findings: Findings, *, path: str, types: frozenset[str]
+) -> None:
+    """Check that a question is asked, and is of one of these types."""
+    if question_id is None:
+        findings.error(path, "required", "A question is required.")
+    elif question_id not in context.questions:
+        findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
+    elif context.questions[question_id].type not in types:
+        findings.error(path, "unknown_value", f"A question of the type {', '.join(sorted(types))} is expected.")
+
+
+def scope_of(
+    query: ReportQuery, context: ReportContext, *, now: datetime, findings: Findings
+) -> tuple[Period, Node | None]:
+    """Period and filter. Raises Invalid with everything that is wrong."""
+    to_time = query.to_time or now
+    from_time = query.from_time or to_time - timedelta(days=query.last_days or periods.DAYS_DEFAULT)
+    if from_time >= to_time:
+        findings.error("to_time", "out_of_range", "It must be after from_time.")
+    elif to_time - from_time > timedelta(days=periods.DAYS_MAX + 1):
+        findings.error("from_time", "out_of_range", f"A report covers {periods.DAYS_MAX:,} days at most.")
+    kinds: dict[str, Kind] = {key: kind for each in context.questions.values() for key, kind in each.kinds.items()}
+    scope = Scope(questions=kinds, metadata=context.types, undeclared="text", tags=True)
+    condition = condition_reader.read(query.filter, "filter", findings, scope)
+    if context.protected:
+        _check_protected(query, context, condition, findings)
+    findings.check()
+    period = Period(from_time, to_time, query.time_zone or context.organization.time_zone)
+    return (periods.whole_months(period, now=now) if context.protected else period), condition
+
+
+def document_of(query: ReportQuery) -> dict[str, Any]:
+    """The query as a result shows it; members without value are left out, times are the period's."""
+    metrics = [
+        {
+            "metric": metric,
+            "question_id": question_id,
+            "date_basis": query.basis(is_of_cases=RequestedMetric(metric).is_of_cases),
+        }
+        for metric, question_id in query.metrics
+    ]
+    found: dict[str, Any] = {
+        "questionnaire_ids": list(query.questionnaire_ids),
+        "metrics": metrics,
+        "group_by": list(query.group_by),
+        "bucket": query.bucket if "bucket" in query.group_by else None,
+        "date_basis": query.basis_shown,
+        "filter": query.filter,
+        "compare": query.compare,
+        "level": query.level,
+    }
+    return {name: value for name, value in found.items() if value not in (None, [])}
+
+
+def _check_protected(query: ReportQuery, context: ReportContext, condition: Node | None, findings: Findings) -> None:
+    """Refuse a second way to ask the same: the difference of two ways is a small group."""
+    defaults = {
+        replace(query, date_basis=None).basis(is_of_cases=RequestedMetric(each).is_of_cases)
+        for each, _ in query.metrics
+    }
+    if query.date_basis and (defaults or {"submitted"}) != {query.date_basis}:
+        findings.error("date_basis", "unknown_value", f"{PROTECTED}scores count by submitted, invitations by sent.")
+    if query.time_zone not in {None, context.organization.time_zone}:
+        findings.error("time_zone", "unknown_value", f"{PROTECTED}the organization's time zone is used.")
+    if "bucket" in query.group_by and query.bucket in {"day", "week"}:
+        findings.error("bucket", "unknown_value", f"{PROTECTED}month or quarter is expected.")
+    subjects = subjects_of(condition)
+    for subject in subjects:
+        kind, _, name = subject.partition(":")
+        question = context.questions.get(name)
+        if not kind.endswith("_metadata") and (question is None or question.type not in core_reports.GROUPING):
+            message = f"{PROTECTED}a filter compares metadata, and questions with one of a few values."
+            findings.error("filter", "unknown_value", message)
+    attributes = {*core_reports.dimensions(query.group_by), *(core_reports.read_group(each) for each in subjects)}
+    if len(attributes) > disclosure.ATTRIBUTES_MAX:
+        message = f"{PROTECTED}groups and filter together have {disclosure.ATTRIBUTES_MAX} attributes at most."
+        findings.error("filter" if subjects else "group_by", "too_many", message)
+
+
+def _requested_metric(
+    metric: str, question_id: str | None, context: ReportContext, findings: Findings, *, path: str
+) -> RequestedMetric:
+    want = RequestedMetric(metric)
+    if want.is_of_cases:
+        if question_id is not None:
+            findings.error(f"{path}/question_id", "exclusive", "This metric is about invitations, not a question.")
+        return want
+    types = frozenset({TYPE_OF[metric]}) if metric in TYPE_OF else NUMERIC
+    if question_id is None and metric in TYPE_OF:
+        question_ids = context.of_types(TYPE_OF[metric])
+    else:
+        require_question(question_id, context, findings, path=f"{path}/question_id", types=types)
+        question_ids = (question_id or "",)
+    scales = {core_reports.scale_of(context.questions.get(each)) for each in question_ids}
+    return RequestedMetric(metric, frozenset(question_ids), scales.pop() if len(scales) == 1 else None)

@@ -1,0 +1,493 @@
+"""Running reports: a checked query is counted and made into rows, with small groups hidden."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from afterword.core.figures import metrics, periods
+from afterword.core.figures import reports as core_reports
+from afterword.core.figures.disclosure import Key
+from afterword.core.figures.metrics import Measure
+from afterword.core.figures.periods import Period
+from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, RequestedMetric, Table, Tally
+from afterword.core.figures.templates import Template
+from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading.findings import Findings, Place
+from afterword.db import Database
+from afterword.errors import FieldError
+from afterword.questionnaires import store as questionnaires_store
+from afterword.reports import queries
+from afterword.reports.counts import service as counts
+from afterword.reports.counts.service import CountQuery, Visible
+from afterword.reports.queries import PROTECTED, ReportContext, ReportQuery
+
+APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
+NUMBERED: Final = frozenset({"channel", "question"})
+RowKey = Mapping[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row as it is shown: the values of its groups by name."""
+
+    key: RowKey
+    figures: Sequence[Figure]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A report that ran."""
+
+    period: Period
+    date_basis: str
+    parameters: Mapping[str, Any]
+    rows: Sequence[Row]
+    total: Sequence[Figure]
+    suppressed_rows: int
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The parameters that only some templates have."""
+
+    question_id: str | None = None
+    metric: str | None = None
+    metadata: str | None = None
+    channel_id: int | None = None
+    pipeline_id: str | None = None
+    outcome_question_id: str | None = None
+    question_ids: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """A checked report, ready to be counted."""
+
+    query: ReportQuery
+    context: ReportContext
+    wanted: Sequence[RequestedMetric]
+    period: Period
+    condition: Node | None = None
+    parameters: Parameters = Parameters()
+
+    @property
+    def minimum(self) -> int:
+        return self.context.organization.minimum_base
+
+    @property
+    def earlier(self) -> Period | None:
+        """The period to compare with."""
+        if self.context.protected and self.query.compare == "previous_period":
+            return periods.months_before(self.period)
+        return periods.previous(self.period, self.query.compare)
+
+    def asked(self, period: Period, **more: Any) -> CountQuery:
+        bucket = self.query.bucket if "bucket" in self.query.group_by else None
+        given: dict[str, Any] = {
+            "organization_id": self.context.organization.organization_id,
+            "questionnaire_ids": self.query.questionnaire_ids,
+            "period": period,
+            "buckets": periods.buckets(period, bucket),
+            "basis": self.query.basis(is_of_cases=False),
+            "zone": self.context.organization.time_zone,
+            "dimensions": core_reports.dimensions(self.query.group_by),
+            "condition": self.condition,
+            "test": self.context.test,
+        }
+        return CountQuery(**{**given, **more})
+
+    def of_cases(self, period: Period) -> CountQuery:
+        return self.asked(
+            period,
+            basis=self.query.basis(is_of_cases=True),
+            channel_id=self.parameters.channel_id,
+            pipeline_id=self.parameters.pipeline_id,
+        )
+
+    def of_answers(self, period: Period, questions: Mapping[str, str]) -> CountQuery:
+        """The answers to these questions, each counted under the name of one of them."""
+        types = frozenset(self.context.questions[each].type for each in questions)
+        return self.asked(period, questions=questions, types=types)
+
+    async def visible(self, db: Database, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:
+        """The answers or cases that a reader of figures alone may see."""
+        return await counts.visible(
+            db, asked=asked, is_of_cases=is_of_cases, types=self.context.types, minimum=self.minimum
+        )
+
+
+async def run(db: Database, *, caller: Caller, query: ReportQuery, place: Place, now: datetime) -> Result:
+    """A custom report. Raises Invalid for what cannot be asked, or would be too much."""
+    findings = Findings(place=place)
+    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+    return await _run_table(db, plan(query, context, now=now, findings=findings))
+
+
+def plan(
+    query: ReportQuery,
+    context: ReportContext,
+    parameters: Parameters = Parameters(),
+    *,
+    now: datetime,
+    findings: Findings,
+) -> _Run:
+    """A report that can be run. Raises Invalid with everything that is wrong."""
+    wanted = queries.requested_metrics(query, context, findings)
+    queries.check_groups(query, context, findings)
+    period, condition = queries.scope_of(query, context, now=now, findings=findings)
+    return _Run(query=query, context=context, wanted=wanted, period=period, condition=condition, parameters=parameters)
+
+
+async def run_template(
+    db: Database, *, caller: Caller, template: Template, query: ReportQuery, given: Mapping[str, Any], now: datetime
+) -> Result:
+    """A ready report; `given`: parameters by name, of which it takes its own.
+
+    Raises Invalid for what cannot be asked, or would be too much.
+    """
+    names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
+    parameters = Parameters(**{name: given[name] for name in names if given[name] is not None})
+    findings = Findings(place=_parameter)
+    context = await queries.load_context(db, caller=caller, query=query, findings=findings)
+    match template.template_id:
+        case "trend" | "by_metadata" | "nps" | "csat" | "ces":
+            query = _table_query(template, query, parameters, findings)
+            return await _run_table(db, plan(query, context, now=now, findings=findings))
+        case "distribution":
+            types = core_reports.DISTRIBUTED
+            queries.require_question(parameters.question_id, context, findings, path="question_id", types=types)
+            return await _run_distribution(db, plan(query, context, parameters, now=now, findings=findings))
+        case "funnel":
+            every = tuple((metric, None) for metric in template.metrics)
+            query = replace(query, metrics=every, group_by=("questionnaire",))
+            if context.protected and (parameters.channel_id or parameters.pipeline_id):
+                message = f"{PROTECTED}a funnel is of all channels and pipelines."
+                findings.error("channel_id", "unknown_value", message)
+            return await _run_table(db, plan(query, context, parameters, now=now, findings=findings))
+        case _:
+            if context.protected:
+                findings.error("outcome_question_id", "unknown_value", f"{PROTECTED}there are no drivers.")
+            parameters = _driver_parameters(parameters, context, findings)
+            return await _run_drivers(db, plan(query, context, parameters, now=now, findings=findings))
+
+
+async def figure_values(
+    db: Database,
+    *,
+    organization_id: str,
+    application_id: str,
+    questionnaire_ids: Sequence[str],
+    wanted: Sequence[tuple[str, str | None, int]],
+    now: datetime,
+) -> list[float | None]:
+    """Metrics over their last days (metric, question, window), as alerts compare them; None below the minimum base.
+
+    Without questionnaires those of the application; a question that none of them asks has no value.
+    """
+    owners = await questionnaires_store.list_owners(
+        db,
+        organization_id=organization_id,
+        questionnaire_ids=questionnaire_ids or None,
+        application_ids=[application_id],
+        limit=APPLICATION_QUESTIONNAIRES_MAX,
+    )
+    context = await queries.context_of(db, organization_id=organization_id, owners=owners)
+    values: list[float | None] = []
+    for metric, question_id, days in wanted:
+        query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()
+        requested = queries.requested_metrics(query, context, findings)
+        if findings.found or not owners:
+            values.append(None)
+            continue
+        period = Period(now - timedelta(days=days), now, context.organization.time_zone)
+        table = await _table(db, _Run(query=query, context=context, wanted=requested, period=period))
+        values.append(_shown_value(table.total[0]))
+    return values
+
+
+# Tables of metrics ---------------------------------------------------------------------------------------------------
+
+
+async def _run_table(db: Database, run: _Run) -> Result:
+    """The rows in their order and at most so many; personal values of a hidden row are not named."""
+    query, table = run.query, await _table(db, run)
+    lines = [line for line in table.lines if not (line.is_suppressed and _is_personal(run, line))]
+    lines = _ordered(query.group_by, lines)
+    kept = lines[-core_reports.ROWS_MAX :] if query.group_by == ("bucket",) else lines[: core_reports.ROWS_MAX]
+    starts = periods.buckets(run.period, query.bucket)
+    rows = [Row(key=_key_of(query.group_by, line.key, starts), figures=line.figures) for line in kept]
+    return _result(
+        run,
+        rows if query.group_by else [],  # without groups there is nothing but the total
+        total=table.total,
+        suppressed=sum(line.is_suppressed for line in table.lines),
+        truncated=len(lines) > core_reports.ROWS_MAX,
+    )
+
+
+async def _table(db: Database, run: _Run) -> Table:
+    now = await _counted(db, run, run.period)
+    before = None if run.earlier is None else await _counted(db, run, run.earlier)
+    minimum = 0 if run.context.protected else run.minimum  # 0: small groups are left out already
+    return core_reports.tabulate(run.wanted, now, before, level=run.query.level, minimum_base=minimum)
+
+
+async def _counted(db: Database, run: _Run, period: Period) -> Counted:
+    wanted, group_by = run.wanted, run.query.group_by
+    has_cases = any(want.is_of_cases for want in wanted)
+    standing = _standing_rows(run, period)
+    if run.context.protected:
+        found = await run.visible(db, run.of_answers(period, core_reports.pools(wanted, apart=True)))
+        if has_cases:
+            found += await run.visible(db, run.of_cases(period), is_of_cases=True)
+        return counts.counted(wanted, found, group_by, standing)
+    questions = core_reports.pools(wanted, apart=core_reports.EACH_QUESTION in group_by)
+    cells, people = await counts.answers(db, asked=run.of_answers(period, questions), people_max=run.minimum)
+    if has_cases:
+        cases, of_cases = await counts.cases(db, asked=run.of_cases(period), people_max=run.minimum)
+        cells, people = [*cells, *cases], people + of_cases
+    return core_reports.gather(wanted, cells, group_by, standing, people)
+
+
+def _standing_rows(run: _Run, period: Period) -> list[Key]:
+    """Rows that stand even where nothing was counted: each bucket, each question, each questionnaire alone."""
+    match run.query.group_by:
+        case ("bucket",):
+            return [(index,) for index in range(len(periods.buckets(period, run.query.bucket)))]
+        case ("questionnaire",):
+            return [(each,) for each in run.query.questionnaire_ids]
+        case (core_reports.EACH_QUESTION,):
+            return [(each,) for each in run.context.questions if each in run.wanted[0].question_ids]
+        case _:
+            return []
+
+
+def _ordered(group_by: Sequence[str], lines: Sequence[Line]) -> list[Line]:
+    """By bucket where there is one, then the largest groups first; a table of buckets or questions as it stands."""
+    if group_by in {("bucket",), ("questionnaire",), (core_reports.EACH_QUESTION,)}:
+        return list(lines)
+    bucket_at = group_by.index("bucket") if "bucket" in group_by else None
+
+    def order(line: Line) -> tuple[object, ...]:
+        bucket = 0 if bucket_at is None else line.key[bucket_at]
+        # A hidden size must not show in the order.
+        size = max((figure.measure.n for figure in line.figures if not figure.suppressed), default=0)
+        return bucket, -size, repr(line.key)
+
+    return sorted(lines, key=order)
+
+
+def _is_personal(run: _Run, line: Line) -> bool:
+    """Whether the row's key would name a personal value, or one of an undeclared name, which is taken for personal."""
+    for group, value in zip(run.query.group_by, line.key, strict=True):
+        kind, _, name = group.partition(":")
+        if value is None or kind not in {"questionnaire_metadata", "responder_metadata"}:
+            continue
+        for declared in run.context.declared:
+            names = declared.questionnaire if kind == "questionnaire_metadata" else declared.responder
+            if name not in names or names[name].anonymize:
+                return True
+    return False
+
+
+def _key_of(group_by: Sequence[str], key: Key, starts: Sequence[date]) -> RowKey:
+    """The key of a row by the names of its groups; a bucket is named by its first day."""
+    found: dict[str, str | int | None] = {}
+    for group, value in zip(group_by, key, strict=True):
+        if group == "bucket" and isinstance(value, int):
+            found[group] = starts[value].isoformat()
+        elif value is None:
+            found[group] = None
+        else:
+            found[group] = _number(str(value)) if group.partition(":")[0] in NUMBERED else str(value)
+    return found
+
+
+# The other templates -------------------------------------------------------------------------------------------------
+
+
+async def _run_distribution(db: Database, run: _Run) -> Result:
+    """A row for each value that can be given, and for those that older versions had, by part of the question."""
+    question = run.context.questions[run.parameters.question_id or ""]
+    cells, people = await _answers(db, run, run.period, question)
+    before = None if run.earlier is None else await _answers(db, run, run.earlier, question)
+    rows: list[Row] = []
+    total: list[Figure] = []
+    for part in _parts_of(question):
+        counted = _histogram(cells, part)
+        values = _values_of(question)
+        values += sorted(each for each in counted if each not in {*values, ANSWERED})
+        given: dict[str, Any] = {"values": values, "level": run.query.level, "minimum_base": run.minimum}
+        given["scale"] = core_reports.scale_of(question)
+        figures = core_reports.distribution(counted, people=people, **given)
+        if before is not None:
+            was = core_reports.distribution(_histogram(before[0], part), people=before[1], **given)
+            figures = [_changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
+        key = _part_key(question, part)
+        for value, figure in zip(values, figures, strict=True):
+            label = next((each.label for each in question.choices if str(each.value) == value), None)
+            rows.append(Row(key={**key, "value": _number(value), "label": label}, figures=[figure]))
+        number = core_reports.answers_in(counted)
+        measure = Measure(metric="answers", unit="count", n=number, value=float(number))
+        total.append(Figure(measure, suppressed=core_reports.is_small(measure, people, run.minimum)))
+    return _result(
+        run,
+        rows[: core_reports.ROWS_MAX],
+        total=total,
+        suppressed=sum(row.figures[0].suppressed for row in rows),
+        truncated=len(rows) > core_reports.ROWS_MAX,
+    )
+
+
+async def _answers(db: Database, run: _Run, period: Period, question: Question) -> tuple[Sequence[Cell], Tally]:
+    """The answers to a question and who gave them; of each hidden part a single cell, which is below every minimum."""
+    question_id = question.question_id
+    asked = run.of_answers(period, {question_id: question_id})
+    if not run.context.protected:
+        cells, people = await counts.answers(db, asked=asked, people_max=run.minimum)
+        wanted = (RequestedMetric("mean", frozenset({question_id})),)
+        return cells, core_reports.gather(wanted, cells, (), (), people).total[0]
+    found = await run.visible(db, asked)
+    parts = map(counts.part_of, found.hidden) if found.named else _parts_of(question)
+    hidden = set(parts) - set(map(counts.part_of, found.total))
+    secret = [Cell(0, "", (), question_id, f"{part}:{ANSWERED}".lstrip(":"), 1) for part in hidden]
+    return [*found.total, *secret], Tally()
+
+
+async def _run_drivers(db: Database, run: _Run) -> Result:
+    outcome_id, question_ids = run.parameters.outcome_question_id or "", list(run.parameters.question_ids)
+    level, minimum = run.query.level, run.minimum
+    asked = run.of_answers(run.period, {each: each for each in question_ids})
+    found, pair_people = await counts.pairs(db, asked=asked, outcome_question_id=outcome_id)
+    asked = run.of_answers(run.period, {each: each for each in (*question_ids, outcome_id)})
+    cells, people = await counts.answers(db, asked=asked, people_max=minimum)
+    scales = {each: core_reports.scale_of(run.context.questions[each]) for each in (*question_ids, outcome_id)}
+    wanted = [RequestedMetric("mean", frozenset({each}), scale) for each, scale in scales.items()]
+    counted = core_reports.gather(wanted, cells, (), (), people)
+    *means, outcome = core_reports.tabulate(wanted, counted, None, level=level, minimum_base=minimum).total
+    rows: list[Row] = []
+    for question_id, mean in zip(question_ids, means, strict=True):
+        people_behind = pair_people.get(question_id, 0)
+        figure = core_reports.driver(found[question_id], people_behind, mean, level=level, minimum_base=minimum)
+        rows.append(Row(key={"question_id": question_id}, figures=(figure, mean)))
+    rows.sort(key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
+    hidden = sum(any(figure.suppressed for figure in row.figures) for row in rows)
+    return _result(run, rows, total=[outcome], suppressed=hidden, truncated=False)
+
+
+def _table_query(template: Template, query: ReportQuery, parameters: Parameters, findings: Findings) -> ReportQuery:
+    """A template of metrics as a custom report would say it."""
+    if template.metrics:
+        wanted = tuple((metric, parameters.question_id) for metric in template.metrics)
+        return replace(query, metrics=wanted, group_by=(core_reports.EACH_QUESTION,))
+    if parameters.metric is None:
+        findings.error("metrics/0/metric", "required", "This is required.")
+        findings.check()
+    query = replace(query, metrics=((parameters.metric or "", parameters.question_id),))
+    if template.template_id == "trend":
+        return replace(query, group_by=("bucket",), bucket=query.bucket or "month")
+    group = core_reports.read_group(parameters.metadata or "")
+    if group is None or not group[0].endswith("_metadata"):
+        code = "unknown_value" if parameters.metadata else "required"
+        findings.error("group_by/0", code, "questionnaire_metadata:{name} or responder_metadata:{name} is expected.")
+        findings.check()
+    return replace(query, group_by=(parameters.metadata or "",))
+
+
+def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:
+    """Outcome and attributes, these by default all other questions with a scale."""
+    types = core_reports.NUMERIC
+    outcome = parameters.outcome_question_id
+    queries.require_question(outcome, context, findings, path="outcome_question_id", types=types)
+    for index, each in enumerate(parameters.question_ids):
+        queries.require_question(each, context, findings, path=f"question_ids/{index}", types=types)
+    given = parameters.question_ids or context.of_types(*sorted(types - {"number"}))
+    return replace(parameters, question_ids=[each for each in dict.fromkeys(given) if each != outcome])
+
+
+# Parts of a question -------------------------------------------------------------------------------------------------
+
+
+def _parts_of(question: Question) -> list[str]:
+    """The rows of a matrix and the ranks of a ranking, each a distribution of its own; else one part without a name."""
+    if question.type == "ranking":
+        return [str(rank) for rank in range(1, len(question.choices) + 1)]
+    return [row.row_id for row in question.rows] or [""]
+
+
+def _part_key(question: Question, part: str) -> RowKey:
+    if question.type == "ranking":
+        return {"rank": int(part)}
+    row = question.row(part) if part else None
+    return {"row_id": part, "row": row.label if row else None} if part else {}
+
+
+def _histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
+    """The counts of each value, of one matrix row or one rank where given."""
+    found: dict[str, int] = {}
+    for cell in cells:
+        row, colon, value = cell.value.rpartition(":")
+        if part and not (colon and row == part):
+            continue
+        value = value if part else cell.value
+        found[value] = found.get(value, 0) + cell.count
+    return found
+
+
+def _values_of(question: Question) -> list[str]:
+    if question.shape == "consent":
+        return ["true", "false"]
+    return [str(value) for value in question.scale] or [str(choice.value) for choice in question.choices]
+
+
+def _changed(figure: Figure, before: Figure) -> Figure:
+    if figure.suppressed or before.suppressed:
+        return figure
+    return Figure(figure.measure, change=metrics.change(figure.measure, before.measure))
+
+
+def _number(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
+
+
+# What all have -------------------------------------------------------------------------------------------------------
+
+
+def _result(run: _Run, rows: list[Row], *, total: Sequence[Figure], suppressed: int, truncated: bool) -> Result:
+    names = ("question_id", "channel_id", "pipeline_id", "outcome_question_id", "question_ids")
+    own = {name: value for name in names if (value := getattr(run.parameters, name))}
+    return Result(
+        period=run.period,
+        date_basis=run.query.basis_shown,
+        parameters={**queries.document_of(run.query), **own},
+        rows=rows,
+        total=total,
+        suppressed_rows=suppressed,
+        truncated=truncated,
+    )
+
+
+def _shown_value(figure: Figure) -> float | None:
+    return None if figure.suppressed else figure.measure.value
+
+
+_PARAMETERS: Final[Mapping[str, str]] = {
+    "metrics/0/metric": "metric",
+    "metrics/0/question_id": "question_id",
+    "metrics/1/question_id": "question_id",
+    "group_by/0": "metadata",
+}
+
+
+def _parameter(code: str, message: str, path: str) -> FieldError:
+    """The parameter of a template where a custom report has a place in its spec."""
+    name = _PARAMETERS.get(path, path)
+    head, _, rest = name.partition("/")
+    head = "questionnaire_id" if head == "questionnaire_ids" else head
+    if head != "filter" and rest:
+        head += f"[{rest}]"
+    return FieldError(code, message, parameter=head)

@@ -1,1 +1,0 @@
-"""Running reports: check what is asked, count it, make the table."""
