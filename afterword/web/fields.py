@@ -182,9 +182,11 @@ class Resource(Answer):
         """Convert a record, times in `zone`; `given` are members that the record lacks."""
         if not given:
             return cls(*members.mapping_of(cls)(record, zone))  # by position: keywords take a third longer
-        read = members.mapping_of(cls, tuple(given))
-        names = (name for name in cls.__struct_fields__ if name not in given)
-        return cls(**dict(zip(names, read(record, zone), strict=True)), **given)
+        values = members.mapping_of(cls, tuple(given))(record, zone)
+        for index, name in enumerate(cls.__struct_fields__):
+            if name in given:
+                values.insert(index, given[name])
+        return cls(*values)
 
     @classmethod
     def of_rows(cls, rows: Rows[Any], zone: tzinfo | None = None) -> Rows[Self]:

@@ -18,7 +18,6 @@ VARY: Final[Header] = (b"vary", b"Authorization, esat-auth, Origin")
 
 _TAG: Final = re.compile(r'(?:W/)?("[^"]*"|\*)[ \t]*(?:,|\Z)')  # no repetition at its start: linear on any input
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
-_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}\Z")
 
 
 def read(raw: Iterable[Header]) -> dict[str, str]:
@@ -62,14 +61,6 @@ def read_idempotency_key(text: str) -> str:
             [errors.FieldError("malformed_header", message, header="Idempotency-Key")],
         )
     return bare
-
-
-def read_request_id(raw: Iterable[Header]) -> str | None:
-    """Returns the client's own request id where its form is acceptable."""
-    for name, value in raw:
-        if name == b"x-request-id":
-            return value.decode("ascii") if _REQUEST_ID.match(value) else None
-    return None
 
 
 def rate_limit(state: LimitState) -> list[Header]:

@@ -2,7 +2,7 @@
 
 import hmac
 import ipaddress
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -40,14 +40,11 @@ def is_admitted(request: Request, name: str) -> bool:
     return is_local(request) and is_loopback(host_of(site.public_url))
 
 
-def untrusted_proxy(scope: MutableMapping[str, Any]) -> str | None:
+def untrusted_proxy(scope: MutableMapping[str, Any], sent: Mapping[str, str]) -> str | None:
     """The peer whose X-Forwarded-For was ignored; for a trusted proxy the server reports its client as the peer."""
-    forwarded = next((value for name, value in scope["headers"] if name == b"x-forwarded-for"), None)
-    client = scope.get("client")
-    if forwarded is None or client is None or client[0].encode() in forwarded:
-        return None
-    peer: str = client[0]
-    return peer
+    client: tuple[str, int] | None = scope.get("client")
+    forwarded = sent.get("x-forwarded-for")
+    return None if forwarded is None or client is None or client[0] in forwarded else client[0]
 
 
 def is_local(request: Request) -> bool:

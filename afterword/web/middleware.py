@@ -42,6 +42,7 @@ NOWHERE: Final = "/%2F"  # no route has it
 
 # Each task has its own context, so nothing is reset; structlog's own function takes ten times as long.
 _logged_id: Final = ContextVar[str](f"{structlog.contextvars.STRUCTLOG_KEY_PREFIX}request_id")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SLASHES = re.compile(r"/{2,}")
 _random_bytes: list[bytes] = []
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -62,7 +63,7 @@ class Middleware:
         self._site = site
         self._metrics = metrics
         self._has_warned = False
-        self._origins = frozenset(origin.encode() for origin in origins)
+        self._origins = frozenset(origins)
         self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,14 +75,16 @@ class Middleware:
         method: str = scope["method"]
         if method == "HEAD":
             scope = {**scope, "method": "GET"}  # a copy: the server reads its own scope
-        request_id = headers.read_request_id(scope["headers"]) or _new_request_id()
+        sent = scope["afterword.headers"] = headers.read(scope["headers"])
+        chosen = sent.get("x-request-id", "")
+        request_id = chosen if _REQUEST_ID.fullmatch(chosen) else _new_request_id()
         scope["afterword.request_id"] = request_id
         scope["afterword.is_head"] = method == "HEAD"
         _logged_id.set(request_id)
         scope["path"] = canonical_path(scope["path"], scope.get("raw_path"))
         answer = _Answer(method, scope, send, [*self._always, (b"x-request-id", request_id.encode())])
-        if self._origins:
-            answer.add_cors(self._origins)
+        if self._origins and not scope["path"].startswith("/oauth/"):
+            answer.add_cors(sent, self._origins)
         load_shedder = self._load_shedder
         if load_shedder is not None:
             if load_shedder.is_high and scope["path"] not in PROBES:  # before the body is read
@@ -89,7 +92,7 @@ class Middleware:
                 self._count(method, scope, answer, start)
                 return
             load_shedder.enter()
-        if not self._has_warned and (peer := untrusted_proxy(scope)) is not None:
+        if not self._has_warned and (peer := untrusted_proxy(scope, sent)) is not None:
             self._has_warned = True
             logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
         try:
@@ -157,7 +160,6 @@ class _Answer:
         self.status = 0
         self.has_started = False
         self.is_preflight = False
-        self._scope = scope
         self._send = send
         self._more = more
 
@@ -177,15 +179,15 @@ class _Answer:
             message = {"type": "http.response.body", "body": b"", "more_body": message.get("more_body", False)}
         await self._send(message)
 
-    def add_cors(self, origins: Collection[bytes]) -> None:
+    def add_cors(self, sent: Mapping[str, str], origins: Collection[str]) -> None:
         """Let a listed origin read the response."""
-        if self._scope["path"].startswith("/oauth/"):
-            return
-        given: Mapping[bytes, bytes] = dict(self._scope["headers"])
-        origin = given.get(b"origin")
-        if origin in origins and origin is not None:
-            self._more += [(b"access-control-allow-origin", origin), (b"access-control-expose-headers", EXPOSED)]
-            self.is_preflight = self.method == "OPTIONS" and b"access-control-request-method" in given
+        origin = sent.get("origin", "")
+        if origin in origins:
+            self._more += [
+                (b"access-control-allow-origin", origin.encode()),
+                (b"access-control-expose-headers", EXPOSED),
+            ]
+            self.is_preflight = self.method == "OPTIONS" and "access-control-request-method" in sent
 
     async def send_preflight(self) -> None:
         """Tell a browser which methods and headers it may send."""
@@ -231,7 +233,7 @@ def _is_page(scope: Scope) -> bool:
     """True where a refusal is rendered as a page: in a browser, and at pages for people."""
     if scope["path"].startswith(_INSIDE):
         return False
-    return scope.get(FOR_PEOPLE) or any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+    return scope.get(FOR_PEOPLE) or "text/html" in scope["afterword.headers"].get("accept", "")
 
 
 def _with_head(name: bytes, value: bytes) -> headers.Header:

@@ -1,12 +1,13 @@
 """Runs one operation: all checks in one fixed order, the handler in its transaction, the response's headers."""
 
 import asyncio
+import functools
 import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import unquote_plus
 
 import msgspec
@@ -18,20 +19,22 @@ from afterword.core.reading import structs
 from afterword.core.reading.findings import at_parameter
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import headers, limits, paging, parsing, problems, query, rows, uploads, wire
+from afterword.core.wire.site import Site
+from afterword.web import headers, limits, paging, parsing, query, rows, uploads, wire
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Answer, Call, Download, Route
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Read = TypeVar("Read")
 Authenticate = Callable[[db.Database, Mapping[str, str], Sequence[str]], Awaitable[Caller]]
 """Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
 
 JSON: Final = "application/json"
-UPLOAD_BYTES_ON_LOOP: Final = 65_536  # larger ones are read in a thread
+BYTES_ON_LOOP: Final = 65_536  # records and files beyond are read in a thread
 _encode_canonically = msgspec.json.Encoder(order="deterministic").encode
-_NOTHING: dict[str, object] = {}
+_NOTHING: dict[str, Any] = {}
+_NO_SLOT = nullcontext()
 
 
 class Idempotency(Protocol):
@@ -89,6 +92,7 @@ class Operation:
         self._context = context
         self._database = db.on_demand(context.pool)
         self._writes = route.method != "GET"
+        self._connect = db.transaction if self._writes else db.connection
         self._is_large = route.rows_max is not None or bool(route.uploads)
         self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
@@ -111,13 +115,15 @@ class Operation:
                 structs.struct_reader(struct)
 
     async def __call__(self, scope: Scope, receive: parsing.Receive, send: Send) -> None:
-        request = _Request(scope, headers.read(scope["headers"]), scope["afterword.request_id"])
+        request = _Request(scope, scope["afterword.headers"], scope["afterword.request_id"])
         try:
-            status, more, content = await self._run(request, receive)
+            status, more, content = await self._answer(request, receive)
             chunks = None if isinstance(content, bytes) else await _open_chunks(content, scope)
         except errors.Refusal as refusal:
-            await self._refuse(refusal, request, send)
-            return
+            if request.limit_state is not None:
+                told = {name.decode(): value.decode() for name, value in headers.rate_limit(request.limit_state)}
+                refusal.headers = {**refusal.headers, **told}
+            raise
         except parsing.Disconnected:
             return
         if request.limit_state is not None:
@@ -133,32 +139,21 @@ class Operation:
         await send({"type": "http.response.start", "status": status, "headers": more})
         await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
 
-    async def _run(self, request: _Request, receive: parsing.Receive) -> Sent:
+    async def _answer(self, request: _Request, receive: parsing.Receive) -> Sent:
         caller = await self._admit(request)
-        if not self._is_large:
-            return await self._answer(request, caller, receive)
-        with self._context.limiter.large_body(caller.organization_id):
-            return await self._answer(request, caller, receive)
-
-    async def _answer(self, request: _Request, caller: Caller, receive: parsing.Receive) -> Sent:
-        await self._read(request, caller, receive)
-        call = await self._check_fields(request, caller)
-        if not self._writes:
-            if self.route.media_types:  # its chunks are read after a connection taken here would be returned
-                self._check_ids(call.ids)
-                return self._render(await self.route.handler(call, self._database), request)
-            async with db.connection(self._context.pool) as database:
-                self._check_ids(call.ids)
-                answer = await self.route.handler(call, database)
-            return self._render(answer, request)
-        if self.route.shared is not None and request.key is None:
-            self._check_ids(call.ids)
-            return self._render(await self.route.shared(call, self._context.pool), request)
-        async with db.transaction(self._context.pool) as database:
+        slot = self._context.limiter.large_body(caller.organization_id) if self._is_large else _NO_SLOT
+        with slot:
+            await self._read(request, caller, receive)
+            call = await self._check_fields(request, caller)
             if request.key is not None:
-                return await self._run_once(call, request, request.key, database)
+                return await self._run_once(call, request, request.key)
             self._check_ids(call.ids)
-            return self._render(await self.route.handler(call, database), request)
+            if self.route.shared is not None:
+                return self._render(await self.route.shared(call, self._context.pool), request)
+            if self.route.media_types:  # its chunks are read after a connection taken here would be returned
+                return self._render(await self.route.handler(call, self._database), request)
+            async with self._connect(self._context.pool) as database:
+                return self._render(await self.route.handler(call, database), request)
 
     # 401, 403, 429 -------------------------------------------------------------------------------------------
 
@@ -207,12 +202,14 @@ class Operation:
         raw = await parsing.read_body(receive, sent, bytes_max=self._bytes_max)
         content_type = sent.get("content-type")
         if self.route.rows_max is not None:
-            request.records = await _split(raw, content_type, rows_max=self.route.rows_max)
+            split = functools.partial(rows.split, raw, content_type, rows_max=self.route.rows_max)
+            request.records = await _off_loop(split, len(raw))
             if request.records.requests > 1:
                 self._count(request, caller, requests=request.records.requests - 1)
                 _refuse_over(request.limit_state)
         elif self.route.uploads:
-            request.upload = await _read_upload(raw, content_type, self.route.uploads)
+            read = functools.partial(uploads.read, raw, content_type, media_types=self.route.uploads)
+            request.upload = await _off_loop(read, len(raw))
             query.merge(request.parameters, request.upload.fields)
         elif raw:
             self._read_document(request, raw, content_type)
@@ -229,27 +226,24 @@ class Operation:
 
     async def _check_fields(self, request: _Request, caller: Caller) -> Call[Any]:
         now, zone = self._context.pool.clock.now(), times.zone_of(caller.time_zone)
-        parameters = request.parameters
-        in_query = Context(now=now, zone=zone, lax=True, strict=request.strict, place=at_parameter)
+        wrong: list[errors.FieldError] = []
         asked: Any = None
-        if parameters.values or self._lists is not None or self.route.query is not None:
-            asked = self._read_parameters(request, in_query)
-        document: dict[str, object] = request.document if isinstance(request.document, dict) else _NOTHING
-        in_body = Context(now=now, zone=zone, lax=request.is_lax, strict=request.strict)
-        if document and self._writes and self._members and not structs.RESERVED.isdisjoint(document):
-            request.members = request.members or paging.response_fields(document, self._members, in_body)
         found: Any = None
-        if self.route.body is not None and request.records is None:
-            in_body.partial = self.route.method == "PATCH"
-            given = _NOTHING if request.document is msgspec.UNSET else request.document
-            found = structs.collect(self.route.body, given, in_body, read_only=self._members)
-        if wrong := [*in_query.errors, *in_body.errors]:
-            if self.route.also_wrong is not None:
-                path = request.scope["path_params"]
-                wrong += await self.route.also_wrong(self._database, caller, path, document)
+        if request.parameters.values or self._lists is not None or self.route.query is not None:
+            in_query = Context(now=now, zone=zone, lax=True, strict=request.strict, place=at_parameter)
+            asked = self._read_parameters(request, in_query)
+            wrong += in_query.errors
+        if self._writes:
+            in_body = Context(now=now, zone=zone, lax=request.is_lax, strict=request.strict)
+            found = self._read_members(request, in_body)
+            wrong += in_body.errors
+            if wrong and self.route.also_wrong is not None:
+                path, given = request.scope["path_params"], _object_of(request.document)
+                wrong += await self.route.also_wrong(self._database, caller, path, given)
+            if request.records is not None and not wrong:
+                found = await self._read_rows(request, request.records, in_body)
+        if wrong:
             raise errors.Invalid.of(*wrong)
-        if request.records is not None:
-            found = await self._read_rows(request, request.records, in_body)
         if request.upload is not None:
             found = await self._prepared(request, request.upload, asked)
         return Call(
@@ -270,7 +264,7 @@ class Operation:
         values = request.parameters.values
         request.members = paging.response_fields(values, self._members, context)
         if self._lists is not None:
-            request.page = self._lists.read(request.parameters, context, path=_path_of(request.scope))
+            request.page = self._lists.read(request.parameters, context, path=request.scope["path"])
         if context.strict:
             for name in values:
                 if name not in self._parameters:
@@ -279,6 +273,16 @@ class Operation:
             return None
         own = {name: value for name, value in values.items() if name in self._query}
         return structs.collect(self.route.query, own, context)
+
+    def _read_members(self, request: _Request, context: Context) -> Any:
+        document = _object_of(request.document)
+        if self._members and not structs.RESERVED.isdisjoint(document):
+            request.members = request.members or paging.response_fields(document, self._members, context)
+        if self.route.body is None or request.records is not None:
+            return None
+        context.partial = self.route.method == "PATCH"
+        given = _NOTHING if request.document is msgspec.UNSET else request.document
+        return structs.collect(self.route.body, given, context, read_only=self._members)
 
     async def _read_rows(self, request: _Request, records: rows.Records, context: Context) -> Any:
         context.lax = records.is_lax
@@ -297,37 +301,31 @@ class Operation:
 
     # Idempotency-Key, then 404 -------------------------------------------------------------------------------
 
-    async def _run_once(self, call: Call[Any], request: _Request, key: str, database: db.Database) -> Sent:
-        digest = self._digest_of(call, request)
-        organization_id = call.caller.organization_id
-        idempotency = self._context.idempotency
-        replay = await idempotency.claim_idempotency_key(
-            database, organization_id=organization_id, key=key, digest=digest, now=call.now
-        )
-        if replay is not None:
-            status, named, content = replay
-            kept = [(name.encode(), value.encode()) for name, value in named.items()]
-            return (
-                status,
-                [*kept, (b"content-length", b"%d" % len(content)), (b"idempotency-replayed", b"true")],
-                content,
+    async def _run_once(self, call: Call[Any], request: _Request, key: str) -> Sent:
+        idempotency, entry = self._context.idempotency, {"organization_id": call.caller.organization_id, "key": key}
+        async with db.transaction(self._context.pool) as database:
+            digest = self._digest_of(call, request)
+            replay = await idempotency.claim_idempotency_key(database, **entry, digest=digest, now=call.now)
+            if replay is not None:
+                status, named, content = replay
+                kept = [(name.encode(), value.encode()) for name, value in named.items()]
+                kept += [(b"content-length", b"%d" % len(content)), (b"idempotency-replayed", b"true")]
+                return status, kept, content
+            self._check_ids(call.ids)
+            if self.route.acts and self.route.shared is not None:
+                answer = await self.route.shared(call, self._context.pool)
+            else:
+                answer = await self.route.handler(call, database)
+            status, more, content = self._render(answer, request)
+            assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
+            await idempotency.keep_idempotent_answer(
+                database,
+                **entry,
+                status=status,
+                headers={name.decode(): value.decode() for name, value in more if name != b"content-length"},
+                body=_without(content, self._secrets) if self._secrets else content,
             )
-        self._check_ids(call.ids)
-        if self.route.acts and self.route.shared is not None:
-            answer = await self.route.shared(call, self._context.pool)
-        else:
-            answer = await self.route.handler(call, database)
-        status, more, content = self._render(answer, request)
-        assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
-        await idempotency.keep_idempotent_answer(
-            database,
-            organization_id=organization_id,
-            key=key,
-            status=status,
-            headers={name.decode(): value.decode() for name, value in more if name != b"content-length"},
-            body=_without(content, self._secrets) if self._secrets else content,
-        )
-        return status, more, content
+            return status, more, content
 
     def _digest_of(self, call: Call[Any], request: _Request) -> bytes:
         """Digest of the request's meaning: a form equals its JSON, and null an absent member.
@@ -337,7 +335,7 @@ class Operation:
         members = sorted(request.members) if request.members else None
         reach = [sorted(call.caller.application_ids), call.caller.test]
         what = [reach, call.query, members, call.body if request.content is None else request.content]
-        return hashlib.sha256(_encode_canonically([self.route.method, _path_of(request.scope), *what])).digest()
+        return hashlib.sha256(_encode_canonically([self.route.method, request.scope["path"], *what])).digest()
 
     def _check_ids(self, given: Mapping[str, str]) -> None:
         for name in self._ids:
@@ -349,35 +347,17 @@ class Operation:
     def _render(self, answer: Answer, request: _Request) -> Sent:
         return self._renderer.render(
             answer,
-            path=_path_of(request.scope),
+            path=request.scope["path"],
             sent=request.headers,
             parameters=request.parameters,
             requested=request.page,
             members=request.members,
         )
 
-    async def _refuse(self, refusal: errors.Refusal, request: _Request, send: Send) -> None:
-        more = headers.of_refusal(refusal)
-        if request.limit_state is not None:
-            more += headers.rate_limit(request.limit_state)
-        content = problems.body_of(refusal, site=self._context.site, request_id=request.request_id)
-        more.append((b"content-length", b"%d" % len(content)))
-        await send({"type": "http.response.start", "status": refusal.status, "headers": more})
-        await send({"type": "http.response.body", "body": content})
 
-
-async def _split(raw: bytes, content_type: str | None, *, rows_max: int) -> rows.Records:
-    """Split a body into records; a large one in a thread, as a hostile one takes half a second."""
-    if len(raw) <= parsing.BODY_BYTES_MAX:
-        return rows.split(raw, content_type, rows_max=rows_max)
-    return await asyncio.to_thread(rows.split, raw, content_type, rows_max=rows_max)
-
-
-async def _read_upload(raw: bytes, content_type: str | None, media_types: Sequence[str]) -> uploads.Upload:
-    """Read the file of a body; a large form in a thread."""
-    if len(raw) <= UPLOAD_BYTES_ON_LOOP:
-        return uploads.read(raw, content_type, media_types=media_types)
-    return await asyncio.to_thread(uploads.read, raw, content_type, media_types=media_types)
+async def _off_loop(read: Callable[[], Read], size: int) -> Read:
+    """Read a body; a large one in a thread, as a hostile one takes half a second."""
+    return read() if size <= BYTES_ON_LOOP else await asyncio.to_thread(read)
 
 
 def _refuse_over(limit_state: limits.LimitState | None) -> None:
@@ -406,6 +386,10 @@ def _without(content: bytes, secret: Sequence[str]) -> bytes:
     return msgspec.json.encode(document | {name: None for name in secret if name in document})
 
 
+def _object_of(document: Any) -> dict[str, Any]:
+    return document if isinstance(document, dict) else _NOTHING
+
+
 def _names(struct: type[msgspec.Struct] | None) -> tuple[str, ...]:
     return struct.__struct_encode_fields__ if struct else ()
 
@@ -414,8 +398,3 @@ def _names_of(raw_query: bytes) -> list[str]:
     """Names of the query in lower case, without brackets: `token[]` counts as `token`."""
     names = [unquote_plus(part.partition(b"=")[0].decode("latin-1")) for part in raw_query.split(b"&")]
     return [name.partition("[")[0].lower() for name in names]
-
-
-def _path_of(scope: Scope) -> str:
-    path: str = scope["path"].rstrip("/")
-    return path if path.startswith(API_PREFIX) else API_PREFIX + path

@@ -123,8 +123,8 @@ class TestProxies:
         ("forwarded", "expected"), [(None, None), ("203.0.113.9, 192.0.2.7:443", None), ("203.0.113.9", "192.0.2.7")]
     )
     def test_untrusted(self, forwarded: str | None, expected: str | None) -> None:
-        headers = [(b"host", b"a"), *([(b"x-forwarded-for", forwarded.encode())] if forwarded else [])]
-        assert expected == untrusted_proxy({"client": ("192.0.2.7", 1), "headers": headers})
+        sent = {"host": "a", **({"x-forwarded-for": forwarded} if forwarded else {})}
+        assert expected == untrusted_proxy({"client": ("192.0.2.7", 1)}, sent)
 
     async def test_is_warned_of_once(self, client: httpx2.AsyncClient) -> None:
         with capture_logs() as told:
