@@ -1,5 +1,6 @@
 """How much of a test runs: a part in every change, all of it at night; and what that part is drawn by."""
 
+import math
 import os
 import random
 import subprocess
@@ -23,6 +24,13 @@ def size(here: int, full: int) -> int:
 def one_of(cases: Sequence[T]) -> Sequence[T]:
     """One of the cases, another one for each commit; all of them at full size."""
     return cases if FULL else [random.Random(f"{draw_by()} {cases}").choice(cases)]  # noqa: S311
+
+
+def share_of(cases: Sequence[T], share: float) -> Sequence[T]:
+    """So large a part of the cases, another one for each commit; all of them at full size."""
+    if FULL:
+        return cases
+    return random.Random(f"{draw_by()} {cases}").sample(cases, math.ceil(share * len(cases)))  # noqa: S311
 
 
 @cache
