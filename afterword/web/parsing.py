@@ -220,7 +220,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         raise errors.Malformed("A name stands twice in one object.", "duplicate_member")
     for name in found:
         if len(name) > NAME_CHARACTERS_MAX:
-            raise errors.Malformed(f"Names may have {NAME_CHARACTERS_MAX} characters.", "name_too_long")
+            raise name_too_long()
     return found
 
 
@@ -259,6 +259,10 @@ def _check_texts(value: Any) -> None:
     elif isinstance(value, list):
         for entry in cast("list[Any]", value):
             _check_texts(entry)
+
+
+def name_too_long() -> errors.Malformed:
+    return errors.Malformed(f"Names may have {NAME_CHARACTERS_MAX} characters.", "name_too_long")
 
 
 def _too_many_members() -> errors.Malformed:

@@ -56,13 +56,15 @@ def _path_of(name: str, code: str) -> tuple[str, ...]:
     base, bracket, rest = name.partition("[")
     if not base or "]" in base:
         raise errors.Malformed("A name or a bracket is missing.", code)
+    if len(name) > parsing.NAME_CHARACTERS_MAX * 2 or len(base) > parsing.NAME_CHARACTERS_MAX:
+        raise parsing.name_too_long()
     if bracket and not rest.endswith("]"):
         raise errors.Malformed("A bracket is not closed.", code)
     path = (base, *rest[:-1].split("][")) if bracket else (base,)
     if len(path) > BRACKETS_MAX + 1 or any("[" in step or "]" in step for step in path):
         raise errors.Malformed(f"Brackets must close, and may be {BRACKETS_MAX} deep.", code)
-    if len(name) > parsing.NAME_CHARACTERS_MAX * 2 or any(len(step) > parsing.NAME_CHARACTERS_MAX for step in path):
-        raise errors.Malformed(f"Names may have {parsing.NAME_CHARACTERS_MAX} characters.", "name_too_long")
+    if any(len(step) > parsing.NAME_CHARACTERS_MAX for step in path):
+        raise parsing.name_too_long()
     return path
 
 
