@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
+from afterword.core.reading.members import declared_of, members_of
 from afterword.core.wire import times
 from afterword.web import vocabulary
-from afterword.web.members import members_of, noted, unwrapped
 
 DEPTH_MAX = 4
 EXAMPLE_DEPTH_MAX = 6
@@ -41,7 +41,7 @@ def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
                 depth=depth,
             )
         )
-        nested = unwrapped(each.type.item_type)[0] if isinstance(each.type, inspect.ListType) else each.type
+        nested = declared_of(each.type.item_type).type if isinstance(each.type, inspect.ListType) else each.type
         if isinstance(nested, inspect.StructType) and depth < DEPTH_MAX:
             rows.extend(rows_of(nested.cls, depth + 1))
     return rows
@@ -88,7 +88,8 @@ def words_for(kind: inspect.Type, name: str) -> str:  # noqa: C901, PLR0911  one
 
 
 def _words_of(kind: inspect.Type) -> str:
-    return words_for(unwrapped(kind)[0], str(noted(kind)[0].get("kind", "")))
+    declared = declared_of(kind)
+    return words_for(declared.type, declared.kind)
 
 
 def _default(value: object) -> str:
@@ -145,9 +146,9 @@ def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
             return {}
 
 
-def _parts(kind: inspect.Type) -> tuple[inspect.Type, str, dict[str, Any]]:
-    extra, schema = noted(kind)
-    return unwrapped(kind)[0], str(extra.get("kind", "")), schema
+def _parts(kind: inspect.Type) -> tuple[inspect.Type, str, Mapping[str, Any]]:
+    declared = declared_of(kind)
+    return declared.type, declared.kind, declared.schema
 
 
 def _fits(value: object, kind: inspect.Type) -> bool:

@@ -1,11 +1,10 @@
-"""The members of a Struct as its annotations declare them; derives a resource's mapping and list columns.
+"""Derives a resource's mapping and list columns from the members of its Struct.
 
 A resource's Struct is its one declaration: its reader, checks and OpenAPI schema follow from the types.
 """
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from operator import attrgetter
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from typing import Any, Final, LiteralString, cast
 import msgspec
 from msgspec import inspect
 
+from afterword.core.reading.members import Member, members_of
 from afterword.core.wire import times
 from afterword.core.wire.lists import Column, Direction, Kind, Listing
 
@@ -24,54 +24,6 @@ _KINDS: Final[Mapping[type, Kind]] = {
     inspect.BoolType: "boolean",
 }
 _KINDS_OF_META: Final[Mapping[str, Kind]] = {"id": "id", "date_time": "time", "date": "date"}
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A member, with null and annotations separated from its type."""
-
-    name: str
-    type: inspect.Type
-    is_nullable: bool
-    is_required: bool
-    default: Any
-    extra: Mapping[str, Any]  # from its annotations
-    schema: Mapping[str, Any]  # likewise, for its JSON schema
-
-    @property
-    def kind(self) -> str:
-        """Name of the annotated type, such as `id`; empty for a plain one."""
-        return str(self.extra.get("kind", ""))
-
-
-@functools.cache
-def members_of(struct: type[msgspec.Struct]) -> tuple[Member, ...]:
-    return tuple(
-        Member(each.encode_name, *unwrapped(each.type), each.required, each.default, *noted(each.type))
-        for each in cast("inspect.StructType", inspect.type_info(struct)).fields
-    )
-
-
-def unwrapped(kind: inspect.Type) -> tuple[inspect.Type, bool]:
-    """Strip null and annotations; also returns True where null is allowed."""
-    if isinstance(kind, inspect.Metadata):
-        return unwrapped(kind.type)
-    if isinstance(kind, inspect.UnionType):
-        rest = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-        if len(rest) < len(kind.types):
-            return (unwrapped(rest[0])[0] if len(rest) == 1 else inspect.UnionType(tuple(rest))), True
-    return kind, isinstance(kind, inspect.AnyType)
-
-
-def noted(kind: inspect.Type) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Merge `extra` and `extra_json_schema` of the annotations; the outermost wins."""
-    if isinstance(kind, inspect.Metadata):
-        extra, schema = noted(kind.type)
-        return {**extra, **(kind.extra or {})}, {**schema, **(kind.extra_json_schema or {})}
-    if isinstance(kind, inspect.UnionType):
-        rest = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-        return noted(rest[0]) if len(rest) == 1 else ({}, {})
-    return {}, {}
 
 
 def secrets_of(struct: type[msgspec.Struct]) -> tuple[str, ...]:

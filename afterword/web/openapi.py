@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.reading import structs
+from afterword.core.reading.members import members_of
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
 from afterword.web import components, criteria, describe, parsing, rows, uploads, vocabulary
-from afterword.web.members import members_of
 from afterword.web.operations import Route
 from afterword.web.vocabulary import FIELD_CODES
 

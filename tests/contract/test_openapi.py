@@ -21,9 +21,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from afterword import app
 from afterword.core.organizations.access import ACTIONS, ENTITIES, ROLE_SCOPES, SCOPES, alias_of
+from afterword.core.reading.members import members_of
 from afterword.core.wire.site import Site
 from afterword.web import openapi
-from afterword.web.members import members_of
 from afterword.web.operations import Route
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
 

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from afterword import app
+from afterword.core.reading.members import members_of
 from afterword.core.wire.lists import Column, Rows
 from afterword.web import fields
-from afterword.web.members import listing_of, members_of, secrets_of
+from afterword.web.members import listing_of, secrets_of
 
 ATHENS = ZoneInfo("Europe/Athens")
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

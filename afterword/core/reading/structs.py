@@ -5,7 +5,7 @@ sentence for a text that does not match its pattern) or `reader` (a Reader of it
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
@@ -16,6 +16,7 @@ from msgspec import inspect
 
 from afterword.core.reading.documents import is_object
 from afterword.core.reading.findings import Findings, at_parameter, escape
+from afterword.core.reading.members import Declared, Member, declared_of, members_of
 from afterword.errors import Invalid
 
 TEXT_CHARACTERS_MAX = 4096
@@ -26,7 +27,6 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", re.ASCII)
 _BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
 _ABSENT: Final = object()
-_NOTHING: Final[Mapping[str, Any]] = {}
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 
@@ -61,17 +61,10 @@ class TextKind(NamedTuple):
     converts: bool = False
 
 
-def read(kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()) -> Struct:
-    """Read `document` as a `kind`; raises Invalid with all errors of the context."""
-    value = collect(kind, document, context, read_only=read_only)
-    context.check()
-    return cast("Struct", value)
-
-
 def read_row(
     kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
 ) -> Struct | Invalid:
-    """As `read`, but returns the refusal, with the record; leaves the context without errors for the next row."""
+    """As `collect`, but returns the refusal, with the record; leaves the context without errors for the next row."""
     value = collect(kind, document, context, read_only=read_only)
     if not context.found:
         return cast("Struct", value)
@@ -83,7 +76,7 @@ def read_row(
 def collect(
     kind: type[Struct], document: object, context: Context, *, read_only: frozenset[str] = frozenset()
 ) -> Struct | None:
-    """As `read`, but errors are only added to the context; returns None when there are any.
+    """Read `document` as a `kind`; adds errors to the context and returns None when there are any.
 
     `read_only`: members of the answer, for which strict reading has an error of their own.
     """
@@ -96,7 +89,7 @@ def collect(
 @cache
 def struct_reader(kind: type[msgspec.Struct]) -> Reader:
     """Build the reader of a Struct; raises TypeError for a type without a reader."""
-    members = tuple(_member(each) for each in _fields(kind))
+    members = [(each, reader_of(each)) for each in members_of(kind)]
 
     def read_struct(value: Any, pointer: str, context: Context) -> Any:
         if type(value) is not dict:
@@ -105,40 +98,27 @@ def struct_reader(kind: type[msgspec.Struct]) -> Reader:
                 return None
             value = {}
         found: dict[str, Any] = {}
-        for member in members:
-            given = value.get(member.name, _ABSENT)
+        for member, reader in members:
+            name = member.name
+            given = value.get(name, _ABSENT)
             if given is _ABSENT:
-                if member.required:
-                    context.error(f"{pointer}/{member.name}", "required", "This is required.")
-            elif given is None or (given == "" and context.lax and member.nullable):
-                _read_null(member, f"{pointer}/{member.name}", context, found)
+                if member.is_required:
+                    context.error(f"{pointer}/{name}", "required", "This is required.")
+            elif given is None or (given == "" and context.lax and member.is_nullable):
+                _read_null(member, f"{pointer}/{name}", context, found)
             else:
-                found[member.attribute] = member.reader(given, f"{pointer}/{member.name}", context)
+                found[name] = reader(given, f"{pointer}/{name}", context)
         return None if context.found else kind(**found)
 
     return read_struct
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    name: str
-    attribute: str
-    reader: Reader
-    required: bool
-    nullable: bool
-
-
-def _member(each: inspect.Field) -> _Member:
-    nullable = any(isinstance(option, (inspect.NoneType, inspect.AnyType)) for option in _options(each.type))
-    return _Member(each.encode_name, each.name, reader_of(each.type), each.required, nullable)
-
-
-def _read_null(member: _Member, pointer: str, context: Context, found: dict[str, Any]) -> None:
-    if member.nullable and (context.partial or member.required):
-        found[member.attribute] = None
+def _read_null(member: Member, pointer: str, context: Context, found: dict[str, Any]) -> None:
+    if member.is_nullable and (context.partial or member.is_required):
+        found[member.name] = None
     elif context.partial:
         context.error(pointer, "not_nullable", "This cannot be null.")
-    elif member.required:
+    elif member.is_required:
         context.error(pointer, "required", "This is required.")
 
 
@@ -154,36 +134,32 @@ def _refuse_unknown(
             context.error(f"{pointer}/{escape(name)}", "unknown_member", "There is no such member here.")
 
 
-def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
-    return cast("inspect.StructType", inspect.type_info(kind)).fields
-
-
 @cache
 def _names(kind: type[msgspec.Struct]) -> frozenset[str]:
-    return frozenset(each.encode_name for each in _fields(kind))
-
-
-def _options(kind: inspect.Type) -> tuple[inspect.Type, ...]:
-    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return frozenset(each.name for each in members_of(kind))
 
 
 # Readers of types ----------------------------------------------------------------------------------------------------
 
 
-def reader_of(kind: inspect.Type, extra: Mapping[str, Any] = _NOTHING) -> Reader:  # noqa: C901, PLR0911  a line a type
+def reader_of(declared: Declared) -> Reader:
+    if "reader" in declared.extra:
+        return cast("Reader", declared.extra["reader"])
+    reader = _plain_reader(declared.type, str(declared.extra.get("expected", "This does not have the expected form.")))
+    return meaning_reader(reader, declared.extra["text"]) if "text" in declared.extra else reader
+
+
+def _plain_reader(kind: inspect.Type, expected: str) -> Reader:  # noqa: C901, PLR0911  a line a type
     match kind:
-        case inspect.Metadata(type=inner, extra=own):
-            return _annotated_reader(inner, own or _NOTHING)
         case inspect.UnionType(types=types):
-            return _union_reader([reader_of(option) for option in types if not isinstance(option, inspect.NoneType)])
+            return _union_reader([reader_of(declared_of(option)) for option in types])
         case inspect.StructType(cls=struct):
             return _nested_reader(struct)
         case inspect.ListType(item_type=item, min_length=least, max_length=most):
-            return _list_reader(reader_of(item), least or 0, LIST_ENTRIES_MAX if most is None else most)
+            return _list_reader(reader_of(declared_of(item)), least or 0, LIST_ENTRIES_MAX if most is None else most)
         case inspect.DictType(value_type=value):
-            return _map_reader(reader_of(value), any(isinstance(each, inspect.NoneType) for each in _options(value)))
+            return _map_reader(declared_of(value))
         case inspect.StrType(min_length=least, max_length=most, pattern=pattern):
-            expected = str(extra.get("expected", "This does not have the expected form."))
             return text_reader(least or 0, TEXT_CHARACTERS_MAX if most is None else most, pattern, expected)
         case inspect.BoolType():
             return read_boolean
@@ -197,13 +173,6 @@ def reader_of(kind: inspect.Type, extra: Mapping[str, Any] = _NOTHING) -> Reader
             return lambda value, _pointer, _context: value  # checked later by a reader of its own
         case _:
             raise TypeError(f"there is no reader for {kind}")
-
-
-def _annotated_reader(inner: inspect.Type, extra: Mapping[str, Any]) -> Reader:
-    if "reader" in extra:
-        return cast("Reader", extra["reader"])
-    reader = reader_of(inner, extra)
-    return meaning_reader(reader, extra["text"]) if "text" in extra else reader
 
 
 def meaning_reader(reader: Reader, kind: TextKind) -> Reader:
@@ -314,9 +283,6 @@ def _choice_reader(choices: tuple[str | int | None, ...]) -> Reader:
 
 
 def _union_reader(readers: list[Reader]) -> Reader:
-    if len(readers) == 1:
-        return readers[0]
-
     def read_union(value: Any, pointer: str, context: Context) -> Any:
         before, tries = len(context.found), []
         for reader in readers:
@@ -366,7 +332,9 @@ def as_list(value: object) -> list[Any] | None:
     return None
 
 
-def _map_reader(reader: Reader, nullable: bool) -> Reader:  # noqa: FBT001
+def _map_reader(declared: Declared) -> Reader:
+    reader, nullable = reader_of(declared), declared.is_nullable
+
     def read_map(value: Any, pointer: str, context: Context) -> Any:
         if type(value) is not dict:
             if value != []:

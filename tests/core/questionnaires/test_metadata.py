@@ -35,13 +35,19 @@ class Flat(fields.Request):
 
 def grouped(document: object, *, strict: bool = False) -> Changes:
     """The changes in a request that creates."""
-    body = structs.read(Groups, {"metadata": document}, context(strict=strict))
+    reading = context(strict=strict)
+    body = structs.collect(Groups, {"metadata": document}, reading)
+    reading.check()
+    assert body is not None
     return metadata.changes_of(body.metadata.named(), strict=strict)
 
 
 def flat(document: object, *, declared: Declared = GLOBAL, strict: bool = False) -> Changes:
     """The changes in a PATCH of an instance."""
-    body = structs.read(Flat, {"metadata": document}, context(strict=strict))
+    reading = context(strict=strict)
+    body = structs.collect(Flat, {"metadata": document}, reading)
+    reading.check()
+    assert body is not None
     return metadata.changes_of(body.metadata, declared=declared, strict=strict)
 
 
