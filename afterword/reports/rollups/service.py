@@ -7,11 +7,10 @@ Nothing here must be on time: whatever is not kept, marked, or still unread in t
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Days
-from afterword.core.figures.reports import COUNTED
 from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.core.wire import times
 from afterword.db import Database
@@ -70,8 +69,9 @@ async def keep(db: Database, *, now: datetime) -> int:
     marked = await store.claim_dirty_days(db, before=now - timedelta(seconds=AGAIN_SECONDS), limit=AGAIN_DAYS_MAX)
     for span, day in marked:
         days = periods.days(day, day + timedelta(days=1), times.zone_of(span.time_zone))
-        await store.delete_counts(db, organization_id=span.organization_id, span=span, days=days, types=sorted(COUNTED))
-        await _count(db, span=span, days=days)
+        given: dict[str, Any] = {"organization_id": span.organization_id, "span": span, "days": days}
+        await store.delete_counts(db, **given)
+        await store.insert_counts(db, **given, values_max=VALUES_MAX)
     return len(marked)
 
 
@@ -108,11 +108,8 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
     organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
     declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
     wanted = dimensions_of(declared)
-    missing = [(questionnaire_id, each, questionnaire.time_zone) for each in wanted if each not in spans]
-    if missing:
-        await store.insert_spans(
-            db, organization_id=organization_id, spans=missing, people_max=questionnaire.minimum_base
-        )
+    if missing := [each for each in wanted if each not in spans]:
+        await store.insert_spans(db, organization_id=organization_id, questionnaire=questionnaire, dimensions=missing)
     for dimension, span in spans.items():
         if dimension not in wanted:
             await store.delete_span(db, organization_id=organization_id, span=span, now=now)
@@ -133,21 +130,17 @@ async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> Non
     zone = times.zone_of(first.time_zone)
     today = periods.day_of(now, zone)
     days = await _next_days(db, span=first, today=today)
+    until = today if days is None else days.after
     for span in spans:
+        key: dict[str, Any] = {"organization_id": span.organization_id, "span": span}
         if days is not None:
-            await store.delete_dirty_days(db, organization_id=span.organization_id, span=span, days=days)
-        if days is not None and len(days.starts) == 1 and await _is_too_full(db, span=span, days=days):
-            await store.insert_wide_day(db, organization_id=span.organization_id, span=span, day=days.first)
-        elif days is not None:
-            await _count(db, span=span, days=days)
-        until = today if days is None else days.after
-        await store.settle_span(
-            db,
-            organization_id=span.organization_id,
-            span=span,
-            kept_until=until,
-            due_time=periods.day_start(until + timedelta(days=1), zone),
-        )
+            await store.delete_dirty_days(db, **key, days=days)
+            if len(days.starts) == 1 and await _is_too_full(db, span=span, days=days):
+                await store.insert_wide_day(db, **key, day=days.first)
+            else:
+                await store.insert_counts(db, **key, days=days, values_max=VALUES_MAX)
+        due_time = periods.day_start(until + timedelta(days=1), zone)
+        await store.settle_span(db, **key, kept_until=until, due_time=due_time)
 
 
 async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
@@ -169,17 +162,6 @@ async def _is_too_full(db: Database, *, span: Span, days: Days) -> bool:
     scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
     moment = await store.get_next_response_time(db, **scope, from_time=days.starts[0], offset=DAY_RESPONSES_MAX)
     return moment is not None and moment < days.end
-
-
-async def _count(db: Database, *, span: Span, days: Days) -> None:
-    await store.insert_counts(
-        db,
-        organization_id=span.organization_id,
-        span=span,
-        days=days,
-        types=sorted(COUNTED),
-        values_max=VALUES_MAX,
-    )
 
 
 def _submitted(event: Event) -> datetime | None:

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Final, LiteralString
 
 from afterword.core.figures.periods import Days
+from afterword.core.figures.reports import COUNTED
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 from afterword.reports.counts.store import DIMENSION, VALUES
@@ -38,6 +39,10 @@ class Span:
 _COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, dimension, generation, time_zone, kept_until,
   due_time, people_max"""
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
+_OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
+_RETIRE: Final[LiteralString] = """
+  insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
+  select organization_id, questionnaire_id, dimension, $4, $5 from ended on conflict do nothing"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ async def list_spans(  # any tenant: the reader of the log serves all of them
 async def list_published_questionnaires(  # any tenant: one job keeps counts for all
     db: Database, *, after: str, limit: int
 ) -> list[Questionnaire]:
-    """Published questionnaires behind this id, in its order."""
+    """The published questionnaires with ids after this one, in order."""
     rows = await db.fetch(
         """select q.organization_id, q.questionnaire_id, o.time_zone, o.minimum_base from questionnaire q
            join organization o on o.organization_id = q.organization_id
@@ -79,19 +84,14 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
 
 
 async def insert_spans(
-    db: Database, *, organization_id: str, spans: Sequence[tuple[str, str, str]], people_max: int
+    db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str]
 ) -> None:
-    """Begin to keep: triples of questionnaire, dimension and time zone; what there is stays."""
+    """Begin to keep these dimensions; those that are kept already stay as they are."""
     await db.execute(
         """insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, people_max)
-           select $1, b.*, $5
-           from unnest($2::text[], $3::text[], $4::text[]) as b (questionnaire_id, dimension, time_zone)
-           on conflict do nothing""",
-        organization_id,
-        [questionnaire_id for questionnaire_id, _, _ in spans],
-        [dimension for _, dimension, _ in spans],
-        [time_zone for _, _, time_zone in spans],
-        people_max,
+           select $1, $2, d.dimension, $4, $5 from unnest($3::text[]) as d (dimension) on conflict do nothing""",
+        *(organization_id, questionnaire.questionnaire_id, dimensions),
+        *(questionnaire.time_zone, questionnaire.minimum_base),
     )
 
 
@@ -100,35 +100,29 @@ async def update_span(
 ) -> None:
     """Count again from the beginning, with the days of another zone or more people."""
     await db.execute(
-        """with begun as (
-             update rollup_span set generation = default, time_zone = $5, people_max = $7, kept_until = default,
+        f"""with ended as (
+             update rollup_span set generation = default, time_zone = $6, people_max = $7, kept_until = default,
                due_time = default
-             where organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4
-             returning organization_id, questionnaire_id, dimension)
-           insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
-           select organization_id, questionnaire_id, dimension, $4, $6 from begun on conflict do nothing""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, time_zone, now),
-        people_max,
+             where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
+           {_RETIRE}""",
+        *(*_key(organization_id, span), now, time_zone, people_max),
     )
 
 
 async def delete_span(db: Database, *, organization_id: str, span: Span, now: datetime) -> None:
-    """Keep this dimension no longer; its counts are removed by and by."""
+    """Stop keeping this dimension; `prune_retired` removes its counts later."""
     await db.execute(
-        """with ended as (
-             delete from rollup_span
-             where organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4
-             returning organization_id, questionnaire_id, dimension)
-           insert into rollup_retired (organization_id, questionnaire_id, dimension, generation, retired_time)
-           select organization_id, questionnaire_id, dimension, $4, $5 from ended on conflict do nothing""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, now),
+        f"""with ended as (
+             delete from rollup_span where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
+           {_RETIRE}""",
+        *(*_key(organization_id, span), now),
     )
 
 
 async def insert_dirty_days(  # any tenant: the reader of the log serves all of them
     db: Database, *, days: Sequence[tuple[Span, date]], now: datetime
 ) -> None:
-    """Mark days of spans; of one that is being counted at this moment it waits for the end, and marks it again."""
+    """Mark days of spans; waits for the end of a count that is reading the same day, and marks it again."""
     await db.execute(
         """insert into rollup_dirty (organization_id, questionnaire_id, dimension, day, marked_time)
            select b.*, $5 from unnest($1::text[], $2::text[], $3::text[], $4::date[])
@@ -146,7 +140,7 @@ async def insert_dirty_days(  # any tenant: the reader of the log serves all of 
 
 
 async def delete_dirty_days(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
-    """Forget the marks of days that are counted next: what was marked is there to be seen by the next statement."""
+    """Remove the marks of days that are counted next: the count sees the changes of all marks that are there."""
     await db.execute(
         """delete from rollup_dirty where organization_id = $1 and questionnaire_id = $2 and dimension = $3
              and day >= $4 and day < $5""",
@@ -155,7 +149,7 @@ async def delete_dirty_days(db: Database, *, organization_id: str, span: Span, d
 
 
 async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
-    """Spans of one questionnaire whose next day is over, the longest waiting one first; all that wait for the same."""
+    """Claim the spans of one questionnaire that wait for the same day; the longest waiting questionnaire first."""
     rows = await db.fetch(
         f"""with first as (
              select organization_id, questionnaire_id, kept_until, time_zone from rollup_span
@@ -193,7 +187,7 @@ async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> lis
 async def get_next_response_time(
     db: Database, *, organization_id: str, questionnaire_id: str, from_time: datetime, offset: int
 ) -> datetime | None:
-    """When the response at this place (0 is the first) after `from_time` was submitted; None where there are fewer."""
+    """The time of the response at position `offset`, from 0, after `from_time`; None where there are fewer."""
     return await db.fetch_value(
         """select submitted_time from questionnaire_instance
            where organization_id = $1 and questionnaire_id = $2 and submitted_time >= $3
@@ -206,21 +200,17 @@ async def get_next_response_time(
     )
 
 
-async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days, types: Sequence[str]) -> None:
-    """Forget what is kept of these days."""
+async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+    """Remove the kept counts of these days."""
     await db.execute(
-        f"""with {_ASKED}, wide as (
-             delete from rollup_wide where organization_id = $1 and questionnaire_id = $2 and dimension = $3
-               and generation = $4 and day >= $6 and day < $7)
-           delete from rollup_count where organization_id = $1 and questionnaire_id = $2 and dimension = $3
-             and generation = $4 and question_id in (select question_id from asked) and day >= $6 and day < $7""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, list(types), days.first, days.after),
+        f"""with {_ASKED}, wide as (delete from rollup_wide where {_OF_SPAN} and day >= $6 and day < $7)
+           delete from rollup_count where {_OF_SPAN} and question_id in (select question_id from asked)
+             and day >= $6 and day < $7""",
+        *(*_key(organization_id, span), sorted(COUNTED), days.first, days.after),
     )
 
 
-async def insert_counts(
-    db: Database, *, organization_id: str, span: Span, days: Days, types: Sequence[str], values_max: int
-) -> None:
+async def insert_counts(db: Database, *, organization_id: str, span: Span, days: Days, values_max: int) -> None:
     """Count these days of a span; of a day with more values of its dimension than this, only that it is so."""
     kind, _, name = span.dimension.partition(":")
     await db.execute(
@@ -255,17 +245,10 @@ async def insert_counts(
            select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), people
            from counted join people using (question_id, day, dimension_value)
            where day not in (select day from wide) group by question_id, day, dimension_value, people""",
-        organization_id,
-        span.questionnaire_id,
-        span.dimension,
-        span.generation,
-        list(types),
-        kind,
-        name,
-        values_max,
-        days.days,
-        list(days.starts),
-        days.end,
+        *_key(organization_id, span),
+        sorted(COUNTED),
+        *(kind, name, values_max),
+        *(days.days, days.starts, days.end),
         span.people_max,
     )
 
@@ -274,16 +257,15 @@ async def insert_wide_day(db: Database, *, organization_id: str, span: Span, day
     await db.execute(
         """insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
            values ($1, $2, $3, $4, $5) on conflict do nothing""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, day),
+        *(*_key(organization_id, span), day),
     )
 
 
 async def settle_span(db: Database, *, organization_id: str, span: Span, kept_until: date, due_time: datetime) -> None:
     """All days before `kept_until` are kept now; the next one is over at `due_time`."""
     await db.execute(
-        """update rollup_span set kept_until = $5, due_time = $6
-           where organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4""",
-        *(organization_id, span.questionnaire_id, span.dimension, span.generation, kept_until, due_time),
+        f"update rollup_span set kept_until = $5, due_time = $6 where {_OF_SPAN}",
+        *(*_key(organization_id, span), kept_until, due_time),
     )
 
 
@@ -311,6 +293,11 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
         before,
         limit,
     )
+
+
+def _key(organization_id: str, span: Span) -> tuple[str, str, str, int]:
+    """The values $1 to $4 of `_OF_SPAN`."""
+    return organization_id, span.questionnaire_id, span.dimension, span.generation
 
 
 def _span(row: Row) -> Span:
