@@ -21,10 +21,10 @@ from afterword.intake.references import api as references_api
 from afterword.intake.sequences import api as sequences_api
 from afterword.intake.test_messages import api as test_messages_api
 from afterword.intake.test_messages import pages as test_message_pages
-from afterword.organizations import access
 from afterword.organizations import api as accounts_api
 from afterword.organizations import pages as accounts_pages
 from afterword.organizations.idempotency import service as idempotency
+from afterword.organizations.tokens import access
 from afterword.organizations.tokens.ticks import Ticks
 from afterword.pipelines import api as pipelines_api
 from afterword.pipelines.policies import api as policies_api

@@ -10,7 +10,7 @@ from afterword import db
 from afterword.cli import seed
 from afterword.cli.seed import Seeded
 from afterword.core.messaging.addresses import CHANNEL_LINK
-from afterword.organizations import access
+from afterword.organizations.tokens import access
 from afterword.pipelines import service as pipelines
 from benchmarks import queue
 from benchmarks.findings import Figure, Finding, Ratio

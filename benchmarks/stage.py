@@ -20,7 +20,7 @@ from afterword.cli import seed
 from afterword.cli.seed import Seeded
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
-from afterword.organizations import access
+from afterword.organizations.tokens import access
 from benchmarks.pgbench import Ceiling
 
 SECRET = "a-secret-for-benchmarks-alone-0123456789"  # noqa: S105

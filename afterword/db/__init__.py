@@ -84,7 +84,7 @@ class Clock:
 
 
 class Database:
-    """A connection, in a transaction or not. All queries of the product pass through these four functions."""
+    """A connection, in a transaction or not. All queries of the product pass through these functions."""
 
     def __init__(self, connection: Any, clock: Clock) -> None:
         self._connection = connection
@@ -98,6 +98,13 @@ class Database:
         """The first row, or None."""
         with refusals():
             return await self._connection.fetchrow(query, *values)
+
+    async def fetch_one(self, query: LiteralString, *values: object) -> Row:
+        """The first row of a statement that has one, such as an insert. Raises Unavailable where there is none."""
+        row = await self.fetch_row(query, *values)
+        if row is None:
+            raise errors.Unavailable("The database gave no row.", headers=_retry_after())
+        return row
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
         """The first column of the first row, or None."""

@@ -182,7 +182,7 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
         db,
         caller=call.caller,
         changes=call.body.named(),
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
@@ -217,7 +217,7 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
         db,
         caller=call.caller,
         changes=call.body.named(),
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
@@ -311,7 +311,7 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> Ans
         caller=call.caller,
         application_id=call.ids["application_id"],
         changes=call.body.named(),
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer(Application.of(application, call.zone), version=application.version)
@@ -329,7 +329,7 @@ async def delete_application(call: Call[None], db: Database) -> Answer:
         db,
         caller=call.caller,
         application_id=call.ids["application_id"],
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
     )
     return Answer()
 

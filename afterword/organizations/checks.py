@@ -1,6 +1,6 @@
 """Checks of lengths, time zones, languages, addresses and applications; each returns the errors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from afterword import errors
 from afterword.core.messaging import addresses
@@ -12,6 +12,11 @@ from afterword.errors import FieldError
 from afterword.organizations import store
 
 APPLICATIONS_MAX = 100
+CheckVersion = Callable[[int], None]  # is given the version of a locked row, raises Stale
+
+
+def unchecked(version: int) -> None:
+    """Any version is as expected."""
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:

@@ -18,8 +18,7 @@ from starlette.responses import Response
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.core.wire.site import Site
-from afterword.organizations import access
-from afterword.organizations.tokens import service
+from afterword.organizations.tokens import access, service
 from afterword.organizations.tokens.store import Credential
 from afterword.web import headers, problems, public
 from afterword.web.limits import Limiter, over

@@ -1,10 +1,10 @@
 """Organizations, their billing and their applications come into being here and change.
 
-People, tokens and plans have services of their own; making a person or a token is found here too.
+Users, tokens and plans have services of their own; making a user or a token is found here too.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
@@ -15,6 +15,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
+from afterword.organizations.checks import CheckVersion, unchecked
 from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
 from afterword.organizations.tokens.service import create_token, revoke_token
 from afterword.organizations.users.service import create_user
@@ -25,7 +26,6 @@ NAME_CHARACTERS_MAX: Final = 200
 POSTAL_ADDRESS_CHARACTERS_MAX: Final = 500
 DESCRIPTION_CHARACTERS_MAX: Final = 2000
 WEBSITE_URLS_MAX: Final = 50
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
 
@@ -55,12 +55,14 @@ async def create_organization(
     return await store.insert_organization(
         db,
         organization_id=ids.ordered(now),
-        domain=domain,
-        display_name=display_name,
-        legal_name=legal_name,
-        postal_address=postal_address,
-        default_locale=locales.normalise(default_locale),
-        time_zone=time_zone,
+        document={
+            "domain": domain,
+            "display_name": display_name,
+            "legal_name": legal_name,
+            "postal_address": postal_address,
+            "default_locale": locales.normalise(default_locale),
+            "time_zone": time_zone,
+        },
         now=now,
         created_by=created_by,
     )
@@ -93,13 +95,15 @@ async def create_application(
         db,
         organization_id=organization_id,
         application_id=ids.ordered(now),
-        application_type_id=application_type_id,
-        display_name=display_name,
-        description=description,
-        time_zone=time_zone,
-        default_locale=locales.normalise(default_locale) if default_locale is not None else None,
-        website_urls=website_urls,
-        active=active,
+        document={
+            "application_type_id": application_type_id,
+            "display_name": display_name,
+            "description": description,
+            "time_zone": time_zone,
+            "default_locale": locales.normalise(default_locale) if default_locale is not None else None,
+            "website_urls": website_urls,
+            "active": active,
+        },
         now=now,
         created_by=created_by,
     )
@@ -111,12 +115,11 @@ async def update_organization(
     caller: Caller,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect | None = None,
+    check_version: CheckVersion = unchecked,
 ) -> Organization:
-    """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, and what `expect` raises."""
+    """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, Stale."""
     before = await _organization_locked(db, caller=caller)
-    if expect is not None:
-        expect(before.version)
+    check_version(before.version)
     wrong = checks.zone_errors(changes.get("time_zone"))
     wrong += checks.locale_errors("default_locale", changes.get("default_locale"))
     wrong += [
@@ -141,15 +144,14 @@ async def update_billing(
     caller: Caller,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect | None = None,
+    check_version: CheckVersion = unchecked,
 ) -> Billing:
-    """Change what a PATCH names of the billing. Raises Forbidden, Invalid, and what `expect` raises."""
+    """Change what a PATCH names of the billing. Raises Forbidden, Invalid, Stale."""
     await _organization_locked(db, caller=caller)
     before = await store.get_billing(db, organization_id=caller.organization_id)
     if before is None:
         raise _unknown_organization()
-    if expect is not None:
-        expect(before.version)
+    check_version(before.version)
     wanted = {
         name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
     }
@@ -179,12 +181,11 @@ async def update_application(
     application_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect | None = None,
+    check_version: CheckVersion = unchecked,
 ) -> Application:
-    """Change what a PATCH names. Raises NotFound, and what `expect` raises."""
+    """Change what a PATCH names. Raises NotFound, Stale."""
     before = await _application_locked(db, caller=caller, application_id=application_id)
-    if expect is not None:
-        expect(before.version)
+    check_version(before.version)
     changed = _changed(before, changes)
     if not changed:
         return before
@@ -200,12 +201,11 @@ async def update_application(
 
 
 async def delete_application(
-    db: database.Database, *, caller: Caller, application_id: str, expect: Expect | None = None
+    db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion = unchecked
 ) -> None:
-    """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, and what `expect` raises."""
+    """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, Stale."""
     before = await _application_locked(db, caller=caller, application_id=application_id)
-    if expect is not None:
-        expect(before.version)
+    check_version(before.version)
     try:
         await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
     except database.Dangling as error:
@@ -230,11 +230,7 @@ async def _application_locked(db: database.Database, *, caller: Caller, applicat
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The members that a PATCH really changes."""
-    return {name: value for name, value in changes.items() if value != _comparable(getattr(before, name))}
-
-
-def _comparable(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+    return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 
 def _unknown_organization() -> errors.NotFound:

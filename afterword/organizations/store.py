@@ -1,19 +1,15 @@
 """SQL of organizations, their billing and their applications, with their records.
 
-Users, tokens and plans have stores of their own; the functions that read users are exported here too.
+Users, tokens and plans have stores of their own.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Final, LiteralString
 
-from afterword import errors
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
-from afterword.organizations.users.store import User, get_user, list_users
-
-__all__ = ["User", "get_user", "list_users"]
+from afterword.db import Database
 
 CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
 
@@ -55,7 +51,7 @@ class Application:
     description: str | None
     time_zone: str | None
     default_locale: str | None
-    website_urls: tuple[str, ...]
+    website_urls: list[str]
     active: bool
     version: int
     created_time: datetime
@@ -88,7 +84,7 @@ class Billing:
 
     organization_id: str
     name: str
-    address_lines: tuple[str, ...]
+    address_lines: list[str]
     city: str | None
     postal_code: str | None
     country: str | None
@@ -103,48 +99,35 @@ class Billing:
 
 # organizations ---------------------------------------------------------------------------------------------------
 async def insert_organization(
-    db: Database,
-    *,
-    organization_id: str,
-    domain: str,
-    display_name: str,
-    legal_name: str | None,
-    postal_address: str | None,
-    default_locale: str,
-    time_zone: str,
-    now: datetime,
-    created_by: str | None,
+    db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime, created_by: str | None
 ) -> Organization:
-    """Raises Taken when the domain is another's."""
-    row = await db.fetch_row(
+    """Insert from a document whose keys are columns. Raises Taken when the domain is another's."""
+    row = await db.fetch_one(
         f"""insert into organization (organization_id, domain, display_name, legal_name, postal_address, default_locale,
                                      time_zone, created_time, updated_time, created_by, updated_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $9) returning {_ORGANIZATION_COLUMNS}""",
+           select $1, d.domain, d.display_name, d.legal_name, d.postal_address, d.default_locale, d.time_zone,
+             $3, $3, $4, $4
+           from jsonb_populate_record(null::organization, $2) d returning {_ORGANIZATION_COLUMNS}""",
         organization_id,
-        domain,
-        display_name,
-        legal_name,
-        postal_address,
-        default_locale,
-        time_zone,
+        document,
         now,
         created_by,
     )
-    return _organization(_there(row))
+    return Organization(**row)
 
 
 async def get_organization(db: Database, *, organization_id: str) -> Organization | None:
     row = await db.fetch_row(
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id
     )
-    return _organization(row) if row else None
+    return Organization(**row) if row else None
 
 
 async def get_organization_by_domain(  # any tenant: operators name it
     db: Database, *, domain: str
 ) -> Organization | None:
     row = await db.fetch_row(f"select {_ORGANIZATION_COLUMNS} from organization where domain = lower($1)", domain)
-    return _organization(row) if row else None
+    return Organization(**row) if row else None
 
 
 async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
@@ -152,14 +135,14 @@ async def list_organizations(db: Database, *, limit: int = 500) -> list[Organiza
     rows = await db.fetch(
         f"select {_ORGANIZATION_COLUMNS} from organization order by created_time, organization_id limit $1", limit
     )
-    return [_organization(row) for row in rows]
+    return [Organization(**row) for row in rows]
 
 
 async def list_organizations_reached(db: Database, *, organization_id: str, page: Page) -> Rows[Organization]:
     rows = await db.fetch_list(
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id, page=page
     )
-    return rows.map(_organization)
+    return rows.map(lambda row: Organization(**row))
 
 
 async def get_organization_locked(db: Database, *, organization_id: str) -> Organization | None:
@@ -168,7 +151,7 @@ async def get_organization_locked(db: Database, *, organization_id: str) -> Orga
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1 for no key update",
         organization_id,
     )
-    return _organization(row) if row else None
+    return Organization(**row) if row else None
 
 
 async def update_organization(
@@ -190,7 +173,7 @@ async def update_organization(
         now,
         updated_by,
     )
-    return _organization(row) if row else None
+    return Organization(**row) if row else None
 
 
 async def get_billing(db: Database, *, organization_id: str) -> Billing | None:
@@ -204,7 +187,7 @@ async def get_billing(db: Database, *, organization_id: str) -> Billing | None:
            where o.organization_id = $1""",
         organization_id,
     )
-    return Billing(**_values(row, "address_lines")) if row else None
+    return Billing(**row) if row else None
 
 
 async def update_billing(
@@ -236,35 +219,25 @@ async def insert_application(
     *,
     organization_id: str,
     application_id: str,
-    application_type_id: str,
-    display_name: str,
-    description: str | None,
-    time_zone: str | None,
-    default_locale: str | None,
-    website_urls: Sequence[str],
-    active: bool,
+    document: Mapping[str, object],
     now: datetime,
     created_by: str | None,
 ) -> Application:
-    """Raises Dangling when organization or type do not exist."""
-    row = await db.fetch_row(
+    """Insert from a document whose keys are columns. Raises Dangling when organization or type do not exist."""
+    row = await db.fetch_one(
         f"""insert into application (organization_id, application_id, application_type_id, display_name, description,
                                     time_zone, default_locale, website_urls, active, created_time, updated_time,
                                     created_by, updated_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $11) returning {_APPLICATION_COLUMNS}""",
+           select $1, $2, d.application_type_id, d.display_name, d.description, d.time_zone, d.default_locale,
+             d.website_urls, d.active, $4, $4, $5, $5
+           from jsonb_populate_record(null::application, $3) d returning {_APPLICATION_COLUMNS}""",
         organization_id,
         application_id,
-        application_type_id,
-        display_name,
-        description,
-        time_zone,
-        default_locale,
-        list(website_urls),
-        active,
+        document,
         now,
         created_by,
     )
-    return _application(_there(row))
+    return Application(**row)
 
 
 async def get_application(
@@ -278,7 +251,7 @@ async def get_application(
         application_id,
         list(among),
     )
-    return _application(row) if row else None
+    return Application(**row) if row else None
 
 
 async def list_applications(
@@ -292,7 +265,7 @@ async def list_applications(
         list(among),
         page=page,
     )
-    return rows.map(_application)
+    return rows.map(lambda row: Application(**row))
 
 
 async def get_application_locked(
@@ -307,7 +280,7 @@ async def get_application_locked(
         application_id,
         list(among),
     )
-    return _application(row) if row else None
+    return Application(**row) if row else None
 
 
 async def update_application(
@@ -334,7 +307,7 @@ async def update_application(
         now,
         updated_by,
     )
-    return _application(row) if row else None
+    return Application(**row) if row else None
 
 
 async def delete_application(db: Database, *, organization_id: str, application_id: str) -> bool:
@@ -377,22 +350,3 @@ async def list_application_ids(db: Database, *, organization_id: str, among: Seq
         list(among),
     )
     return {row["application_id"] for row in rows}
-
-
-def _organization(row: Row) -> Organization:
-    return Organization(**dict(row))
-
-
-def _application(row: Row) -> Application:
-    return Application(**_values(row, "website_urls"))
-
-
-def _values(row: Row, *lists: str) -> dict[str, Any]:
-    """The row's columns; the lists among them as tuples."""
-    return {name: tuple(value) if name in lists else value for name, value in row.items()}
-
-
-def _there(row: Row | None) -> Row:
-    if row is None:
-        raise errors.Unavailable("The database gave no row for an insert.")
-    return row

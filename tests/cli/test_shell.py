@@ -21,8 +21,8 @@ from afterword.cli.demo import Form, ended
 from afterword.cli.seed import Seeded, seed
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
-from afterword.organizations import access
 from afterword.organizations import store as organizations_store
+from afterword.organizations.tokens import access
 from afterword.organizations.users import store as users_store
 from afterword.providers.health import service as health
 from afterword.queue.restores import service as guard

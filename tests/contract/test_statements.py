@@ -19,7 +19,9 @@ NO_QUERIES: Final = {
     SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
 }
-QUERIES: Final = frozenset({"fetch", "fetch_row", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"})
+QUERIES: Final = frozenset(
+    {"fetch", "fetch_row", "fetch_one", "fetch_value", "fetch_list", "execute", "fetchval", "fetchrow"}
+)
 OF_COLUMNS: Final = frozenset(
     {"qualified", "as_document", "suffixed", "assigned"}
 )  # of db.columns: they make a literal of literals

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES, Caller
-from afterword.organizations import access, service, store
+from afterword.organizations import service, store
+from afterword.organizations.tokens import access
 from afterword.organizations.tokens import store as tokens_store
+from afterword.organizations.users.store import User
 
 SCOPE = "Queue.Create"
 
@@ -348,7 +350,7 @@ TOKEN = access.mint().text
 
 async def make_users(
     database: db.Database, organization: store.Organization, *, role: str, scopes: frozenset[str] | set[str] = SCOPES
-) -> tuple[store.User, str]:
+) -> tuple[User, str]:
     now = database.clock.now()
     user = await service.create_user(
         database, organization_id=organization.organization_id, email="ann@example.com", role=role, now=now

@@ -99,7 +99,7 @@ class TestAdd:
 
     async def test_ok(self, desk: Desk) -> None:
         plan = await add(desk, "monthly", credits=50, extra_credits=7, features=["sms"])
-        assert (50, 50, 7, "active", ("sms",)) == (
+        assert (50, 50, 7, "active", ["sms"]) == (
             plan.credits, plan.remaining_credits, plan.extra_credits, plan.state, plan.features,
         )  # fmt: skip
         assert plan.renew_time is not None

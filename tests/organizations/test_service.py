@@ -6,8 +6,10 @@ import pytest
 
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES
-from afterword.organizations import access, service, store
+from afterword.organizations import service, store
+from afterword.organizations.tokens import access
 from afterword.organizations.tokens import store as tokens_store
+from afterword.organizations.users import store as users_store
 
 
 def codes(refused: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:
@@ -150,7 +152,7 @@ class TestCreateUser:
         user = await service.create_user(
             database, organization_id=organization_id, email="ann@example.com", role="agent", now=database.clock.now()
         )
-        assert user == await store.get_user(database, organization_id=organization_id, user_id=user.user_id)
+        assert user == await users_store.get_user(database, organization_id=organization_id, user_id=user.user_id)
 
 
 class TestCreateToken:
@@ -220,7 +222,7 @@ class TestCreateToken:
     async def test_ok(self, database: db.Database, organization_id: str) -> None:
         token, text = await self.create(database, organization_id, scopes=SCOPES)
         assert access.is_token(text)
-        assert tuple(sorted(SCOPES)) == token.scopes
+        assert sorted(SCOPES) == token.scopes
         assert [token] == await tokens_store.list_tokens_like(database, hint=token.selector, limit=2)
         row = await database.fetch_value("select to_jsonb(t)::text || t::text from token t")
         assert text[21:53] not in row

@@ -51,22 +51,20 @@ async def add_plan(
         wrong.append(FieldError("too_many", f"An organization has at most {PLANS_MAX} plans.", pointer=""))
     if wrong:
         raise errors.Invalid.of(*wrong)
+    document = {
+        "plan_id": ids.ordered(now),
+        "application_id": application_id,
+        "title": title,
+        "kind": kind,
+        "credits": credits,
+        "extra_credits": extra_credits,
+        "features": features,
+        "start_time": start_time,
+        "renew_time": core_plans.next_renewal(start_time, after=max(start_time, now)) if kind == "monthly" else None,
+        "end_time": end_time,
+    }
     try:
-        return await store.insert_plan(
-            db,
-            organization_id=organization_id,
-            plan_id=ids.ordered(now),
-            application_id=application_id,
-            title=title,
-            kind=kind,
-            credits=credits,
-            extra_credits=extra_credits,
-            features=features,
-            start_time=start_time,
-            renew_time=core_plans.next_renewal(start_time, after=max(start_time, now)) if kind == "monthly" else None,
-            end_time=end_time,
-            now=now,
-        )
+        return await store.insert_plan(db, organization_id=organization_id, document=document, now=now)
     except Dangling as error:
         unknown = FieldError("unknown_id", "There is no such application.", pointer="/application_id")
         raise errors.Invalid.of(unknown) from error
@@ -150,19 +148,9 @@ async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
 async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
     """Write a plan that is locked; only an active monthly one renews."""
     renews = plan.kind == "monthly" and plan.state == "active"
-    written = await store.update_plan(
-        db,
-        organization_id=plan.organization_id,
-        plan_id=plan.plan_id,
-        state=plan.state,
-        remaining_credits=plan.remaining_credits,
-        extra_credits=plan.extra_credits,
-        renew_time=core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None,
-        end_time=plan.end_time,
-        now=now,
-    )
-    assert written is not None, "the row is locked"  # noqa: S101
-    return written
+    renew_time = core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None
+    wanted = replace(plan, renew_time=renew_time)
+    return await store.update_plan(db, organization_id=plan.organization_id, plan=wanted, now=now)
 
 
 def _extra_errors(extra_credits: int) -> list[FieldError]:

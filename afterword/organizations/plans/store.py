@@ -1,13 +1,12 @@
 """SQL of plans and their credits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Final, LiteralString
 
-from afterword import errors
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 from afterword.db.columns import qualified
 
 
@@ -23,7 +22,7 @@ class Plan:
     credits: int | None
     remaining_credits: int | None
     extra_credits: int
-    features: tuple[str, ...]
+    features: list[str]
     state: str
     start_time: datetime
     renew_time: datetime | None
@@ -39,43 +38,22 @@ _COLUMNS: Final[LiteralString] = """organization_id, plan_id, application_id, ti
 _COLUMNS_P: Final = qualified(_COLUMNS, "p")
 
 
-async def insert_plan(
-    db: Database,
-    *,
-    organization_id: str,
-    plan_id: str,
-    application_id: str | None,
-    title: str,
-    kind: str,
-    credits: int | None,  # noqa: A002  the column's own name
-    extra_credits: int,
-    features: Sequence[str],
-    start_time: datetime,
-    renew_time: datetime | None,
-    end_time: datetime | None,
-    now: datetime,
-) -> Plan:
-    """Insert a plan with all its credits. Raises Dangling if there is no such application."""
-    row = await db.fetch_row(
+async def insert_plan(db: Database, *, organization_id: str, document: Mapping[str, object], now: datetime) -> Plan:
+    """Insert a plan, with all its credits, from a document whose keys are columns.
+
+    Raises Dangling if there is no such application.
+    """
+    row = await db.fetch_one(
         f"""insert into plan (organization_id, plan_id, application_id, title, kind, credits, remaining_credits,
                              extra_credits, features, start_time, renew_time, end_time, created_time, updated_time)
-           values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $12) returning {_COLUMNS}""",
+           select $1, d.plan_id, d.application_id, d.title, d.kind, d.credits, d.credits, d.extra_credits, d.features,
+             d.start_time, d.renew_time, d.end_time, $3, $3
+           from jsonb_populate_record(null::plan, $2) d returning {_COLUMNS}""",
         organization_id,
-        plan_id,
-        application_id,
-        title,
-        kind,
-        credits,
-        extra_credits,
-        list(features),
-        start_time,
-        renew_time,
-        end_time,
+        document,
         now,
     )
-    if row is None:
-        raise errors.Unavailable("The database gave no row for an insert.")
-    return _plan(row)
+    return Plan(**row)
 
 
 async def count_plans(db: Database, *, organization_id: str) -> int:
@@ -93,7 +71,7 @@ async def list_plans(db: Database, *, organization_id: str, page: Page, among: S
         list(among),
         page=page,
     )
-    return rows.map(_plan)
+    return rows.map(lambda row: Plan(**row))
 
 
 async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:  # any tenant: for operators
@@ -103,13 +81,13 @@ async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:
            order by o.domain, p.start_time, p.plan_id limit $1""",
         limit,
     )
-    return [(row["domain"], _plan(row)) for row in rows]
+    return [(row["domain"], Plan(**{name: row[name] for name in Plan.__dataclass_fields__})) for row in rows]
 
 
 async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
     """Lock the plan of this id, for operators."""
     row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
-    return _plan(row) if row else None
+    return Plan(**row) if row else None
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
@@ -144,36 +122,25 @@ async def update_credits_used(db: Database, *, organization_id: str, application
         application_id,
         now,
     )
-    return _plan(row) if row else None
+    return Plan(**row) if row else None
 
 
-async def update_plan(
-    db: Database,
-    *,
-    organization_id: str,
-    plan_id: str,
-    state: str,
-    remaining_credits: int | None,
-    extra_credits: int,
-    renew_time: datetime | None,
-    end_time: datetime | None,
-    now: datetime,
-) -> Plan | None:
+async def update_plan(db: Database, *, organization_id: str, plan: Plan, now: datetime) -> Plan:
     """Update a locked plan after a renewal, a top-up or an end."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""update plan set state = $3, remaining_credits = $4, extra_credits = $5, renew_time = $6, end_time = $7,
              version = version + 1, updated_time = greatest($8, updated_time)
            where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
         organization_id,
-        plan_id,
-        state,
-        remaining_credits,
-        extra_credits,
-        renew_time,
-        end_time,
+        plan.plan_id,
+        plan.state,
+        plan.remaining_credits,
+        plan.extra_credits,
+        plan.renew_time,
+        plan.end_time,
         now,
     )
-    return _plan(row) if row else None
+    return Plan(**row)
 
 
 async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:
@@ -185,10 +152,4 @@ async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Pl
         now,
         limit,
     )
-    return [_plan(row) for row in rows]
-
-
-def _plan(row: Row) -> Plan:
-    values: dict[str, Any] = {name: row[name] for name in Plan.__dataclass_fields__}
-    values["features"] = tuple(values["features"])
-    return Plan(**values)
+    return [Plan(**row) for row in rows]

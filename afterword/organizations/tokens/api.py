@@ -123,7 +123,7 @@ async def revoke_token(call: Call[None], db: Database) -> Answer:
         db,
         caller=call.caller,
         token_id=call.ids["token_id"],
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer()

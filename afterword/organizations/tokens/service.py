@@ -1,6 +1,6 @@
 """Tokens: create, rotate, revoke, exchange for access tokens; never with more rights than the caller's."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -11,10 +11,10 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
-from afterword.organizations import access, checks
-from afterword.organizations.tokens import store
+from afterword.organizations import checks
+from afterword.organizations.checks import CheckVersion, unchecked
+from afterword.organizations.tokens import access, store
 from afterword.organizations.tokens.store import Credential, Token
-from afterword.organizations.users import store as users_store
 
 TITLE_CHARACTERS_MAX: Final = 200
 SCOPES_MAX: Final = 200
@@ -24,7 +24,6 @@ ACCESS_SECONDS: Final = 3600
 ACCESS_TOKENS_MAX: Final = 1_000  # alive, of one token
 MAKER_ROLES: Final = frozenset({"owner", "admin"})
 Kind = Literal["user", "organization"]
-Expect = Callable[[int], None]  # is given the version of the row, raises Stale
 
 
 class TokenEnded(errors.Conflict):
@@ -60,9 +59,7 @@ async def create_token(
     wrong = checks.length_errors("title", title, TITLE_CHARACTERS_MAX) + _scope_errors(scopes, maker_scopes)
     if (kind == "user") != (user_id is not None):
         wrong.append(FieldError("required", "A user's token has a user, an organization's has none.", pointer="/kind"))
-    elif (
-        user_id is not None and await users_store.get_user(db, organization_id=organization_id, user_id=user_id) is None
-    ):
+    elif user_id and await store.get_user_rights(db, organization_id=organization_id, user_id=user_id) is None:
         wrong.append(FieldError("unknown_id", "There is no such user.", pointer="/user_id"))
     if expires_time is not None and expires_time <= now:
         wrong.append(FieldError("out_of_range", "A token expires in the future.", pointer="/expires_time"))
@@ -70,28 +67,19 @@ async def create_token(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
     checks.refuse(wrong)
-    secret = access.mint()
-    token = await store.insert_token(
-        db,
-        organization_id=organization_id,
-        token_id=ids.ordered(now),
-        user_id=user_id,
-        kind=kind,
-        title=title,
-        scopes=sorted(set(scopes)),
-        application_ids=list(dict.fromkeys(application_ids)) or list(among),  # the whole is not the maker's to give
-        selector=secret.selector,
-        verifier_digest=secret.verifier_digest,
-        maker_role=maker_role,
-        test=test,
-        expires_time=expires_time,
-        now=now,
-        created_by=created_by,
-        made_by_token_id=made_by_token_id,
-    )
-    if actor is not None:
-        await events.record(db, events=[_event(token, "created", actor=actor, now=now)])
-    return token, secret.text
+    document = {
+        "user_id": user_id,
+        "kind": kind,
+        "title": title,
+        "scopes": sorted(set(scopes)),
+        "application_ids": list(dict.fromkeys(application_ids)) or among,  # the whole is not the maker's to give
+        "maker_role": maker_role,
+        "test": test,
+        "expires_time": expires_time,
+        "created_by": created_by,
+        "made_by_token_id": made_by_token_id,
+    }
+    return await _insert(db, organization_id, document, actor=actor, now=now)
 
 
 async def make(
@@ -156,52 +144,39 @@ async def rotate(
     await _require_may_hold(db, caller, old)
     if old.revoked_time is not None or (old.ends_time is not None and old.ends_time <= now):
         raise TokenEnded("This token has ended. Make a new one.")
-    secret = access.mint()
-    token = await store.insert_token(
-        db,
-        organization_id=old.organization_id,
-        token_id=ids.ordered(now),
-        user_id=old.user_id,
-        kind=old.kind,
-        title=old.title,
-        scopes=old.scopes,
-        application_ids=old.application_ids,
-        selector=secret.selector,
-        verifier_digest=secret.verifier_digest,
-        maker_role=old.maker_role,
-        test=old.test,
-        expires_time=_earlier(old.expires_time, None if caller.token_id == token_id else caller.ends_time),
-        now=now,
-        created_by=caller.actor_id,
-        made_by_token_id=old.made_by_token_id if caller.token_id == token_id else caller.token_id,
-    )
+    is_own = caller.token_id == token_id
+    document = {
+        **asdict(old),
+        "expires_time": _earlier(old.expires_time, None if is_own else caller.ends_time),
+        "created_by": caller.actor_id,
+        "made_by_token_id": old.made_by_token_id if is_own else caller.token_id,
+    }
+    token, text = await _insert(db, old.organization_id, document, actor=Actor.of(caller), now=now)
     await store.update_maker(
         db, organization_id=old.organization_id, made_by_token_id=token_id, successor_id=token.token_id
     )
-    changes = [_event(token, "created", actor=Actor.of(caller), now=now)]
     if overlap_hours:
         retires_time = now + timedelta(hours=overlap_hours)
         await store.update_token_to_retire(
             db, organization_id=old.organization_id, token_id=token_id, retires_time=retires_time
         )
-        await events.record(db, events=changes)
     else:
-        await events.record(db, events=changes)
         await revoke_token(db, organization_id=old.organization_id, token_id=token_id, actor=Actor.of(caller), now=now)
-    return token, secret.text
+    return token, text
 
 
-async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, expect: Expect | None = None) -> None:
+async def revoke(
+    db: Database, *, caller: Caller, token_id: str, now: datetime, check_version: CheckVersion = unchecked
+) -> None:
     """Revoke a token that the caller may see; only an owner revokes an owner's. An ended one stays ended.
 
-    Raises NotFound, Forbidden, and what `expect` raises.
+    Raises NotFound, Forbidden, Stale.
     """
     token = await _require_seen(db, caller, token_id)
-    if expect is not None:
-        expect(token.version)
+    check_version(token.version)
     if caller.role != "owner" and token.user_id not in {None, caller.user_id}:
-        user = await users_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id or "")
-        if user is not None and user.role == "owner":
+        role, _ = await _rights_of(db, token)
+        if role == "owner":
             raise errors.Forbidden("Only an owner ends the tokens of an owner.")
     await revoke_token(db, organization_id=caller.organization_id, token_id=token_id, actor=Actor.of(caller), now=now)
 
@@ -267,6 +242,23 @@ async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int
     return await store.prune_access_tokens(db, ended_time=now - timedelta(seconds=ACCESS_SECONDS), limit=limit)
 
 
+async def _insert(
+    db: Database, organization_id: str, document: Mapping[str, object], *, actor: Actor | None, now: datetime
+) -> tuple[Token, str]:
+    """Insert the token with a new secret; return it with its text."""
+    secret = access.mint()
+    token = await store.insert_token(
+        db,
+        organization_id=organization_id,
+        token_id=ids.ordered(now),
+        document={**document, "selector": secret.selector, "created_time": now},
+        verifier_digest=secret.verifier_digest,
+    )
+    if actor is not None:
+        await events.record(db, events=[_event(token, "created", actor=actor, now=now)])
+    return token, secret.text
+
+
 def _require_lasting(caller: Caller) -> None:
     if caller.is_access:
         raise errors.Forbidden("An access token makes no tokens.")
@@ -301,11 +293,17 @@ async def _is_reached(db: Database, caller: Caller, token: Token) -> bool:
     """True if the caller has all applications of the token, which are also limited to those of its user."""
     if not caller.application_ids:
         return True
-    opened = token.application_ids
+    opened: Sequence[str] = token.application_ids
     if token.user_id is not None:
-        user = await users_store.get_user(db, organization_id=token.organization_id, user_id=token.user_id)
-        opened = access.both(opened, user.application_ids if user else ())
+        _, application_ids = await _rights_of(db, token)
+        opened = access.both(opened, application_ids)
     return bool(opened) and set(opened) <= set(caller.application_ids)
+
+
+async def _rights_of(db: Database, token: Token) -> tuple[str, Sequence[str]]:
+    """Role and applications of the token's user; of nobody, where the user was removed."""
+    found = await store.get_user_rights(db, organization_id=token.organization_id, user_id=token.user_id or "")
+    return found or ("", ())
 
 
 def _scope_errors(scopes: Collection[str], maker_scopes: Collection[str]) -> list[FieldError]:

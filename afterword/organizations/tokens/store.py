@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword import errors
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 
@@ -22,8 +21,8 @@ class Token:
     user_id: str | None
     kind: str
     title: str
-    scopes: tuple[str, ...]
-    application_ids: tuple[str, ...]
+    scopes: list[str]
+    application_ids: list[str]
     selector: str
     maker_role: str
     test: bool
@@ -70,7 +69,7 @@ class Credential:
     kind: str
     verifier_digest: bytes
     scopes: frozenset[str]
-    application_ids: tuple[str, ...]
+    application_ids: list[str]
     maker_role: str
     test: bool
     expires_time: datetime | None
@@ -81,53 +80,36 @@ class Credential:
     user_id: str | None
     user_role: str | None
     user_active: bool | None
-    user_application_ids: tuple[str, ...]
+    user_application_ids: list[str]
 
 
 async def insert_token(
-    db: Database,
-    *,
-    organization_id: str,
-    token_id: str,
-    user_id: str | None,
-    kind: str,
-    title: str,
-    scopes: Sequence[str],
-    application_ids: Sequence[str],
-    selector: str,
-    verifier_digest: bytes,
-    maker_role: str,
-    test: bool,
-    expires_time: datetime | None,
-    now: datetime,
-    created_by: str | None,
-    made_by_token_id: str | None,
+    db: Database, *, organization_id: str, token_id: str, document: Mapping[str, object], verifier_digest: bytes
 ) -> Token:
-    """Insert a token with its digest, without its text."""
-    row = await db.fetch_row(
-        f"""insert into token (organization_id, token_id, user_id, kind, title, scopes, application_ids, selector,
-                              verifier_digest, maker_role, test, expires_time, created_time, created_by,
-                              made_by_token_id)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning {_COLUMNS}""",
+    """Insert a token from a document whose keys are columns, with its digest, without its text."""
+    row = await db.fetch_one(
+        f"""insert into token (organization_id, token_id, verifier_digest, user_id, kind, title, scopes,
+             application_ids, selector, maker_role, test, expires_time, created_time, created_by, made_by_token_id)
+           select $1, $2, $3, d.user_id, d.kind, d.title, d.scopes, d.application_ids, d.selector, d.maker_role, d.test,
+             d.expires_time, d.created_time, d.created_by, d.made_by_token_id
+           from jsonb_populate_record(null::token, $4) d returning {_COLUMNS}""",
         organization_id,
         token_id,
-        user_id,
-        kind,
-        title,
-        list(scopes),
-        list(application_ids),
-        selector,
         verifier_digest,
-        maker_role,
-        test,
-        expires_time,
-        now,
-        created_by,
-        made_by_token_id,
+        document,
     )
-    if row is None:
-        raise errors.Unavailable("The database gave no row for an insert.")
     return _token(row)
+
+
+async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -> tuple[str, list[str]] | None:
+    """The role and the applications of a user."""
+    row = await db.fetch_row(
+        """select role, application_ids from organization_user
+           where organization_id = $1 and user_id = $2 and removed_time is null""",
+        organization_id,
+        user_id,
+    )
+    return (row["role"], row["application_ids"]) if row else None
 
 
 async def get_token(
@@ -282,8 +264,7 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
     )
     if row is None:
         return None
-    values = _values(row, "application_ids", "user_application_ids")
-    values["scopes"] = frozenset(values["scopes"])
+    values: dict[str, Any] = {**row, "scopes": frozenset(row["scopes"])}
     return Credential(**values)
 
 
@@ -334,10 +315,4 @@ async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int)
 
 
 def _token(row: Row) -> Token:
-    values = _values(row, "scopes", "application_ids")
-    return Token(**{name: values[name] for name in Token.__dataclass_fields__})
-
-
-def _values(row: Row, *lists: str) -> dict[str, Any]:
-    """The row's columns, with lists as tuples."""
-    return {name: tuple(value) if name in lists else value for name, value in row.items()}
+    return Token(**{name: row[name] for name in Token.__dataclass_fields__})

@@ -136,7 +136,7 @@ async def update_user(call: Call[UserUpdate], db: Database) -> Answer:
         caller=call.caller,
         user_id=_user_id(call),
         changes=call.body.named(),
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer(User.of(user, call.zone), version=user.version)
@@ -155,7 +155,7 @@ async def remove_user(call: Call[None], db: Database) -> Answer:
         db,
         caller=call.caller,
         user_id=_user_id(call),
-        expect=call.check_version if call.if_match else None,
+        check_version=call.check_version,
         now=call.now,
     )
     return Answer()

@@ -1,6 +1,6 @@
 """Users: invited, changed and removed as the caller's role allows; everybody may change their own profile."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
@@ -13,6 +13,7 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
+from afterword.organizations.checks import CheckVersion, unchecked
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.users import store
 from afterword.organizations.users.store import User
@@ -21,7 +22,6 @@ NAME_CHARACTERS_MAX: Final = 100
 OWNER: Final = "owner"
 PROFILE: Final = ("first_name", "middle_name", "last_name", "display_name", "locale", "time_zone")
 RIGHTS: Final = frozenset({"role", "application_ids", "active"})  # nobody changes their own
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 class LastOwner(errors.Conflict):
@@ -119,20 +119,16 @@ async def update_user(
     user_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect | None = None,
+    check_version: CheckVersion = unchecked,
 ) -> User:
     """Change the named columns; equal values are no change.
 
     Everybody may change their own profile, nobody their own role, applications or activity. Only an owner changes an
-    owner. Raises NotFound, Forbidden, Invalid, LastOwner, and what `expect` raises.
+    owner. Raises NotFound, Forbidden, Invalid, LastOwner, Stale.
     """
     owners = await _owners(db, caller.organization_id, changes)
-    before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
-    if before is None:
-        raise errors.NotFound("There is no such user.")
-    if expect is not None:
-        expect(before.version)
-    changed = {name: value for name, value in _normal(changes).items() if value != _value(before, name)}
+    before = await _locked(db, caller, user_id, check_version)
+    changed = {name: value for name, value in _normal(changes).items() if value != getattr(before, name)}
     if not changed:
         return before
     _require_may_change(caller, before, changed)
@@ -161,15 +157,11 @@ async def update_user(
 
 
 async def remove_user(
-    db: Database, *, caller: Caller, user_id: str, now: datetime, expect: Expect | None = None
+    db: Database, *, caller: Caller, user_id: str, now: datetime, check_version: CheckVersion = unchecked
 ) -> None:
     """Remove a user; their tokens are revoked at once. Raises NotFound, Forbidden, LastOwner."""
     owners = await store.claim_owners(db, organization_id=caller.organization_id)
-    before = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
-    if before is None:
-        raise errors.NotFound("There is no such user.")
-    if expect is not None:
-        expect(before.version)
+    before = await _locked(db, caller, user_id, check_version)
     if before.user_id != caller.user_id:
         _require_may_touch(caller, before)
     _require_another_owner(owners, user_id)
@@ -180,6 +172,14 @@ async def remove_user(
         db, organization_id=caller.organization_id, user_id=user_id, actor=Actor.of(caller), now=now
     )
     await events.record(db, events=[_event(removed or before, "removed", actor=Actor.of(caller), now=now)])
+
+
+async def _locked(db: Database, caller: Caller, user_id: str, check_version: CheckVersion) -> User:
+    found = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
+    if found is None:
+        raise errors.NotFound("There is no such user.")
+    check_version(found.version)
+    return found
 
 
 async def _owners(db: Database, organization_id: str, changes: Mapping[str, Any]) -> set[str]:
@@ -202,7 +202,8 @@ def _require_may_change(caller: Caller, before: User, changed: Mapping[str, Any]
 def _require_may_touch(caller: Caller, user: User) -> None:
     if user.role == OWNER:
         _require_owner(caller)
-    if caller.application_ids and not (user.application_ids and set(user.application_ids) <= _reach(caller)):
+    reach = set(caller.application_ids)
+    if reach and not (user.application_ids and reach.issuperset(user.application_ids)):
         raise errors.Forbidden("This user has more applications than you.")
 
 
@@ -222,10 +223,6 @@ def _require_another_owner(owners: set[str], user_id: str) -> None:
         raise LastOwner("This is the last active owner. Make another one first.")
 
 
-def _reach(caller: Caller) -> set[str]:
-    return set(caller.application_ids)
-
-
 def _profile_errors(profile: Mapping[str, Any]) -> list[FieldError]:
     wrong = checks.zone_errors(profile.get("time_zone")) + checks.locale_errors("locale", profile.get("locale"))
     for name in ("first_name", "middle_name", "last_name", "display_name"):
@@ -240,11 +237,6 @@ def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
     if normal.get("application_ids") is not None:
         normal["application_ids"] = list(dict.fromkeys(normal["application_ids"]))
     return normal
-
-
-def _value(user: User, name: str) -> Any:
-    value = getattr(user, name)
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _event(user: User, kind: str, *, actor: Actor, now: datetime) -> NewEvent:

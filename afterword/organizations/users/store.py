@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Final, LiteralString
 
-from afterword import errors
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class User:
     locale: str | None
     time_zone: str | None
     role: str
-    application_ids: tuple[str, ...]
+    application_ids: list[str]
     active: bool
     invited_time: datetime
     last_login_time: datetime | None
@@ -52,7 +51,7 @@ async def insert_user(
     created_by: str | None,
 ) -> User:
     """Raises Taken if the organization has a user with this e-mail address. `profile`: nullable columns."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into organization_user (organization_id, user_id, email, role, application_ids, active, first_name,
              middle_name, last_name, display_name, locale, time_zone, invited_time, created_time, updated_time,
              created_by, updated_by)
@@ -70,9 +69,7 @@ async def insert_user(
         now,
         created_by,
     )
-    if row is None:
-        raise errors.Unavailable("The database gave no row for an insert.")
-    return _user(row)
+    return User(**row)
 
 
 async def get_user(db: Database, *, organization_id: str, user_id: str) -> User | None:
@@ -82,7 +79,7 @@ async def get_user(db: Database, *, organization_id: str, user_id: str) -> User 
         organization_id,
         user_id,
     )
-    return _user(row) if row else None
+    return User(**row) if row else None
 
 
 async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
@@ -93,7 +90,7 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
         organization_id,
         email,
     )
-    return _user(row) if row else None
+    return User(**row) if row else None
 
 
 async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -> User | None:
@@ -103,7 +100,7 @@ async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -
         organization_id,
         user_id,
     )
-    return _user(row) if row else None
+    return User(**row) if row else None
 
 
 async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[User]:
@@ -112,7 +109,7 @@ async def list_users(db: Database, *, organization_id: str, page: Page) -> Rows[
         organization_id,
         page=page,
     )
-    return rows.map(_user)
+    return rows.map(lambda row: User(**row))
 
 
 async def claim_owners(db: Database, *, organization_id: str) -> set[str]:
@@ -151,7 +148,7 @@ async def update_user(
         now,
         updated_by,
     )
-    return _user(row) if row else None
+    return User(**row) if row else None
 
 
 async def delete_user(
@@ -169,10 +166,4 @@ async def delete_user(
         now,
         updated_by,
     )
-    return _user(row) if row else None
-
-
-def _user(row: Row) -> User:
-    values: dict[str, Any] = dict(row)
-    values["application_ids"] = tuple(values["application_ids"])
-    return User(**values)
+    return User(**row) if row else None

@@ -10,7 +10,7 @@ import re
 import secrets
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -198,7 +198,7 @@ def _require_alive(credential: store.Credential, now: datetime) -> None:
 
 def _caller(credential: store.Credential) -> Caller:
     scopes = credential.scopes
-    applications = credential.application_ids
+    applications = tuple(credential.application_ids)
     role = credential.maker_role
     if credential.user_id is not None:
         role = credential.user_role or ""
@@ -220,10 +220,10 @@ def _caller(credential: store.Credential) -> Caller:
     )
 
 
-def both(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+def both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     """The applications that both lists allow, where an empty list allows all."""
     if not first or not second:
-        return first or second
+        return tuple(first or second)
     return tuple(one for one in first if one in second) or NO_APPLICATION
 
 
