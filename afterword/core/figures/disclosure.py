@@ -118,8 +118,7 @@ def hidden(bases: Mapping[Key, int], *, minimum: int, people: Mapping[Key, Abstr
     """The keys of the groups that are hidden, from the number of answers in each; a group of none hides nothing.
 
     `people`: the people of a group; a set as large as the minimum may be incomplete. Without it each answer is another
-    person's. All keys have the same length. Grows until every line holds; of the candidates the smallest is hidden
-    first.
+    person's. All keys have the same length. Lines are completed by their smallest groups first.
     """
     people = {} if people is None else people
     small = {key for key, n in bases.items() if n > 0 and _together([key], bases, people) < minimum}

@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from afterword.core.figures import disclosure, metrics
@@ -261,7 +262,7 @@ def _add_people(
 
 
 def _effect(answers: Iterable[tuple[int, int]], weights: Mapping[int, float]) -> float:
-    """Kish's design effect: how many answers the giver of an answer gave, on average."""
+    """Kish's design effect: the mean number of answers of a person, over answers."""
     found = [(weights[person], count) for person, count in answers]
     number = math.fsum(weight * count for weight, count in found)
     return math.fsum(weight * count * count for weight, count in found) / number if number else 1.0
@@ -277,26 +278,31 @@ def tabulate(
     requested: Sequence[RequestedMetric], now: Counted, before: Counted | None, *, level: float, minimum_base: int
 ) -> Table:
     """The figures of every row and of all together, small groups hidden, with changes against `before`."""
-    measured = _measured(requested, now, level)
-    earlier = None if before is None else _measured(requested, before, level)
-    always_hidden = now.hidden or [()] * len(requested)
-    small = _small_rows(measured, now, len(requested), minimum_base)
-    hidden = [{*one, *other} for one, other in zip(small, always_hidden, strict=True)]
-    hidden_before = _small_rows(earlier or {}, before or now, len(requested), minimum_base)
-    lines: list[Line] = []
-    for key, measures in measured.items():
-        figures: list[Figure] = []
-        for index, measure in enumerate(measures):
-            previous = None if earlier is None or key in hidden_before[index] else earlier.get(key)
-            figures.append(_figure(measure, key in hidden[index], previous[index] if previous else None))
-        lines.append(Line(key, tuple(figures)))
-    total = tuple(
-        _total_figure(
-            request, index, now, before, level=level, minimum_base=minimum_base, is_hidden=TOTAL in always_hidden[index]
-        )
+    columns = [
+        _column(request, index, now, before, level=level, minimum_base=minimum_base)
         for index, request in enumerate(requested)
-    )
-    return Table(tuple(lines), total)
+    ]
+    lines = tuple(Line(key, tuple(figures[key] for figures, _ in columns)) for key in now.rows)
+    return Table(lines, tuple(total for _, total in columns))
+
+
+def _column(
+    request: RequestedMetric, index: int, now: Counted, before: Counted | None, *, level: float, minimum_base: int
+) -> tuple[dict[Key, Figure], Figure]:
+    """A metric's figure of every row, and of all together."""
+    hidden = now.hidden[index] if now.hidden else ()
+    measures, small = _measured(request, now, index, level, minimum_base)
+    earlier, small_before = _measured(request, before, index, level, minimum_base) if before else ({}, set[Key]())
+    figures = {
+        key: _figure(measure, key in small or key in hidden, None if key in small_before else earlier.get(key))
+        for key, measure in measures.items()
+    }
+    total = measure_of(request, now.total[index], level=level)
+    is_hidden = TOTAL in hidden or is_small(total, now.total[index], minimum_base)
+    previous = measure_of(request, before.total[index], level=level) if before else None
+    if before and previous and is_small(previous, before.total[index], minimum_base):
+        previous = None
+    return figures, _figure(total, is_hidden, previous)
 
 
 def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Measure:
@@ -314,7 +320,7 @@ def measure_of(request: RequestedMetric, counts: Tally, *, level: float) -> Meas
 
 def _rate(metric: str, counts: Tally, level: float) -> Measure:
     hits, of, base = RATES[metric]
-    # A relay takes mail and says no more of it: where no delivery was reported, its rate is not 0 % but unknown.
+    # A relay reports no deliveries: without any report the rate is not 0 % but unknown.
     if metric == "delivery" and not counts.get("delivered", 0):
         return Measure(metric=metric, unit="percent", n=counts.get(of, 0), base=base)
     n = counts.get(of, 0)
@@ -333,11 +339,8 @@ def distribution(
 ) -> list[Figure]:
     """The share of each value among the answers; hidden, all of them, where the answers, or the people, are few."""
     n = answers_in(counts)
-    effect = min(people.effect, max(1, n))
-    measures = [
-        metrics.share(counts.get(value, 0), n, metric="share", level=level, scale=scale, effect=effect)
-        for value in values
-    ]
+    share = partial(metrics.share, n=n, metric="share", level=level, scale=scale, effect=min(people.effect, max(1, n)))
+    measures = [share(counts.get(value, 0)) for value in values]
     return [Figure(measure, suppressed=is_small(measure, people, minimum_base)) for measure in measures]
 
 
@@ -349,13 +352,13 @@ def driver(
     pairs: Mapping[tuple[str, str], int], people: int, mean: Figure, *, level: float, minimum_base: int
 ) -> Figure:
     """An attribute's correlation with the outcome, of `people`; `mean` is the attribute's own."""
-    numeric: dict[tuple[float, float], int] = {}
+    numeric: Counter[tuple[float, float]] = Counter()
     for (outcome, value), count in pairs.items():
         x, y = _number(value), _number(outcome)
         if x is not None and y is not None:
-            numeric[x, y] = numeric.get((x, y), 0) + count
-    effect = max(mean.measure.effect, sum(numeric.values()) / max(1, people))
-    correlation = metrics.correlation(numeric, level=level, effect=min(effect, max(1, sum(numeric.values()))))
+            numeric[x, y] += count
+    effect = max(mean.measure.effect, numeric.total() / max(1, people))
+    correlation = metrics.correlation(numeric, level=level, effect=min(effect, max(1, numeric.total())))
     is_small = correlation.n > 0 and (correlation.n < metrics.PAIRS_MIN or people < minimum_base)
     return Figure(correlation, suppressed=is_small)
 
@@ -370,24 +373,15 @@ def _belongs(cell: Coordinates, request: RequestedMetric) -> bool:
     return not cell.question_id if request.is_of_cases else cell.question_id in request.question_ids
 
 
-def _measured(requested: Sequence[RequestedMetric], counted: Counted, level: float) -> dict[Key, list[Measure]]:
-    return {
-        key: [measure_of(request, counts, level=level) for request, counts in zip(requested, histograms, strict=True)]
-        for key, histograms in counted.rows.items()
-    }
-
-
-def _small_rows(
-    measured: Mapping[Key, Sequence[Measure]], counted: Counted, columns: int, minimum_base: int
-) -> list[set[Key]]:
-    """The rows of each figure that are hidden for their size."""
-    found: list[set[Key]] = []
-    for index in range(columns):
-        bases = {key: measures[index].n for key, measures in measured.items()}
-        tallies = {key: counted.rows[key][index] for key in bases}
-        people = {key: tally.people for key, tally in tallies.items() if tally.people is not None}
-        found.append(disclosure.hidden(bases, minimum=minimum_base, people=people))
-    return found
+def _measured(
+    request: RequestedMetric, counted: Counted, index: int, level: float, minimum_base: int
+) -> tuple[dict[Key, Measure], set[Key]]:
+    """The measure of every row, and the rows that are hidden for their size."""
+    tallies = {key: row[index] for key, row in counted.rows.items()}
+    measures = {key: measure_of(request, tally, level=level) for key, tally in tallies.items()}
+    bases = {key: measure.n for key, measure in measures.items()}
+    people = {key: tally.people for key, tally in tallies.items() if tally.people is not None}
+    return measures, disclosure.hidden(bases, minimum=minimum_base, people=people)
 
 
 def is_small(measure: Measure, tally: Tally, minimum_base: int) -> bool:
@@ -402,29 +396,11 @@ def _figure(measure: Measure, suppressed: bool, before: Measure | None) -> Figur
     return Figure(measure, change=metrics.change(measure, before) if before else None)
 
 
-def _total_figure(
-    request: RequestedMetric,
-    index: int,
-    now: Counted,
-    before: Counted | None,
-    *,
-    level: float,
-    minimum_base: int,
-    is_hidden: bool,
-) -> Figure:
-    measure = measure_of(request, now.total[index], level=level)
-    was = None if before is None else measure_of(request, before.total[index], level=level)
-    if was is not None and before is not None and is_small(was, before.total[index], minimum_base):
-        was = None
-    return _figure(measure, is_hidden or is_small(measure, now.total[index], minimum_base), was)
-
-
 def _numbers(counts: Histogram) -> dict[float, int]:
-    found: dict[float, int] = {}
+    found: Counter[float] = Counter()
     for value, count in counts.items():
-        number = _number(value)
-        if number is not None:
-            found[number] = found.get(number, 0) + count
+        if (number := _number(value)) is not None:
+            found[number] += count
     return found
 
 

@@ -1,7 +1,7 @@
 """Ready reports: what each shows, and its query parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from afterword.core.figures import metrics
@@ -26,10 +26,10 @@ class Template:
     own: tuple[Parameter, ...] = ()
     metrics: tuple[str, ...] = ()
     basis: str = "submitted"
-    parameters: tuple[Parameter, ...] = field(default=(), init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", (*self.own, *_common(self.basis)))
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return *self.own, *_common(self.basis)
 
 
 def _common(basis: str) -> tuple[Parameter, ...]:

@@ -1,6 +1,6 @@
 """Conditions as authors write them: the tree of a JSON document, checked against the subjects that its use has."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,7 +22,7 @@ from afterword.core.questionnaires.conditions import (
     pattern_of,
 )
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.reading.documents import Members, is_array, is_date, is_integer, is_object, is_printable
+from afterword.core.reading.documents import Members, is_array, is_integer, is_object, is_printable
 from afterword.core.reading.findings import Findings
 
 DEPTH_MAX = 5
@@ -225,34 +225,20 @@ def _check_value(members: Members, value: object, operator: str, kind: Kind) -> 
         members.error("value", "wrong_type", "A text, a number, true or false is expected.")
     elif isinstance(value, str) and (len(value) > VALUE_CHARACTERS_MAX or not is_printable(value)):
         members.error("value", "too_long", f"At most {VALUE_CHARACTERS_MAX} printable characters are possible.")
-    elif kind in _EXPECTED and not _is_comparable(kind, value):
-        members.error("value", "wrong_type", f"{_EXPECTED[kind]} is expected here.")
+    elif kind in _EXPECTED and not _EXPECTED[kind][1](value):
+        members.error("value", "wrong_type", f"{_EXPECTED[kind][0]} is expected here.")
     elif operator == "matches":
         _check_pattern(members, value)
 
 
-_EXPECTED: Final[Mapping[Kind, str]] = {
-    "integer": "A whole number",
-    "integers": "A whole number",
-    "number": "A number",
-    "date": "A date such as 2026-11-21",
-    "boolean": "true or false",
+# The noun of a kind's values, and their check. Metadata are texts, so numbers may be written as such.
+_EXPECTED: Final[Mapping[Kind, tuple[str, Callable[[object], bool]]]] = {
+    "integer": ("A whole number", is_integer),
+    "integers": ("A whole number", is_integer),
+    "number": ("A number", lambda value: number_of(value) is not None),
+    "date": ("A date such as 2026-11-21", lambda value: date_of(value) is not None),
+    "boolean": ("true or false", lambda value: boolean_of(value) is not None),
 }
-
-
-def _is_comparable(kind: Kind, value: object) -> bool:
-    """Whether a value can equal what its subject gives. Metadata are texts, so numbers may be written as such."""
-    match kind:
-        case "integer" | "integers":
-            return is_integer(value)
-        case "number":
-            return number_of(value) is not None
-        case "date":
-            return is_date(value) or date_of(value) is not None
-        case "boolean":
-            return boolean_of(value) is not None
-        case _:
-            return True
 
 
 def _check_pattern(members: Members, value: object) -> None:

@@ -69,114 +69,97 @@ class Move:
         return to
 
 
-def _move(name: str, sources: set[Item], targets: set[Item], guard: str, effect: str) -> Move:
-    return Move(name, frozenset(sources), frozenset(targets), guard, effect)
+def _move(states: str, guard: str, effect: str) -> Move:
+    """A move from `name: sources → targets`; without targets it keeps the state."""
+    name, _, path = states.partition(": ")
+    sources, _, targets = path.partition(" → ")
+    return Move(name, _items(sources), _items(targets), guard, effect)
 
 
-_S, _C, _B = Item.SCHEDULED, Item.CLAIMED, Item.SENDING
+def _items(names: str) -> frozenset[Item]:
+    return frozenset(Item[name.upper()] for name in names.split(", ") if name)
+
 
 CLAIM: Final = _move(
-    "claim",
-    {_S},
-    {_C},
+    "claim: scheduled → claimed",
     "due, its lane open, sending not paused, locked by nobody else",
     "epoch + 1, attempts + 1, owner and lease",
 )
 HOLD: Final = _move(
-    "hold", {_C}, {_S}, "the epoch of the claim; a rule says later", "attempt given back, due when the rule says; event"
+    "hold: claimed → scheduled",
+    "the epoch of the claim; a rule says later",
+    "attempt given back, due when the rule says; event",
 )
-SKIP: Final = _move("skip", {_C}, {Item.IGNORED}, "the epoch of the claim; a rule says no", "terminal event")
+SKIP: Final = _move("skip: claimed → ignored", "the epoch of the claim; a rule says no", "terminal event")
 RELEASE: Final = _move(
-    "release",
-    {_C},
-    {_S},
+    "release: claimed → scheduled",
     "the epoch of the claim; a throttle, a fault of ours, or the worker stops",
     "attempt given back",
 )
 GIVE_UP: Final = _move(
-    "give up",
-    {_C},
-    {_S, Item.FAILED},
+    "give up: claimed → scheduled, failed",
     "the epoch of the claim; it could not be made ready",
     "due after the backoff, or the terminal event when attempts or time are used up",
 )
-RENEW: Final = _move("renew", {_C, _B}, set(), "the epoch, and the lease has not run out", "lease prolonged")
+RENEW: Final = _move("renew: claimed, sending", "the epoch, and the lease has not run out", "lease prolonged")
 BEGIN: Final = _move(
-    "begin",
-    {_C},
-    {_B},
+    "begin: claimed → sending",
     "the epoch, the lease has its margin left, and the address is not suppressed",
     "attempt opened; committed before the channel's point of no return",
 )
 ACCEPTED: Final = _move(
-    "accepted", {_B}, {Item.SENT}, "the epoch", "attempt closed; terminal event; the instance was sent"
+    "accepted: sending → sent", "the epoch", "attempt closed; terminal event; the instance was sent"
 )
-REFUSED: Final = _move("refused", {_B}, {Item.FAILED}, "the epoch", "attempt closed; terminal event")
+REFUSED: Final = _move("refused: sending → failed", "the epoch", "attempt closed; terminal event")
 RETRY: Final = _move(
-    "retry",
-    {_B},
-    {_S, Item.FAILED},
+    "retry: sending → scheduled, failed",
     "the epoch; known not sent",
     "attempt closed; due after the backoff, or the terminal event when attempts or time are used up",
 )
 THROTTLED: Final = _move(
-    "throttled", {_B}, {_S}, "the epoch; known not sent, and not because of the recipient", "attempt closed, given back"
+    "throttled: sending → scheduled",
+    "the epoch; known not sent, and not because of the recipient",
+    "attempt closed, given back",
 )
 UNKNOWN: Final = _move(
-    "unknown",
-    {_B},
-    {_S, Item.FAILED, Item.UNCERTAIN},
+    "unknown: sending → scheduled, failed, uncertain",
     "the epoch; it may have arrived",
     "attempt closed as unknown; due again where repeating is allowed, else the terminal event",
 )
 ALREADY_ACCEPTED: Final = _move(
-    "already accepted",
-    {_B},
-    {Item.SENT},
+    "already accepted: sending → sent",
     "the epoch; whatever this attempt came to, it or an earlier one turned out accepted meanwhile",
     "attempt closed; terminal event; the instance was sent",
 )
 REAP_CLAIMED: Final = _move(
-    "reap claimed",
-    {_C},
-    {_S, Item.FAILED},
+    "reap claimed: claimed → scheduled, failed",
     "the lease ran out",
     "epoch + 1; due at once, or the terminal event when the attempts are used up",
 )
 REAP_SENDING: Final = _move(
-    "reap sending",
-    {_B},
-    {_S, Item.FAILED, Item.UNCERTAIN, Item.SENT},
+    "reap sending: sending → scheduled, failed, uncertain, sent",
     "the lease ran out",
     "epoch + 1; as unknown, or as already accepted",
 )
 LATE_ACCEPTANCE: Final = _move(
-    "late acceptance",
-    {_S, _C, Item.FAILED, Item.UNCERTAIN},
-    {Item.SENT},
+    "late acceptance: scheduled, claimed, failed, uncertain → sent",
     "an attempt of unknown outcome was accepted after all; if failed, because of such an outcome",
     "attempt accepted late; epoch + 1; event, terminal if there was none",
 )
 LATE_ACCEPTANCE_NOTED: Final = _move(
-    "late acceptance noted",
-    {_B, Item.SENT, Item.FAILED, Item.ABORTED, Item.IGNORED},
-    set(),
+    "late acceptance noted: sending, sent, failed, aborted, ignored",
     "an attempt of unknown outcome, or the one under way, turned out accepted; the item is being sent or has its end",
     "attempt accepted late, or its report kept; what is being sent ends as already accepted",
 )
 CANCEL: Final = _move(
-    "cancel", {_S, _C}, {Item.ABORTED}, "not begun", "epoch + 1; terminal event; a note if a copy may be out"
+    "cancel: scheduled, claimed → aborted", "not begun", "epoch + 1; terminal event; a note if a copy may be out"
 )
 EDIT: Final = _move(
-    "edit", {_S}, set(), "the version, if the client names one", "the fields, a new due time, version + 1; event"
+    "edit: scheduled", "the version, if the client names one", "the fields, a new due time, version + 1; event"
 )
-RESOLVE: Final = _move(
-    "resolve", {Item.UNCERTAIN}, {Item.SENT, Item.FAILED}, "a person knows", "epoch + 1; event that corrects"
-)
+RESOLVE: Final = _move("resolve: uncertain → sent, failed", "a person knows", "epoch + 1; event that corrects")
 DELETE: Final = _move(
-    "delete",
-    {Item.FAILED, Item.ABORTED, Item.IGNORED},
-    set(),
+    "delete: failed, aborted, ignored",
     "ended unsent, and no copy may be out; what waits is cancelled first",
     "hidden; event",
 )
