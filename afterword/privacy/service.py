@@ -138,12 +138,8 @@ async def work_next(db: Database, *, now: datetime) -> int:
     erasure = await store.claim_erasure(db, now=now)
     if erasure is None:
         return 0
-    person = await subjects.person_of(
-        db,
-        organization_id=erasure.organization_id,
-        erasure_id=erasure.erasure_id,
-        responder_id=erasure.responder_id,
-    )
+    key = {"organization_id": erasure.organization_id, "erasure_id": erasure.erasure_id}
+    person = await subjects_store.get_person(db, **key, responder_id=erasure.responder_id)
     work = Work(erasure=erasure, person=person, now=now)
     try:
         async with savepoint(db):

@@ -82,8 +82,7 @@ async def schedule_batch(
     if batch.taken:
         await _meet(batch, on_conflict)
     outcomes = [outcome for outcome in batch.outcomes if outcome is not None]
-    if len(outcomes) != len(rows):
-        raise AssertionError("a row without an outcome")
+    assert len(outcomes) == len(rows), "a row without an outcome"  # noqa: S101
     if atomic:
         _require_all(outcomes)
     return outcomes
@@ -255,8 +254,7 @@ async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None
             actor_kind=batch.caller.actor_kind,
             documents=part,
         )
-        if written != len(part):
-            raise AssertionError("a locked item changed under us")
+        assert written == len(part), "a locked item changed under us"  # noqa: S101
 
 
 def _require_all(outcomes: Sequence[Outcome]) -> None:

@@ -34,12 +34,10 @@ from afterword.queue.deciding.service import Forecast
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.resources import QueueItemRequest
-from afterword.queue.scheduler import Schedule, Scheduler, changes_of
+from afterword.queue.scheduler import Scheduler, changes_of
 from afterword.queue.service import ReferenceTaken
 
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
-
-Row = QueueItemRequest | errors.Refusal
 
 
 class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +148,7 @@ async def _proposed_rows(
     *,
     refuses: bool,
 ) -> list[ProposedItem | errors.Refusal]:
-    now = scheduler.intake.now
+    intake, now = scheduler.intake, scheduler.intake.now
     new_ids = ids.ordered_many(now, len(rows))
     found: list[ProposedItem | errors.Refusal] = []
     for place, row in enumerate(rows):
@@ -170,26 +168,23 @@ async def _proposed_rows(
                 found.append(ReferenceTaken())
                 continue
             taken[name] = None
-        # Under the id of the item that the row would change: that one does not wait beside it.
-        found.append(_proposed(scheduler, row, schedule, taken.get(name or "") or new_ids[place]))
+        item = ProposedItem(
+            organization_id=intake.organization_id,
+            # Of the item that the row would change: that one does not wait beside it.
+            item_id=taken.get(name or "") or new_ids[place],
+            questionnaire_id=intake.questionnaire_id,
+            pipeline_id=intake.pipeline_id,
+            responder_channel_identifier=row.responder_channel_identifier,
+            address_key=schedule.address_key,
+            metadata=changes_of(row.metadata).as_stored,
+            not_after=schedule.not_after,
+            locale=row.locale,
+            due_time=schedule.due_time,
+            send_time=schedule.send_time,
+            external_reference=name,
+        )
+        found.append(item)
     return found
-
-
-def _proposed(scheduler: Scheduler, row: QueueItemRequest, schedule: Schedule, item_id: str) -> ProposedItem:
-    return ProposedItem(
-        organization_id=scheduler.intake.organization_id,
-        item_id=item_id,
-        questionnaire_id=scheduler.intake.questionnaire_id,
-        pipeline_id=scheduler.intake.pipeline_id,
-        responder_channel_identifier=row.responder_channel_identifier,
-        address_key=schedule.address_key,
-        metadata=changes_of(row.metadata).as_stored,
-        not_after=schedule.not_after,
-        locale=row.locale,
-        due_time=schedule.due_time,
-        send_time=schedule.send_time,
-        external_reference=row.external_reference,
-    )
 
 
 class _Writer:

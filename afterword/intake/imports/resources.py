@@ -12,9 +12,6 @@ from afterword.intake.imports import store
 from afterword.web import fields, problems
 from afterword.web.members import listing_of
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-RowState = Literal["created", "updated", "skipped", "failed"]
-
 
 class ImportQuery(fields.Request):
     """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
@@ -33,7 +30,7 @@ class Import(fields.Resource):
     pipeline_id: fields.Id
     file_name: str | None
     dry_run: bool
-    state: State
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
     rows_total: int
     rows_created: int
     rows_updated: int
@@ -52,7 +49,7 @@ class ImportRow(fields.Resource):
     """The outcome of a row, counted from 1 after the header."""
 
     row: int
-    state: RowState
+    state: Literal["created", "updated", "skipped", "failed"]
     item_id: fields.Id | None
     external_reference: str | None
     problem: dict[str, Any] | None

@@ -40,7 +40,6 @@ KEEP_DAYS: Final = 30
 ROWS_A_TURN: Final = 200  # then others get the event loop
 ERRORS_KEPT_MAX: Final = 20  # of a row
 ERROR_CHARACTERS_MAX: Final = 500
-BUG: Final = "Something went wrong on our side."
 REFERENCE_CHARACTERS_MAX: Final = 100
 NAME_CHARACTERS_MAX: Final = 60  # of a column, in a sentence
 FIELDS: Final = tuple(name for name in QueueItemRequest.__struct_fields__ if name != "metadata")
@@ -164,7 +163,7 @@ async def fail(db: Database, *, job: Import, owner: UUID, error: str | None, now
 
     No `error`: it was tried too often.
     """
-    error = error or f"{BUG} It stopped after row {job.rows_done:,}."
+    error = error or f"Something went wrong on our side. It stopped after row {job.rows_done:,}."
     await _end(db, job=job, owner=owner, state="failed", error=error[:ERROR_CHARACTERS_MAX], now=now)
 
 

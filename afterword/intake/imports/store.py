@@ -38,10 +38,7 @@ class Import:
     error: str | None
     pieces: int
     next_piece: int
-    owner: UUID | None
-    lease_until: datetime | None
     attempts: int
-    turn_time: datetime
     finished_time: datetime | None
     version: int
     created_time: datetime
@@ -60,8 +57,8 @@ class Import:
 
 _COLUMNS: Final[LiteralString] = """organization_id, import_id, questionnaire_id, pipeline_id, test, file_name,
   dry_run, strict, on_conflict, columns, places, state, rows_total, rows_created, rows_updated, rows_skipped,
-  rows_failed, error, pieces, next_piece, owner, lease_until, failures as attempts, turn_time, finished_time, version,
-  created_time, created_by, actor_kind"""
+  rows_failed, error, pieces, next_piece, failures as attempts, finished_time, version, created_time, created_by,
+  actor_kind"""
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")

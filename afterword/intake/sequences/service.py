@@ -46,6 +46,7 @@ TOO_DEEP: Final = (
 NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
 
 
+Reason = tuple[str, str]  # a code and a sentence
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
@@ -119,7 +120,7 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
     async def handle(told: Many[Event]) -> None:
         responses = responses_of(told)
         if responses:
-            await _lead_on(db, responses=responses, secret=secret, now=now)
+            await _schedule(db, responses=responses, secret=secret, now=now)
 
     return await events.handle_next(db, reader=READER, types=frozenset(TRIGGERS), limit=limit, handle=handle)
 
@@ -127,19 +128,14 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
 # Following ------------------------------------------------------------------------------------------------------------
 
 
-async def _lead_on(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
+async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
     """Make an item for each response and each sequence whose conditions it meets, and tell where none can be made."""
-    steps = await _steps(db, matched=await _matched(db, responses=responses))
-    reasons = [_hindrance(step) for step in steps]
-    going = [step for step, reason in zip(steps, reasons, strict=True) if reason is None]
-    outcomes = await queue.schedule_all(db, wanted=[_new(step) for step in going], secret=secret) if going else []
-    told = [
-        _event(step, "skipped", now=now, reason=reason)
-        for step, reason in zip(steps, reasons, strict=True)
-        if reason is not None
-    ]
+    steps = [(step, _item(step)) for step in await _steps(db, matched=await _matched(db, responses=responses))]
+    items = [(step, item) for step, item in steps if isinstance(item, NewItem)]
+    outcomes = await queue.schedule_all(db, wanted=[item for _, item in items], secret=secret) if items else []
+    told = [_event(step, "skipped", now=now, reason=item) for step, item in steps if not isinstance(item, NewItem)]
     flowing: set[tuple[str, str]] = set()
-    for step, outcome in zip(going, outcomes, strict=True):
+    for (step, _), outcome in zip(items, outcomes, strict=True):
         if isinstance(outcome, QueueItem):
             flowing.add((step.response.organization_id, step.response.instance_id))
             told.append(_event(step, "queued", now=now, item_id=outcome.item_id))
@@ -185,33 +181,23 @@ async def _steps(db: Database, *, matched: Many[tuple[Response, Target]]) -> lis
     found = await store.list_sources(db, wanted=sorted(wanted), ancestors_max=DEPTH_MAX) if wanted else []
     sources = {(one.organization_id, one.instance_id, one.pipeline_id): one for one in found}
     return [
-        _Step(
-            response,
-            target,
-            sources.get((response.organization_id, response.instance_id, target.rule.pipeline_id)),
-        )
-        for response, target in matched
+        _Step(one, target, sources.get((one.organization_id, one.instance_id, target.rule.pipeline_id)))
+        for one, target in matched
     ]
 
 
-def _hindrance(step: _Step) -> tuple[str, str] | None:
-    """Why no item can be made: a code and a sentence."""
-    if step.target.questionnaire_id is None:
+def _item(step: _Step) -> NewItem | Reason:
+    """The item, or why none can be made. What is known of the responder stays with the responder."""
+    source, target, rule = step.source, step.target, step.target.rule
+    if target.questionnaire_id is None:
         return NO_PIPELINE
-    if step.source is None or step.source.identifier is None:
+    if source is None or source.identifier is None:
         return NO_ADDRESS
-    return TOO_DEEP if step.source.ancestors >= DEPTH_MAX else None
-
-
-def _new(step: _Step) -> NewItem:
-    """The item; what is known of the responder stays with the responder."""
-    source, rule = step.source, step.target.rule
-    assert source is not None, "a hindrance"  # noqa: S101
-    assert source.identifier is not None, "a hindrance"  # noqa: S101
-    assert step.target.questionnaire_id is not None, "a hindrance"  # noqa: S101
+    if source.ancestors >= DEPTH_MAX:
+        return TOO_DEEP
     return NewItem(
         caller=installation(rule.organization_id),
-        questionnaire_id=step.target.questionnaire_id,
+        questionnaire_id=target.questionnaire_id,
         pipeline_id=rule.pipeline_id,
         request=QueueItemRequest(
             responder_channel_identifier=source.identifier,
@@ -226,7 +212,7 @@ def _new(step: _Step) -> NewItem:
 
 
 def _event(
-    step: _Step, kind: str, *, now: datetime, item_id: str | None = None, reason: tuple[str, str] | None = None
+    step: _Step, kind: str, *, now: datetime, item_id: str | None = None, reason: Reason | None = None
 ) -> NewEvent:
     response, rule = step.response, step.target.rule
     return NewEvent(

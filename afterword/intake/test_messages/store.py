@@ -59,8 +59,7 @@ async def count_recent_locked(
         since,
         open_since,
     )
-    if row is None:
-        raise AssertionError("an aggregate has one row")
+    assert row is not None, "an aggregate has one row"  # noqa: S101
     return row["count"], row["open"], row["oldest"]
 
 

@@ -15,11 +15,6 @@ NEAR_ROUNDS_MAX: Final = 10  # items that repeat one that repeats one …
 OPEN_ITEMS_MAX: Final = 100
 
 
-async def person_of(db: Database, *, organization_id: str, erasure_id: str, responder_id: str) -> Person:
-    """The keys and addresses that identify the person."""
-    return await store.get_person(db, organization_id=organization_id, erasure_id=erasure_id, responder_id=responder_id)
-
-
 async def find_near(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
     """Note what indexes lead to; how many are new."""
     found = 0
