@@ -8,9 +8,8 @@ import msgspec
 
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
-from afterword.web import headers, paging, parsing
+from afterword.web import headers, paging
 from afterword.web.operations import Answer, Download, Route, etag_of
-from afterword.web.query import Parameters
 
 Header = tuple[bytes, bytes]
 Sent = tuple[int, list[Header], bytes | Download]
@@ -30,9 +29,7 @@ class Renderer:
         self,
         answer: Answer,
         *,
-        path: str,
         sent: Mapping[str, str],
-        parameters: Parameters,
         requested: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> Sent:
@@ -58,7 +55,7 @@ class Renderer:
             return status, [*more, *_file_headers(answer.download)], answer.download
         if "Cache-Control" not in answer.headers:
             more.append(headers.NO_CACHE if self._is_single else headers.NO_STORE)
-        shown = self._shown(answer.value, more, path=path, parameters=parameters, requested=requested, members=members)
+        shown = self._shown(answer.value, more, requested=requested, members=members)
         content = _encode(shown)
         more.append(headers.JSON)
         more.append((b"content-length", b"%d" % len(content)))
@@ -69,8 +66,6 @@ class Renderer:
         value: object,
         more: list[Header],
         *,
-        path: str,
-        parameters: Parameters,
         requested: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> object:
@@ -82,10 +77,9 @@ class Renderer:
         items = _narrowed(rows.items, members)
         if self._lists is None or requested is None:
             return items
-        following = self._lists.next_query(requested, rows, parameters)
-        # A body on GET may have more parameters than fit in an address; then there is no link.
-        if following is not None and len(following) <= parsing.TARGET_BYTES_MAX:
-            more.append(headers.header("link", f'<{self._site.public_url}{path}?{following}>; rel="next"'))
+        following = self._lists.next_target(requested, rows)
+        if following is not None:
+            more.append(headers.header("link", f'<{self._site.public_url}{following}>; rel="next"'))
         match self._route.shape:
             case "envelope":
                 return self._lists.envelope(requested, rows, items)
@@ -102,8 +96,7 @@ def _narrowed(items: Sequence[msgspec.Struct], members: frozenset[str] | None) -
 
 
 def _some_of(value: msgspec.Struct, members: frozenset[str]) -> dict[str, object]:
-    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-    return {encoded: getattr(value, name) for name, encoded in names if encoded in members}
+    return {name: getattr(value, name) for name in value.__struct_fields__ if name in members}
 
 
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-()")

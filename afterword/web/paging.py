@@ -18,7 +18,7 @@ import msgspec
 
 from afterword.core.reading.structs import Context, Reader, integer_reader
 from afterword.core.wire.lists import Kind, Listing, Order, Page, Rows
-from afterword.web import criteria
+from afterword.web import criteria, parsing
 from afterword.web.query import Parameters
 
 LIMIT_MAX = 500
@@ -47,6 +47,8 @@ class PageRequest:
     page: Page
     number: int | None  # of the page; None in cursor mode
     binding: bytes  # what a cursor of this list is sealed with
+    path: str  # the list's own address
+    parameters: Parameters
 
 
 class ListReader:
@@ -63,7 +65,7 @@ class ListReader:
         self.parameters = PARAMETERS | {"after"} if self._is_log else PARAMETERS
 
     def read(self, parameters: Parameters, context: Context, *, path: str) -> PageRequest:
-        """Read the requested page; adds errors to `context`. `path` is the list's own address."""
+        """Read the requested page; adds errors to `context`."""
         values = parameters.values
         order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
         filters = criteria.read_filter(values.get("filter_by"), self._columns, context)
@@ -71,15 +73,9 @@ class ListReader:
         pagination = values.get("pagination")
         if self._has_pages(values):
             number, per_page, with_results = _page_mode(pagination, context)
-            page = Page(
-                self._listing,
-                order,
-                filters,
-                limit=per_page,
-                offset=(number - 1) * per_page,
-                with_results=with_results,
-            )
-            return PageRequest(page, number, binding)
+            offset = (number - 1) * per_page
+            page = Page(self._listing, order, filters, limit=per_page, offset=offset, with_results=with_results)
+            return PageRequest(page, number, binding, path, parameters)
         if pagination is not None:
             message = "This list has cursors alone." if self._is_log else "Either pagination, or limit and cursor."
             context.error("/pagination", "exclusive", message)
@@ -92,7 +88,7 @@ class ListReader:
         # A client without a limit may assume that it has all rows, so it gets the total.
         is_whole = self._is_array and "limit" not in values and after is None
         page = Page(self._listing, order, filters, limit=limit, after=after, with_total=is_whole)
-        return PageRequest(page, None, binding)
+        return PageRequest(page, None, binding, path, parameters)
 
     def _has_pages(self, values: Mapping[str, Any]) -> bool:
         if self._is_log or "limit" in values or "cursor" in values:
@@ -117,8 +113,8 @@ class ListReader:
         """Cursor after the last row; None at the end."""
         return None if rows.next_key is None else self._seal(rows.next_key, requested)
 
-    def next_query(self, requested: PageRequest, rows: Rows[Any], parameters: Parameters) -> str | None:
-        """Query of the next page or cursor, with all other parameters; None at the end."""
+    def next_target(self, requested: PageRequest, rows: Rows[Any]) -> str | None:
+        """Path and query of the next page or cursor, with all other parameters; None at the end or if too long."""
         page = requested.page
         if requested.number is not None:
             more = rows.has_more if rows.total is None else page.offset + page.limit < rows.total
@@ -130,8 +126,10 @@ class ListReader:
         else:
             return None
         dropped = {*changed, ("cursor",)}
-        kept = [(path, text) for path, text in parameters.pairs if path not in dropped]
-        return "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
+        kept = [(path, text) for path, text in requested.parameters.pairs if path not in dropped]
+        query = "&".join(f"{_name_of(path)}={quote(text, safe='')}" for path, text in [*kept, *changed.items()])
+        # A body on GET may have more parameters than fit in an address.
+        return f"{requested.path}?{query}" if len(query) <= parsing.TARGET_BYTES_MAX else None
 
     def _binding(self, path: str, values: Mapping[str, Any], order: Sequence[Order]) -> bytes:
         if self._is_log:  # a cursor of a log is independent of filters
@@ -176,10 +174,9 @@ def _binding_of(what: list[object]) -> bytes:
 
 
 def _seal(key: Sequence[object], *, binding: bytes, secret: bytes) -> str:
-    values = [_portable(value) for value in key]
-    payload = _encode(values)
+    payload = _encode(key)
     if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
-        payload = _encode(values[-1:])  # the id suffices: the rest is looked up
+        payload = _encode(key[-1:])  # the id suffices: the rest is looked up
     return base64.urlsafe_b64encode(_seal_of(payload, binding, secret) + payload).rstrip(b"=").decode()
 
 
@@ -227,10 +224,6 @@ def _flag(given: object, pointer: str, context: Context) -> bool:
         return text in {"1", "true"}
     context.error(pointer, "wrong_type", "0 or 1 is expected.")
     return True
-
-
-def _portable(value: object) -> object:
-    return value.isoformat() if isinstance(value, date) else value
 
 
 def _typed(value: Any, kind: Kind) -> object:

@@ -345,14 +345,7 @@ class Operation:
     # Answers -------------------------------------------------------------------------------------------------
 
     def _render(self, answer: Answer, request: _Request) -> Sent:
-        return self._renderer.render(
-            answer,
-            path=request.scope["path"],
-            sent=request.headers,
-            parameters=request.parameters,
-            requested=request.page,
-            members=request.members,
-        )
+        return self._renderer.render(answer, sent=request.headers, requested=request.page, members=request.members)
 
 
 async def _off_loop(read: Callable[[], Read], size: int) -> Read:
