@@ -1,1 +1,1 @@
-"""Exports: responses as a file, written piece by piece by a worker, resumed where it stopped, streamed to who asks."""
+"""Exports: responses as a file, which a worker writes piece by piece and resumes where it stopped."""

@@ -1,7 +1,7 @@
-"""Exports: asked for by people, written by workers: claim, read, write, settle, each in a short transaction of its own.
+"""Exports: users request them, workers write them: claim, read, write, settle, each in a short transaction of its own.
 
-A worker holds an export by a lease. What it has settled is kept: after a crash another goes on behind the last piece
-(CSV, JSON Lines) or begins again (XLSX, which comes out as a whole).
+A worker holds an export by a lease. Settled pieces stay: after a crash another worker goes on behind the last one (CSV,
+JSON Lines), or begins again (XLSX, which is written as a whole).
 """
 
 import hashlib
@@ -39,19 +39,19 @@ FORGET_DAYS: Final = 90
 COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
 ITEM_SCOPE: Final = "Queue.Read"
-_UNTOLD: Final = frozenset({"owner", "lease_until", "scopes"})
-_TOLD: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNTOLD)  # what an event keeps
+_UNLOGGED: Final = frozenset({"owner", "lease_until", "scopes"})
+_LOGGED: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNLOGGED)  # in events
 
 
 class NotReady(errors.Conflict):
-    """The file is not there yet, or never will be."""
+    """The file is not written yet, or never will be."""
 
     code_default = "not_ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the file: its size, its compressed bytes, how many rows it holds."""
+    """A part of the file: its size, its compressed bytes, and its count of rows."""
 
     size: int
     content: bytes
@@ -60,14 +60,13 @@ class Piece:
 
 @dataclass(slots=True)
 class Work:
-    """An export in a worker's hands. `after`: where its scan stands; `pieces`: how many are settled."""
+    """An export that a worker writes. `after`: the position of its scan; `pieces`: the count of settled ones."""
 
     export: Export
     owner: UUID
-    sheet: ExportTable
     writer: Writer
     time_zone: str
-    node: Node | None
+    condition: Node | None
     oldest: datetime | None
     after: tuple[datetime, str] | None = None
     pieces: int = 0
@@ -76,7 +75,7 @@ class Work:
 
     @property
     def progress(self) -> int:
-        """In percent, below 100."""
+        """The progress in percent, below 100."""
         if self.after is None:
             return 0
         return progress(started=self.export.until, oldest=self.oldest, reached=self.after[0])
@@ -144,11 +143,11 @@ async def delete(db: Database, *, export: Export, now: datetime) -> None:
         await store.delete_export(db, **key)
 
 
-# What workers do ------------------------------------------------------------------------------------------------------
+# The steps of a worker -----------------------------------------------------------------------------------------------
 
 
 async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
-    """Everything that its writing needs; an export that cannot be resumed loses its pieces."""
+    """Load everything that is needed to write it; an export that cannot be resumed loses its pieces."""
     organization_id, questionnaire_id = export.organization_id, export.questionnaire_id
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=organization_id, questionnaire_id=questionnaire_id
@@ -159,7 +158,7 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
     )
     definitions = await _definitions(db, questionnaire)
     has_questionnaire_metadata, has_responder_metadata = export.metadata
-    sheet = ExportTable(
+    table = ExportTable(
         definitions=definitions,
         locale=export.locale or questionnaire.default_locale,
         values=export.values_as,
@@ -172,10 +171,9 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
     work = Work(
         export=export,
         owner=owner,
-        sheet=sheet,
-        writer=writer_of(export.format, sheet, byte_order_mark=export.byte_order_mark),
+        writer=writer_of(export.format, table, byte_order_mark=export.byte_order_mark),
         time_zone=organization.time_zone if organization else "UTC",
-        node=_read_filter(definitions, export.filter),
+        condition=_read_filter(definitions, export.filter),
         oldest=await store.get_oldest_time(db, organization_id=organization_id, questionnaire_id=questionnaire_id),
     )
     if work.writer.is_resumable and export.scan_time is not None and export.scan_id is not None:
@@ -189,7 +187,7 @@ async def begin(db: Database, *, export: Export, owner: UUID) -> Work:
 
 
 async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
-    """The responses of an export behind `after`, those that its filter keeps, in a transaction of the caller's."""
+    """The next responses behind `after` that the filter keeps."""
     scanned = await store.list_responses(
         db,
         organization_id=work.export.organization_id,
@@ -198,19 +196,19 @@ async def read(db: Database, *, work: Work, after: tuple[datetime, str] | None) 
         after=after,
         limit=max(1, BATCH_ROWS >> 2 * (work.export.attempts - 1)),
     )
-    if scanned is None or work.node is None or not scanned.responses:
+    if scanned is None or work.condition is None or not scanned.responses:
         return scanned
     known = await facts.list_facts(
         db,
         organization_id=work.export.organization_id,
         instance_ids=[response.instance_id for response in scanned.responses],
     )
-    kept = [each for each in scanned.responses if conditions.matches(work.node, known.get(each.instance_id, {}))]
+    kept = [each for each in scanned.responses if conditions.matches(work.condition, known.get(each.instance_id, {}))]
     return Scanned(kept, scanned.last)
 
 
 def pack(work: Work, responses: Sequence[Response], *, is_first: bool = False) -> Piece:
-    """The bytes of these rows, for a thread of its own: nothing here waits. Raises TooManyRows."""
+    """The bytes of these rows; runs in a thread, as nothing here waits. Raises TooManyRows."""
     content = (work.writer.begin() if is_first else b"") + work.writer.write(responses)
     return _piece(work, content, row_count=len(responses))
 
@@ -222,7 +220,7 @@ def pack_rest(work: Work) -> Iterator[Piece]:
 
 
 async def keep(db: Database, *, work: Work, piece: Piece) -> None:
-    """Settle a piece and where the scan stands. Raises LeaseLost."""
+    """Settle a piece and the position of the scan. Raises LeaseLost."""
     number = work.pieces
     work.row_count += piece.row_count
     work.pieces += piece.size > 0
@@ -242,7 +240,7 @@ async def keep(db: Database, *, work: Work, piece: Piece) -> None:
 
 
 async def finish(db: Database, *, work: Work, now: datetime) -> None:
-    """The whole file is there."""
+    """End it as done, with its checksum and name."""
     export = work.export
     ended = await _end(
         db,
@@ -254,19 +252,19 @@ async def finish(db: Database, *, work: Work, now: datetime) -> None:
         file_name=f"responses-{now:%Y-%m-%d}-{export.export_id}.{export.format}",
     )
     if ended:
-        await _tell(db, export=ended, now=now)
+        await _record(db, export=ended, now=now)
 
 
 async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, now: datetime) -> None:
-    """There will be no file, if the export is still this worker's. No `error`: it was tried too often."""
+    """End it as failed, if it is still this worker's. No `error`: it was tried too often."""
     ended = await _end(db, export=export, owner=owner, state="failed", now=now, error=error or FAILED)
     if ended:
         await store.delete_pieces(db, organization_id=export.organization_id, export_id=export.export_id)
-        await _tell(db, export=ended, now=now)
+        await _record(db, export=ended, now=now)
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove files whose time is over, in parts, and forget exports that ended long ago; how many of both."""
+    """Remove expired files in parts, and exports that ended long ago; return the count of both."""
     await store.update_to_expired(db, now=now, limit=limit)
     count = await store.prune_pieces(db, limit=limit)
     return count + await store.prune_exports(db, before=now - timedelta(days=FORGET_DAYS), limit=limit)
@@ -289,7 +287,7 @@ async def _end(
     )
 
 
-async def _tell(db: Database, *, export: Export, now: datetime) -> None:
+async def _record(db: Database, *, export: Export, now: datetime) -> None:
     event = NewEvent(
         organization_id=export.organization_id,
         event_id=ids.ordered(now),
@@ -299,7 +297,7 @@ async def _tell(db: Database, *, export: Export, now: datetime) -> None:
         questionnaire_id=export.questionnaire_id,
         actor_kind="worker",
         actor_id=None,
-        data={name: getattr(export, name) for name in _TOLD},
+        data={name: getattr(export, name) for name in _LOGGED},
         test=export.test,
     )
     await events.record(db, events=[event])
@@ -317,7 +315,7 @@ async def _definitions(db: Database, questionnaire: Questionnaire) -> list[Defin
 
 
 def _read_filter(definitions: Sequence[Definition], document: object) -> Node | None:
-    """The condition, over the questions of all versions, the newest first. Raises Invalid."""
+    """The condition over the questions of these versions, the newest first. Raises Invalid."""
     if document is None:
         return None
     findings = Findings()

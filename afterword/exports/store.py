@@ -17,7 +17,7 @@ VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export: its request, and how far it has come. `scopes`: of the values that it holds beside answers."""
+    """An export: its request and its progress. `scopes`: those of the values that it holds beside answers."""
 
     organization_id: str
     export_id: str
@@ -68,7 +68,7 @@ class Export:
         until = self.started_time or self.created_time
         if self.to_time is None or self.date_basis == "sent":
             return until
-        return min(until, self.to_time + OVERLAP)  # nothing is answered before it is made
+        return min(until, self.to_time + OVERLAP)  # no response is answered before it is created
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, export_id, questionnaire_id, test, format, from_time,
@@ -94,7 +94,7 @@ EXPORTS: Final = Leases(
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """Responses in the order of the export; `last` is where the scan stands."""
+    """Responses in the order of the export; `last` is the position of the scan."""
 
     responses: list[Response]
     last: tuple[datetime, str]
@@ -119,7 +119,7 @@ async def get_export(
 async def list_exports(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[Export]:
-    """Those of a questionnaire, for test tokens the ones of test responses."""
+    """A page of a questionnaire's exports; for test tokens only those of test responses."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
@@ -158,10 +158,10 @@ async def list_responses(
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> Scanned | None:
-    """The next responses, newest first, None when there is nothing behind; times are texts in the zone.
+    """The next responses, the newest first; None at the end. Times are texts in the zone.
 
-    `limit` instances are looked at; where few of them match, the scan still stands behind the last of them. Those that
-    were made while the export ran are left out, so that its rows do not move under it.
+    `limit` instances are read, and the scan stands behind the last of them, even where few of them match. Those that
+    were created while the export ran are left out, so that its rows do not move under it.
     """
     await db.fetch_value("select set_config('timezone', $1, true)", time_zone)
     time, instance_id = after or (export.until, "")
@@ -210,7 +210,7 @@ async def list_responses(
 
 
 async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:
-    """When the first instance of the questionnaire was made."""
+    """The creation of the questionnaire's first instance."""
     time: datetime | None = await db.fetch_value(
         """select created_time from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
                order by created_time, instance_id desc limit 1""",
@@ -232,7 +232,7 @@ async def settle_piece(
     scanned: tuple[datetime, str] | None,
     progress: int,
 ) -> bool:  # any tenant: the export names its own
-    """Keep a piece, if it has a size, and where the scan stands; False: the lease is lost."""
+    """Store a piece, unless it is empty, and the position of the scan; False: the lease is lost."""
     return await db.fetch_value(
         f"""with held as (
              update export set pieces = pieces + ($5 > 0)::integer, row_count = coalesce(row_count, 0) + $7,
@@ -257,7 +257,7 @@ async def settle_piece(
 
 
 async def update_to_empty(db: Database, *, organization_id: str, export_id: str, owner: UUID) -> None:
-    """Begin the file again."""
+    """Remove the pieces, so that the file begins again."""
     if await db.execute(
         f"""update export set pieces = 0, row_count = null, bytes = null, scan_time = null, scan_id = null
             where {EXPORTS.is_held}""",
@@ -283,7 +283,7 @@ async def delete_export(db: Database, *, organization_id: str, export_id: str) -
 async def update_to_expired(  # any tenant: a worker serves all of them
     db: Database, *, now: datetime, limit: int
 ) -> None:
-    """End the time of files that were kept long enough."""
+    """Mark files as expired that were kept long enough."""
     query = """update export e set state = 'expired', version = version + 1
                from (
                  select organization_id, export_id from export
@@ -308,7 +308,7 @@ async def prune_pieces(db: Database, *, limit: int) -> int:
 
 
 async def prune_exports(db: Database, *, before: datetime, limit: int) -> int:
-    """Forget exports that ended long ago."""
+    """Remove exports that ended before a time."""
     return await db.execute(
         """delete from export e using (
              select organization_id, export_id from export

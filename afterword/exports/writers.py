@@ -77,17 +77,17 @@ class Writer(ABC):
 class Csv(Writer):
     """RFC 4180 in UTF-8: a comma, CRLF, quotes where needed; booleans as `true` and `false`, nothing for null."""
 
-    def __init__(self, sheet: ExportTable, *, byte_order_mark: bool = False) -> None:
-        self._sheet = sheet
+    def __init__(self, table: ExportTable, *, byte_order_mark: bool = False) -> None:
+        self._table = table
         self._mark = codecs.BOM_UTF8 if byte_order_mark else b""
 
     def begin(self) -> bytes:
-        return self._mark + self._lines([[guarded(header) for header in self._sheet.headers]]).encode()
+        return self._mark + self._lines([[guarded(header) for header in self._table.headers]]).encode()
 
     def write(self, responses: Sequence[Response]) -> bytes:
-        rows = [self._sheet.cells(response) for response in responses]
+        rows = [self._table.cells(response) for response in responses]
         lines = self._lines([_safe(cells) for cells in rows])
-        if has_formula_behind_separator(lines):  # rare, and looked for in all lines at once
+        if has_formula_behind_separator(lines):  # rare, so all lines are searched at once
             lines = self._lines([[_written(cell) for cell in cells] for cells in rows])
         return lines.encode()
 
@@ -101,12 +101,12 @@ class Csv(Writer):
 class JsonLines(Writer):
     """One JSON object a line."""
 
-    def __init__(self, sheet: ExportTable) -> None:
-        self._sheet = sheet
+    def __init__(self, table: ExportTable) -> None:
+        self._table = table
         self._encode = msgspec.json.Encoder().encode_lines
 
     def write(self, responses: Sequence[Response]) -> bytes:
-        document = self._sheet.document
+        document = self._table.document
         return self._encode([document(response) for response in responses])
 
 
@@ -115,8 +115,8 @@ class Xlsx(Writer):
 
     is_resumable = False
 
-    def __init__(self, sheet: ExportTable) -> None:
-        self._sheet = sheet
+    def __init__(self, table: ExportTable) -> None:
+        self._table = table
         self._folder = tempfile.TemporaryDirectory(prefix="afterword-export-")
         self._path = f"{self._folder.name}/export.xlsx"
         self._book: Any = xlsxwriter.Workbook(self._path, {**_XLSX_OPTIONS, "tmpdir": self._folder.name})
@@ -125,21 +125,21 @@ class Xlsx(Writer):
         self._row = 0
         self._is_whole = False
         styles: Any = {name: self._book.add_format({"num_format": name}) for name in (_TIME_FORMAT, _DAY_FORMAT)}
-        formats = [_format_of(part, header) for part in sheet.parts for header in part.headers]
+        formats = [_format_of(part, header) for part in table.parts for header in part.headers]
         self._dates = {column: styles[name] for column, name in enumerate(formats) if name is not None}
-        for column, header in enumerate(sheet.headers):
+        for column, header in enumerate(table.headers):
             least = len(_TIME_FORMAT) if column in self._dates else WIDTH_MIN
             self._page.set_column(column, column, min(max(least, len(header)), WIDTH_MAX) + 1)
 
     def begin(self) -> bytes:
-        self._append(self._sheet.headers)
+        self._append(self._table.headers)
         return b""
 
     def write(self, responses: Sequence[Response]) -> bytes:
         if self._row + len(responses) > XLSX_ROWS_MAX + 1:
             raise TooManyRows(f"A worksheet has room for {XLSX_ROWS_MAX:,} responses; export CSV or JSON Lines.")
         for response in responses:
-            self._append(self._sheet.cells(response))
+            self._append(self._table.cells(response))
         return b""
 
     def end(self) -> Iterator[bytes]:
@@ -171,11 +171,11 @@ class Xlsx(Writer):
         self._row += 1
 
 
-def writer_of(name: Format, sheet: ExportTable, *, byte_order_mark: bool) -> Writer:
+def writer_of(name: Format, table: ExportTable, *, byte_order_mark: bool) -> Writer:
     """The writer of a format; only CSV has a byte-order mark."""
     if name == "csv":
-        return Csv(sheet, byte_order_mark=byte_order_mark)
-    return Xlsx(sheet) if name == "xlsx" else JsonLines(sheet)
+        return Csv(table, byte_order_mark=byte_order_mark)
+    return Xlsx(table) if name == "xlsx" else JsonLines(table)
 
 
 def _format_of(part: Part, header: str) -> str | None:
@@ -191,7 +191,7 @@ def _date_of(text: str) -> datetime | None:
 
 
 def _safe(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells as CSV has them. Most are empty, or harmless at first sight."""
+    """The cells as CSV has them. Most are empty, or begin with a harmless character."""
     return [
         cell if cell is None or (isinstance(cell, str) and cell[:1] not in SUSPECT) else _written(cell)
         for cell in cells
@@ -199,7 +199,7 @@ def _safe(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _written(cell: Cell) -> Cell:
-    """Numbers stay what they are."""
+    """One cell as CSV has it; numbers stay as they are."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return guarded(cell) if isinstance(cell, str) else cell

@@ -1,1 +1,1 @@
-"""Reports: figures over answers, kept counts that make them fast, and exports."""
+"""Reports: figures over answers, and the kept counts that make them fast."""

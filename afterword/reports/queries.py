@@ -30,7 +30,7 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
 from afterword.reports.counts.service import subjects_of
 
-VERSIONS_MAX: Final = 500  # whose questions are known; older ones are not asked any more
+VERSIONS_MAX: Final = 500  # the newest ones, whose questions a report knows
 PROTECTED: Final = "Without the scope “Questionnaire Instance.Read” "
 _GROUPS: Final = (
     "bucket, questionnaire, version, channel, locale, question:{id}, questionnaire_metadata:{name} or "
@@ -40,7 +40,7 @@ _GROUPS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportQuery:
-    """The query of a report. Without `date_basis` answers count by their first answer, cases by going out."""
+    """The query of a report. Without `date_basis`, answers count by submission and cases by dispatch."""
 
     questionnaire_ids: tuple[str, ...]
     metrics: tuple[tuple[str, str | None], ...] = ()
@@ -174,7 +174,7 @@ def require_question(
 def scope_of(
     query: ReportQuery, context: ReportContext, *, now: datetime, findings: Findings
 ) -> tuple[Period, Node | None]:
-    """Period and filter. Raises Invalid with everything that is wrong."""
+    """The period and the filter. Raises Invalid with everything that is wrong."""
     to_time = query.to_time or now
     from_time = query.from_time or to_time - timedelta(days=query.last_days or periods.DAYS_DEFAULT)
     if from_time >= to_time:

@@ -1,4 +1,4 @@
-"""Operations on reports: save, change, remove and run custom ones; read the figures of daily alerts."""
+"""Custom reports: save, change, delete and run them; evaluate the figures of daily alerts."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -60,7 +60,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 async def update(
     db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
 ) -> CustomReport:
-    """Change what is named; a spec is replaced as a whole. Raises NotFound, Invalid, and what `expect` raises."""
+    """Change the named columns, a spec as a whole. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, report_id=report_id, is_locked=True)
     expect(before.version)
     if "spec" in changes:
@@ -77,22 +77,21 @@ async def update(
 
 
 async def delete(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> None:
-    """Remove a report. Raises NotFound, and what `expect` raises."""
+    """Delete a report. Raises NotFound, and what `expect` raises."""
     report = await get(db, caller=caller, report_id=report_id, is_locked=True)
     expect(report.version)
     await store.delete_report(db, organization_id=caller.organization_id, report_id=report_id)
 
 
 async def run(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Result:
-    """A custom report now. Raises Invalid where what it asks about is gone, or would be too much."""
+    """Run a custom report. Raises Invalid where a questionnaire or question is gone, or it reads too much."""
     return await results.run(db, caller=caller, query=query_of(report.spec), place=_in_spec, now=now)
 
 
 async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
-    """Give the daily alerts that are due their figures; how many were looked at, `limit` where more may wait.
+    """Evaluate the daily alerts that are due; return their count, `limit` where more may wait.
 
-    One that cannot be looked at, for its figures take too long, is logged and waits for its next day: it must not keep
-    all others from theirs.
+    An alert that fails, as its figures take too long, is logged and waits for its next day: it must not block others.
     """
     due = await alerts.claim_scheduled(db, now=now, limit=limit)
     for alert in due:

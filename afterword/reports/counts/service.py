@@ -1,6 +1,6 @@
-"""Counting for reports: kept counts where they serve, the answers themselves for the rest; both come to the same.
+"""Counts of reports: kept counts where there are some, else the answers themselves, with the same result.
 
-Bounded: a count that would read more than the limits below is refused with what would make it smaller.
+A count that would read more than the limits below is refused, with advice on making it smaller.
 
 Readers who may not read single answers see the groups that `core/figures/disclosure.py` lets them see. For them months
 are counted apart and hidden answers are in no sum, so that the same group is hidden however it is asked for. A filter
@@ -30,14 +30,14 @@ from afterword.reports.counts.store import CountQuery, Kept, Scope, Span
 
 Found = TypeVar("Found")
 
-RESPONSES_MAX: Final = 500_000  # whose answers one count reads
-CASES_MAX: Final = 2_000_000  # instances alone
+RESPONSES_MAX: Final = 500_000  # with their answers, in one count
+CASES_MAX: Final = 2_000_000  # without their answers
 FILTERED_MAX: Final = 20_000  # responses that a condition is evaluated for
 FILTERED_BATCH: Final = 1_000
 CELLS_MAX: Final = 100_000
-UNREAD_MAX: Final = 20_000  # events; where the keeper of counts is further behind, everything is counted live
-SAMPLED_MAX: Final = 1_000  # responses; of more, how often people answer is estimated from some
-SAMPLED_SPANS: Final = 50  # equal parts of the period, each giving some
+UNREAD_MAX: Final = 20_000  # events; where the reader of the log is further behind, everything is counted live
+SAMPLED_MAX: Final = 1_000  # responses; above it the answers per person are estimated from a sample
+SAMPLED_SPANS: Final = 50  # equal parts of the period, each with its part of the sample
 SAMPLED_OF_SPAN: Final = 5
 PERSON_MAX: Final = 500  # responses of one person
 KEPT_DIMENSIONS: Final = frozenset({"version", "channel", "locale", "questionnaire_metadata"})
@@ -159,7 +159,7 @@ def _gaps(asked: CountQuery, kept: Kept) -> list[Span]:
 
 
 def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, datetime]]:
-    """Neighbours as one, empty ones left out."""
+    """The gaps without the empty ones, adjacent ones joined."""
     found: list[tuple[datetime, datetime]] = []
     for low, high in gaps:
         if low >= high:
@@ -171,7 +171,7 @@ def _joined(gaps: Sequence[tuple[datetime, datetime]]) -> list[tuple[datetime, d
     return found
 
 
-# The answers themselves ----------------------------------------------------------------------------------------------
+# Live counts ---------------------------------------------------------------------------------------------------------
 
 
 async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool) -> Sequence[Cell]:
@@ -184,7 +184,7 @@ async def _live(db: Database, asked: CountQuery, scope: Scope, *, once: bool) ->
 
 
 async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int) -> People:
-    """The people behind these counts, and the repeats of people in the whole period."""
+    """The people of these counts, and the answers of each person in the whole period."""
     if scope.instance_ids == []:
         return People()
     given: dict[str, Any] = {"organization_id": asked.organization_id, "asked": asked}
@@ -203,7 +203,7 @@ async def _people(db: Database, asked: CountQuery, scope: Scope, people_max: int
 
 
 async def _sample(db: Database, asked: CountQuery, whole: Scope) -> Scope | None:
-    """Some responses, spread over the period; None where all are few enough. Always the same, so that figures stay."""
+    """A sample spread over the period, always the same; None where all responses are few enough."""
     if whole.instance_ids is not None:
         step = len(whole.instance_ids) // SAMPLED_MAX + 1
         return replace(whole, instance_ids=sorted(whole.instance_ids)[::step]) if step > 1 else None

@@ -443,7 +443,7 @@ async def get_kept(
                 found.groups.append(Group(*key, row["question_id"], "", frozenset(row["people"])))
             case "count":
                 found.cells.append(Cell(*key, row["question_id"], row["value"], row["count"]))
-            case _:  # of events that the keeper has not read
+            case _:  # the count of events that the reader of the log has not read
                 if row["count"] >= events_max:
                     return None
     return found

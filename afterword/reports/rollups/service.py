@@ -1,8 +1,8 @@
-"""Keeping counts: follow the log, count days that are over, count again what changed, and read what is kept.
+"""Keeping counts: follow the log, count days that are over, and count changed days again.
 
-Three jobs share the work, and each may run in any number of workers. `follow` marks the days that events touch;
-`keep` counts days, the marked ones again; `survey` sees to it that every questionnaire and dimension has its span.
-Nothing here must be on time: whatever is not kept, marked, or still unread in the log is read live.
+Three jobs share the work, and each may run in any number of workers. `follow` marks the days that events change;
+`keep` counts days, the marked ones again; `survey` gives each questionnaire and dimension its span. No job needs to be
+on time: days that are not kept, or marked, or changed by unread events are counted live.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from afterword.reports.rollups.store import Questionnaire, Span
 
 READER: Final = "rollups"
 EVENTS_MAX: Final = 1_000  # of the log, in one transaction
-CHUNK_RESPONSES_MAX: Final = 20_000  # about so many are counted in one transaction, once for each dimension
+CHUNK_RESPONSES_MAX: Final = 20_000  # in one transaction, for each dimension
 CHUNK_DAYS_MAX: Final = 366
 DAY_RESPONSES_MAX: Final = 100_000  # more on one day are not kept: the statement would take too long
 VALUES_MAX: Final = 100  # of a dimension, on one day
@@ -30,7 +30,7 @@ NAMES_MAX: Final = 20  # of metadata that are kept for a questionnaire
 AGAIN_SECONDS: Final = 60  # a day that changes all the time is counted again this often at most
 AGAIN_DAYS_MAX: Final = 10  # in one transaction
 SURVEY_MAX: Final = 200  # questionnaires
-RETIRED_HOURS: Final = 1  # so long a report may still be reading the counts of an old zone
+RETIRED_HOURS: Final = 1  # in which a report may still read the counts of an old zone
 PRUNED_MAX: Final = 5_000
 FIXED: Final = ("", "version", "channel", "locale")
 TYPES: Final = (
@@ -40,7 +40,7 @@ TYPES: Final = (
 
 
 async def follow(db: Database, *, now: datetime) -> int:
-    """Mark the days that the next events touch; how many events were passed, `EVENTS_MAX` where more wait."""
+    """Mark the days that the next events change; return the count of events read, `EVENTS_MAX` where more wait."""
     news, passed = await events.read_next(db, reader=READER, types=TYPES, limit=EVENTS_MAX)
     touched = {
         (event.organization_id, event.questionnaire_id, moment)
@@ -61,7 +61,7 @@ async def follow(db: Database, *, now: datetime) -> int:
 
 
 async def keep(db: Database, *, now: datetime) -> int:
-    """Count the next days of one questionnaire, or some marked days again; how many spans and days were counted."""
+    """Count the next days of one questionnaire, or some marked days again; return the count of spans or days."""
     spans = await store.claim_due_spans(db, now=now)
     if spans:
         await _advance(db, spans=spans, now=now)
@@ -76,12 +76,12 @@ async def keep(db: Database, *, now: datetime) -> int:
 
 
 async def recount(db: Database, *, days: Sequence[tuple[Span, date]], now: datetime) -> None:
-    """Have these days counted again; from now on until then reports read their answers."""
+    """Mark these days to be counted again; until then reports read their answers."""
     await store.insert_dirty_days(db, days=days, now=now)
 
 
 async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
-    """Give the next questionnaires the spans they should have; how many were looked at, and the last one's id."""
+    """Give the next questionnaires their spans; return the count of questionnaires and the last one's id."""
     questionnaires = await store.list_published_questionnaires(db, after=after, limit=SURVEY_MAX)
     pairs = [(each.organization_id, each.questionnaire_id) for each in questionnaires]
     found: dict[tuple[str, str], dict[str, Span]] = {}
@@ -95,7 +95,7 @@ async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
 
 
 def dimensions_of(declared: Declared) -> list[str]:
-    """The dimensions that are kept: never a name that is personal or leads to a person, of very many only the first.
+    """The dimensions that are kept: no personal name and none that leads to a person; of very many, the first.
 
     Nothing of a person who is erased may stay in the counts.
     """
@@ -125,7 +125,7 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
 
 
 async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:
-    """Count the next days of these spans, which have come equally far, and move them behind those days."""
+    """Count the next days of these spans, which are kept up to the same day."""
     first = spans[0]
     zone = times.zone_of(first.time_zone)
     today = periods.day_of(now, zone)
@@ -144,7 +144,7 @@ async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> Non
 
 
 async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:
-    """The next days with responses, as many as one transaction can count; None where there is none before today."""
+    """The next days with responses, as many as one transaction counts; None where there are none before today."""
     zone = times.zone_of(span.time_zone)
     scope = {"organization_id": span.organization_id, "questionnaire_id": span.questionnaire_id}
     begin = periods.day_start(span.kept_until, zone)

@@ -1,4 +1,4 @@
-"""SQL that keeps counts: spans, the counts themselves, and the days that are counted anew."""
+"""SQL that keeps counts: spans, the counts themselves, and the days that are counted again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _RETIRE: Final[LiteralString] = """
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """One whose answers may be kept, with what its organization has now."""
+    """A questionnaire with its organization's settings."""
 
     organization_id: str
     questionnaire_id: str
@@ -164,7 +164,7 @@ async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
 
 
 async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> list[tuple[Span, date]]:
-    """Marked days that are kept, the longest waiting ones first; their marks are gone when we commit."""
+    """Claim marked days that are kept, the longest waiting ones first; their marks are removed."""
     rows = await db.fetch(
         f"""with marked as (
              select d.organization_id, d.questionnaire_id, d.dimension, d.day from rollup_dirty d
