@@ -1,8 +1,9 @@
 """The HTTP interface of questionnaire instances: issue, read, change, delete, read answers."""
 
 import random
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
@@ -12,6 +13,7 @@ from afterword.core.questionnaires.content import content
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.text import locales
 from afterword.core.wire import times
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.instances import condition_tests, service, store
 from afterword.instances.answers import service as answers_service
@@ -45,7 +47,6 @@ from afterword.web import fields
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
-Value = TypeVar("Value")
 routes = Routes(tag="Questionnaire Instances")
 simplified = Routes(tag="Questionnaire Instances - Simplified")
 questions = Routes(tag="Questions")
@@ -123,14 +124,7 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     summary="Get Questionnaire Instance List by questionnaire id",
 )
 async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    rows = await store.list_instances_of_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    rows = await _instances_of_questionnaire(call, db)
     return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
 
 
@@ -144,14 +138,7 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
     description="Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down.",
 )
 async def list_instances_with_children(call: Call[None], db: Database) -> Answer:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    rows = await store.list_instances_of_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    rows = await _instances_of_questionnaire(call, db)
     descendants = await children_store.list_descendants(
         db,
         **call.caller.reach,
@@ -274,8 +261,9 @@ async def delete_instance(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance_url(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    url = InstanceUrl(
-        instance_id=instance.instance_id,
+    url = InstanceUrl.of(
+        instance,
+        call.zone,
         collection_url=call.site.collection_url(instance.instance_id),
         collection_url_short=call.site.short_url(instance.short_code),
         collection_url_long=call.site.collection_url(instance.instance_id),
@@ -309,11 +297,9 @@ async def get_instance_content(call: Call[None], db: Database) -> Answer:
         version_id=instance.version_id,
     )
     return Answer(
-        InstanceContent(
-            instance_id=instance.instance_id,
-            questionnaire_id=instance.questionnaire_id,
-            version_id=instance.version_id,
-            locale=locale,
+        InstanceContent.of(
+            instance,
+            call.zone,
             direction=locales.direction(locale),
             title=definition.title(locale, questionnaire.title),
             description=definition.description(locale, questionnaire.description),
@@ -345,15 +331,9 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     }
     asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
     return Answer(
-        ResponseContent(
-            instance_id=instance.instance_id,
-            questionnaire_id=instance.questionnaire_id,
-            version_id=instance.version_id,
-            responder_id=instance.responder_id,
-            locale=instance.locale,
-            finalized=instance.finalized,
-            submitted_time=times.format_optional(instance.submitted_time, zone=call.zone),
-            completed_time=times.format_optional(instance.completed_time, zone=call.zone),
+        ResponseContent.of(
+            instance,
+            call.zone,
             answers=[given[question.question_id] for question in asked if question.question_id in given],
             skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
             metadata=await _metadata(call, db, instance),
@@ -397,18 +377,23 @@ routes.all += [
 ]  # fmt: skip
 
 
-def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
-    body = call.body
-    return IssueInput(
-        responder_id=body.responder_id,
-        locale=body.locale,
-        valid_days=body.valid_days,
-        editable=body.editable,
-        sent_time=body.sent_time and body.sent_time.instant,
-        delivered_time=body.delivered_time and body.delivered_time.instant,
-        reference_id=body.reference_id,
-        metadata=_grouped(call, declared),
+async def _instances_of_questionnaire(call: Call[None], db: Database) -> Rows[store.ShownInstance]:
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    return await store.list_instances_of_questionnaire(
+        db,
+        organization_id=call.caller.organization_id,
+        questionnaire_id=call.ids["questionnaire_id"],
+        test_only=call.caller.test,
+        page=call.page,
     )
+
+
+def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
+    members: dict[str, Any] = msgspec.structs.asdict(call.body)
+    for name in ("sent_time", "delivered_time"):
+        members[name] = members[name] and members[name].instant
+    members["metadata"] = _grouped(call, declared)
+    return IssueInput(**members)
 
 
 async def _declared(call: Call[Any], db: Database) -> Declared:
@@ -429,15 +414,9 @@ def _grouped(call: Call[InstanceRequest], declared: Declared) -> metadata.Change
 
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
-    body = call.body
-    return service.Change(
-        responder_id=_given(body.responder_id),
-        locale=_given(body.locale),
-        valid_days=_given(body.valid_days),
-        editable=_given(body.editable),
-        metadata=await _flat(call, db),
-        is_strict=call.strict,
-    )
+    members = call.body.named()
+    members["metadata"] = await _flat(call, db)
+    return service.Change(**members, is_strict=call.strict)
 
 
 async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
@@ -448,10 +427,6 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
         db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
     )
     return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)
-
-
-def _given(value: Value | UnsetType) -> Value | None:
-    return None if value is UNSET else value
 
 
 def _expect(call: Call[Any]) -> service.Expect | None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.core.answers import progress as core_answers
@@ -16,12 +15,6 @@ from afterword.instances.store import Instance, Issuable
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
-
-_FRESH: Final[Mapping[str, Any]] = {  # defaults of the columns that `row` leaves out
-    **dict.fromkeys(("viewed_time", "submitted_time", "completed_time", "processed_time", "flow_time", "deleted_time")),
-    "finalized": False,
-    "version": 1,
-}
 
 Draw = Callable[[], float]  # uniform in [0, 1); decides which questions are drawn
 
@@ -152,7 +145,7 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
         raise Closed("This questionnaire takes no more responses.")
 
 
-def row(
+def new_instance(
     issuable: Issuable,
     version: Version,
     request: IssueInput,
@@ -163,35 +156,40 @@ def row(
     actor: Actor,
     item: ItemIssueInput | None = None,
     test: bool = False,
-) -> dict[str, object]:
-    """The row of a new instance; the questionnaire's settings complete the request."""
+) -> Instance:
+    """The instance to insert; the questionnaire's settings complete the request."""
     definition = version.definition
-    return {
-        "organization_id": issuable.organization_id,
-        "instance_id": request.instance_id or ids.secret(),
-        "questionnaire_id": issuable.questionnaire_id,
-        "version_id": version.version_id,
-        "responder_id": responder_id,
-        "item_id": item and item.item_id,
-        "channel_id": item and item.channel_id,
-        "pipeline_id": item and item.pipeline_id,
-        "reference_id": request.reference_id,
-        "previous_questionnaire_instance_id": item and item.previous_questionnaire_instance_id,
-        "short_code": ids.short_code(),
-        "test": test,
-        "locale": locales.match(request.locale, definition.locales, definition.default_locale),
-        "valid_days": issuable.valid_days if request.valid_days is None else request.valid_days,
-        "editable": issuable.editable if request.editable is None else request.editable,
-        "question_ids": core_answers.draw_questions(definition, draw=draw),
-        "metadata": merge({}, request.metadata.questionnaire),
-        "sent_time": request.sent_time,
-        "delivered_time": request.delivered_time,
-        "created_time": now,
-        "created_by": actor.id if actor.kind in {"user", "token"} else None,
-    }
-
-
-def issued(row: Mapping[str, Any]) -> Instance:
-    """The instance of an inserted row, without reading it back."""
-    changed = {"updated_time": row["created_time"], "updated_by": row["created_by"]}
-    return Instance(**{**_FRESH, **row, **changed})
+    by = actor.id if actor.kind in {"user", "token"} else None
+    return Instance(
+        organization_id=issuable.organization_id,
+        instance_id=request.instance_id or ids.secret(),
+        questionnaire_id=issuable.questionnaire_id,
+        version_id=version.version_id,
+        responder_id=responder_id,
+        item_id=item and item.item_id,
+        channel_id=item and item.channel_id,
+        pipeline_id=item and item.pipeline_id,
+        reference_id=request.reference_id,
+        previous_questionnaire_instance_id=item and item.previous_questionnaire_instance_id,
+        short_code=ids.short_code(),
+        test=test,
+        locale=locales.match(request.locale, definition.locales, definition.default_locale),
+        valid_days=issuable.valid_days if request.valid_days is None else request.valid_days,
+        editable=issuable.editable if request.editable is None else request.editable,
+        finalized=False,
+        question_ids=core_answers.draw_questions(definition, draw=draw),
+        metadata=merge({}, request.metadata.questionnaire),
+        sent_time=request.sent_time,
+        delivered_time=request.delivered_time,
+        viewed_time=None,
+        submitted_time=None,
+        completed_time=None,
+        processed_time=None,
+        flow_time=None,
+        deleted_time=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        created_by=by,
+        updated_by=by,
+    )

@@ -72,4 +72,9 @@ SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responde
   editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
   processed_time, flow_time, created_time, updated_time, created_by, updated_by"""
 
+# True for instances `i` of these applications ($3; none: all).
+OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exists (
+  select 1 from questionnaire q where q.organization_id = i.organization_id
+    and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))"""
+
 _values: Final = itemgetter(*Instance.__struct_fields__)

@@ -106,7 +106,7 @@ class ConditionTestResult(fields.Answer):
     leaves: list[LeafResult]
 
 
-class InstanceUrl(fields.Answer):
+class InstanceUrl(fields.Resource):
     """The addresses of the answer page, and the time when it expires."""
 
     instance_id: fields.Id
@@ -116,7 +116,7 @@ class InstanceUrl(fields.Answer):
     expires_time: fields.DateTime | None
 
 
-class InstanceContent(fields.Answer):
+class InstanceContent(fields.Resource):
     """The questionnaire as the responder sees it, in the instance's language."""
 
     instance_id: fields.Id
@@ -176,7 +176,7 @@ class ResponseMetadata(fields.Answer):
     responder: dict[str, str]
 
 
-class ResponseContent(fields.Answer):
+class ResponseContent(fields.Resource):
     """All answers of an instance, in question order."""
 
     instance_id: fields.Id

@@ -85,13 +85,13 @@ async def issue(
         secret=secret,
     )
     actor = Actor.of(caller)
-    row = issuing.row(
+    instance = issuing.new_instance(
         issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
     # Its message may have been sent before the job finds these days.
     if request.sent_time is not None and request.valid_days is not None:
         await expiry.watch(db, valid_days=request.valid_days, now=now)
-    return await _insert(db, row=row, now=now, actor=actor), True
+    return await _insert(db, instance=instance, now=now, actor=actor), True
 
 
 async def issue_by_link(
@@ -133,7 +133,7 @@ async def issue_by_link(
             actor=actor,
         )
     actor = Actor("responder", responder_id)
-    row = issuing.row(
+    instance = issuing.new_instance(
         issuable,
         version,
         replace(request, metadata=known),
@@ -142,7 +142,7 @@ async def issue_by_link(
         draw=draw,
         actor=actor,
     )
-    return await _insert(db, row=row, now=now, actor=actor), True
+    return await _insert(db, instance=instance, now=now, actor=actor), True
 
 
 async def issue_for_items(
@@ -155,8 +155,8 @@ async def issue_for_items(
     """
     versions = await issuing.versions_to_issue(db, items=items)
     actor = Actor("worker")
-    rows = [
-        issuing.row(
+    new = [
+        issuing.new_instance(
             *versions[item.organization_id, item.questionnaire_id],
             IssueInput(locale=item.locale, metadata=Changes(questionnaire=dict(item.metadata))),
             responder_id=item.responder_id,
@@ -170,9 +170,9 @@ async def issue_for_items(
         if (item.organization_id, item.questionnaire_id) in versions
     ]
     # Most items are claimed once, so insert first and read only those that conflict.
-    event_ids = ids.ordered_many(now, len(rows))
-    made = await store.insert_instances(db, instances=rows, event_ids=event_ids, actor=actor)
-    instances = [issuing.issued(row) for row in rows if (row["organization_id"], row["instance_id"]) in made]
+    event_ids = ids.ordered_many(now, len(new))
+    made = await store.insert_instances(db, instances=new, event_ids=event_ids, actor=actor)
+    instances = [instance for instance in new if (instance.organization_id, instance.instance_id) in made]
     found = {_item_key(instance): instance for instance in instances}
     others = [key for item in items if (key := (item.organization_id, item.item_id)) not in found]
     if others:
@@ -268,10 +268,10 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     )
 
 
-async def _insert(db: Database, *, row: Mapping[str, object], now: datetime, actor: Actor) -> Instance:
-    if not await store.insert_instances(db, instances=[row], event_ids=[ids.ordered(now)], actor=actor):
+async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Actor) -> Instance:
+    if not await store.insert_instances(db, instances=[instance], event_ids=[ids.ordered(now)], actor=actor):
         _refuse_unknown()  # the instance of this form was deleted
-    return issuing.issued(row)
+    return instance
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:

@@ -11,7 +11,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.events.store import Actor
-from afterword.instances.records import INSTANCE_COLUMNS, SHOWN_COLUMNS, Instance, ShownInstance
+from afterword.instances.records import INSTANCE_COLUMNS, OF_APPLICATIONS, SHOWN_COLUMNS, Instance, ShownInstance
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
@@ -61,9 +61,7 @@ async def get_instance(
     row = await db.fetch_row(
         f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-             and (cardinality($3::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))""",
+             and {OF_APPLICATIONS}""",
         organization_id,
         instance_id,
         list(application_ids),
@@ -77,16 +75,14 @@ async def get_shown_instance(
 ) -> tuple[ShownInstance, int] | None:
     """The instance as clients see it, with its version; only these columns, because it is the most frequent read."""
     row = await db.fetch_row(
-        """select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
+        f"""select i.instance_id, i.questionnaire_id, i.responder_id, i.short_code, i.locale, i.valid_days, i.editable,
                   i.finalized, i.question_ids, i.sent_time::timestamp, i.delivered_time::timestamp,
                   i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
                   i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
                   i.updated_time::timestamp, i.created_by, i.updated_by, i.version
            from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-             and (cardinality($3::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))""",
+             and {OF_APPLICATIONS}""",
         organization_id,
         instance_id,
         list(application_ids),
@@ -160,13 +156,11 @@ async def list_instances(
     """A page of the organization's instances, of these applications (none: all)."""
     rows = await db.fetch_list(
         f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
-           where i.organization_id = $1 and i.deleted_time is null and (i.test or not $3)
-             and (cardinality($2::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($2)))""",
+           where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)
+             and {OF_APPLICATIONS}""",
         organization_id,
-        list(application_ids),
         test_only,
+        list(application_ids),
         page=page,
     )
     return rows.map(_shown_instance)
@@ -273,26 +267,14 @@ async def claim_issue(db: Database, *, organization_id: str, questionnaire_id: s
 
 
 async def insert_instances(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, instances: Sequence[Mapping[str, object]], event_ids: Sequence[str], actor: Actor
+    db: Database, *, instances: Sequence[Instance], event_ids: Sequence[str], actor: Actor
 ) -> set[tuple[str, str]]:
     """Insert instances and their events unless item or reference has one; returns the keys of those inserted."""
     rows = await db.fetch(
-        f"""with d as materialized (
-             select * from jsonb_to_recordset($1::jsonb) as d (organization_id text, instance_id text,
-               questionnaire_id text, version_id text, responder_id text, item_id text, channel_id smallint,
-               pipeline_id text, reference_id text, previous_questionnaire_instance_id text, short_code text,
-               test boolean, locale text, valid_days integer, editable boolean, question_ids text[], metadata jsonb,
-               sent_time timestamptz, delivered_time timestamptz, created_time timestamptz, created_by text)),
-           issued as (
-             insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
-               responder_id, item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id,
-               short_code, test, locale, valid_days, editable, question_ids, metadata, sent_time, delivered_time,
-               created_time, created_by, updated_time, updated_by)
-             select organization_id, instance_id, questionnaire_id, version_id, responder_id, item_id, channel_id,
-               pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale, valid_days,
-               editable, question_ids, metadata, sent_time, delivered_time, created_time, created_by, created_time,
-               created_by
-             from d on conflict do nothing returning {INSTANCE_COLUMNS}),
+        f"""with issued as (
+             insert into questionnaire_instance ({INSTANCE_COLUMNS})
+             select {INSTANCE_COLUMNS} from jsonb_populate_recordset(null::questionnaire_instance, $1)
+             on conflict do nothing returning {INSTANCE_COLUMNS}),
            recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)

@@ -5,7 +5,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.db.columns import qualified
-from afterword.instances.records import INSTANCE_COLUMNS, Instance
+from afterword.instances.records import INSTANCE_COLUMNS, OF_APPLICATIONS, Instance
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 
@@ -30,19 +30,13 @@ async def list_descendants(
              select c.*, 1 as depth from unnest($2::text[]) as p (instance_id) cross join lateral (
                select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
                where i.organization_id = $1 and i.previous_questionnaire_instance_id = p.instance_id
-                 and i.deleted_time is null and (i.test or not $4::boolean)
-                 and (cardinality($3::text[]) = 0 or exists (
-                   select 1 from questionnaire q where q.organization_id = i.organization_id
-                     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+                 and i.deleted_time is null and (i.test or not $4::boolean) and {OF_APPLICATIONS}
                order by i.created_time, i.instance_id limit $6) c
              union all
              select c.*, t.depth + 1 from tree t cross join lateral (
                select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
                where i.organization_id = $1 and i.previous_questionnaire_instance_id = t.instance_id
-                 and i.deleted_time is null and (i.test or not $4)
-                 and (cardinality($3) = 0 or exists (
-                   select 1 from questionnaire q where q.organization_id = i.organization_id
-                     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+                 and i.deleted_time is null and (i.test or not $4) and {OF_APPLICATIONS}
                order by i.created_time, i.instance_id limit $6) c
              where t.depth < $5)
            select * from tree limit $7""",  # generation by generation, up to the limit

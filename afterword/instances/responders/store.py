@@ -15,6 +15,7 @@ import msgspec
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
+from afterword.instances.records import OF_APPLICATIONS
 
 FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 
@@ -39,7 +40,7 @@ class ShownResponder(msgspec.Struct, frozen=True):
 _COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, anonymized_time, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
-_IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
+IS_WHOLE: Final[LiteralString] = """((cardinality(reach.application_ids) = 0 and not reach.test_only) or not exists (
   select 1 from questionnaire_instance o
   join questionnaire p on p.organization_id = o.organization_id and p.questionnaire_id = o.questionnaire_id
   where o.organization_id = r.organization_id and o.responder_id = r.responder_id
@@ -51,7 +52,7 @@ _IS_SEEN: Final[LiteralString] = f"""(cardinality(reach.application_ids) = 0 and
   where i.organization_id = r.organization_id and i.responder_id = r.responder_id and i.deleted_time is null
     and (i.test or not reach.test_only)
     and (cardinality(reach.application_ids) = 0 or q.owner_application_id = any(reach.application_ids)))
-  and (not reach.test_only or {_IS_WHOLE})"""
+  and (not reach.test_only or {IS_WHOLE})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ async def get_responder(
 ) -> ShownResponder | None:
     """The responder as far as the caller sees it, or None."""
     row = await db.fetch_row(
-        f"""select {_COLUMNS_R}, {_IS_WHOLE} as is_whole from responder r
+        f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
            where r.organization_id = $1 and r.responder_id = $2 and ({_IS_SEEN})""",
         organization_id,
@@ -98,7 +99,7 @@ async def get_is_whole(
 ) -> bool:
     """True if the caller sees all instances of the responder."""
     return await db.fetch_value(
-        f"""select {_IS_WHOLE} from responder r
+        f"""select {IS_WHOLE} from responder r
            cross join (select $3::text[] as application_ids, $4::boolean as test_only) reach
            where r.organization_id = $1 and r.responder_id = $2""",
         organization_id,
@@ -154,7 +155,7 @@ async def list_responders(
                  select {_COLUMNS} from responder
                  where organization_id = $1 and responder_id = found.responder_id limit 1) r
                cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
-               where ({_IS_SEEN}) and {_IS_WHOLE}""",
+               where ({_IS_SEEN}) and {IS_WHOLE}""",
             organization_id,
             list(application_ids),
             test_only,
@@ -164,7 +165,7 @@ async def list_responders(
         )
     elif application_ids or test_only:
         rows = await db.fetch_list(
-            f"""select {_COLUMNS_R}, {_IS_WHOLE} as is_whole from responder r
+            f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
                cross join (select $2::text[] as application_ids, $3::boolean as test_only) reach
                where r.organization_id = $1 and ({_IS_SEEN})""",
             organization_id,
@@ -210,14 +211,12 @@ async def list_figures(
 ) -> list[Figures]:
     """The figures of these responders over all instances that the caller sees."""
     rows = await db.fetch(
-        """select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
+        f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
              max(i.submitted_time) as last_submitted_time
            from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
              and (i.test or not $4)
-             and (cardinality($3::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+             and {OF_APPLICATIONS}
            group by i.responder_id""",
         organization_id,
         list(responder_ids),
@@ -232,11 +231,9 @@ async def get_last_questionnaire_id(
 ) -> str | None:
     """The questionnaire of the responder's last instance, or None."""
     return await db.fetch_value(
-        """select i.questionnaire_id from questionnaire_instance i
+        f"""select i.questionnaire_id from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
-             and (cardinality($3::text[]) = 0 or exists (
-               select 1 from questionnaire q where q.organization_id = i.organization_id
-                 and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))
+             and {OF_APPLICATIONS}
            order by i.created_time desc limit 1""",
         organization_id,
         responder_id,

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NoReturn
 
+import msgspec
+
 from afterword import errors, ids
 from afterword.core.answers import tags as rules
 from afterword.core.answers.tags import INSTANCE_TAGS_MAX, InvalidTag
@@ -61,12 +63,8 @@ async def remove(
     except InvalidTag:
         _refuse_unknown()
     key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id, "tag": tag}
-    if await store.get_tag(db, **key) is None:
-        _refuse_unknown()
+    removed = await store.delete_tag(db, **key) or _refuse_unknown()
     check_version(VERSION)
-    removed = await store.delete_tag(db, **key)
-    if removed is None:
-        _refuse_unknown()
     actor = Actor.of(caller)
     await events.record(db, events=[_event("tag.removed", removed, instance, now=now, actor=actor)])
 
@@ -81,13 +79,7 @@ def _event(type_name: str, tag: Tag, instance: Instance, *, now: datetime, actor
         questionnaire_id=instance.questionnaire_id,
         actor_kind=actor.kind,
         actor_id=actor.id,
-        data={
-            "organization_id": tag.organization_id,
-            "instance_id": tag.instance_id,
-            "tag": tag.tag,
-            "created_time": tag.created_time,
-            "created_by": tag.created_by,
-        },
+        data=msgspec.structs.asdict(tag),
         test=instance.test,
     )
 

@@ -24,7 +24,7 @@ _COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_tim
 
 async def list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[Tag]:
     rows = await db.fetch_list(
-        """select organization_id, instance_id, tag, created_time, created_by, tag collate "C" as tag_key
+        f"""select {_COLUMNS}, tag collate "C" as tag_key
            from instance_tag where organization_id = $1 and instance_id = $2""",
         organization_id,
         instance_id,
@@ -36,7 +36,7 @@ async def list_tags(db: Database, *, organization_id: str, instance_id: str, pag
 async def list_tags_of_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> list[Tag]:
     """The tags of these instances, ordered by instance and tag."""
     rows = await db.fetch(
-        """select organization_id, instance_id, tag, created_time, created_by from instance_tag
+        f"""select {_COLUMNS} from instance_tag
            where organization_id = $1 and instance_id = any($2::text[]) order by instance_id, tag collate "C" """,
         organization_id,
         list(instance_ids),
@@ -46,8 +46,7 @@ async def list_tags_of_instances(db: Database, *, organization_id: str, instance
 
 async def get_tag(db: Database, *, organization_id: str, instance_id: str, tag: str) -> Tag | None:
     row = await db.fetch_row(
-        """select organization_id, instance_id, tag, created_time, created_by from instance_tag
-           where organization_id = $1 and instance_id = $2 and tag = $3""",
+        f"select {_COLUMNS} from instance_tag where organization_id = $1 and instance_id = $2 and tag = $3",
         organization_id,
         instance_id,
         tag,

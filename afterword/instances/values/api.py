@@ -1,8 +1,10 @@
 """The HTTP interface of metadata values."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from afterword.core.questionnaires.metadata import Declared, Kind
+from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.responders import service as responders
@@ -65,7 +67,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
         page=call.page,
     )
     declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
-    return Answer(rows.map(lambda value: _questionnaire_value(call, value, declared)))
+    return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
 @routes.get(
@@ -82,7 +84,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
         db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
     )
     declared = await _declared(db, instance.organization_id, instance.questionnaire_id)
-    return Answer(rows.map(lambda value: _questionnaire_value(call, value, declared)))
+    return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
 @routes.get(
@@ -97,14 +99,12 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_responder_values_of_questionnaire(
         db,
-        organization_id=questionnaire.organization_id,
+        **call.caller.reach,
         questionnaire_id=questionnaire.questionnaire_id,
-        application_ids=call.caller.application_ids,
-        test_only=call.caller.test,
         page=call.page,
     )
     declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
-    return Answer(rows.map(lambda value: _responder_value(call, value, declared)))
+    return _answer(call, ResponderValue, rows, declared.responder)
 
 
 @routes.get(
@@ -125,21 +125,25 @@ async def list_responder_values(call: Call[None], db: Database) -> Answer:
         page=call.page,
     )
     declared = await responders.declared(db, caller=call.caller, responder_id=responder.responder_id)
-    return Answer(rows.map(lambda value: _responder_value(call, value, declared)))
+    return _answer(call, ResponderValue, rows, declared.responder)
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
     return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
 
 
-def _questionnaire_value(call: Call[None], value: store.QuestionnaireValue, declared: Declared) -> QuestionnaireValue:
-    return QuestionnaireValue.of(value, call.zone, **_declaration(declared, "questionnaire", value.name))
+def _answer(
+    call: Call[None],
+    resource: type[fields.Resource],
+    rows: Rows[store.QuestionnaireValue] | Rows[store.ResponderValue],
+    known: Mapping[str, MetadataDefinition],
+) -> Answer:
+    """The values, each with its declaration, if there is one."""
 
+    def shown(value: store.QuestionnaireValue | store.ResponderValue) -> fields.Resource:
+        found = known.get(value.name)
+        return resource.of(
+            value, call.zone, metadata_id=found and found.metadata_id, type=found.type if found else "text"
+        )
 
-def _responder_value(call: Call[None], value: store.ResponderValue, declared: Declared) -> ResponderValue:
-    return ResponderValue.of(value, call.zone, **_declaration(declared, "responder", value.name))
-
-
-def _declaration(declared: Declared, kind: Kind, name: str) -> dict[str, str | None]:
-    found = declared.get(kind, name)
-    return {"metadata_id": found and found.metadata_id, "type": found.type if found else "text"}
+    return Answer(rows.map(shown))

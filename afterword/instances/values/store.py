@@ -7,12 +7,13 @@ the order of these lists, and a page after a cursor costs as much as the first p
 from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Final
+from typing import Final, LiteralString
 
 import msgspec
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
+from afterword.instances.responders.store import IS_WHOLE
 
 
 class QuestionnaireValue(msgspec.Struct, frozen=True):
@@ -32,14 +33,21 @@ class ResponderValue(msgspec.Struct, frozen=True):
     updated_time: datetime
 
 
+_QUESTIONNAIRE_VALUES: Final[LiteralString] = """select i.questionnaire_id, i.instance_id, v.key as name, v.value,
+    i.created_time, coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
+    i.instance_id || ':' || (v.key collate "C") as value_id
+  from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v"""
+_RESPONDER_VALUES: Final[LiteralString] = """select r.responder_id, v.key as name, v.value, r.created_time,
+    coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
+    r.responder_id || ':' || (v.key collate "C") as value_id
+  from responder r cross join lateral jsonb_each_text(r.metadata) v"""
+
+
 async def list_questionnaire_values(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[QuestionnaireValue]:
     rows = await db.fetch_list(
-        """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
-             coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
-             i.instance_id || ':' || (v.key collate "C") as value_id
-           from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v
+        f"""{_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.deleted_time is null
              and (i.test or not $3)""",
         organization_id,
@@ -54,10 +62,7 @@ async def list_questionnaire_values_of_instance(
     db: Database, *, organization_id: str, instance_id: str, page: Page
 ) -> Rows[QuestionnaireValue]:
     rows = await db.fetch_list(
-        """select i.questionnaire_id, i.instance_id, v.key as name, v.value, i.created_time,
-             coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
-             i.instance_id || ':' || (v.key collate "C") as value_id
-           from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v
+        f"""{_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null""",
         organization_id,
         instance_id,
@@ -75,23 +80,15 @@ async def list_responder_values_of_questionnaire(
     test_only: bool,
     page: Page,
 ) -> Rows[ResponderValue]:
-    """A page of the values of responders with an instance of a questionnaire; see instances/responders/store.py."""
+    """A page of the values of responders with an instance of a questionnaire."""
     rows = await db.fetch_list(
-        """select r.responder_id, v.key as name, v.value, r.created_time,
-             coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
-             r.responder_id || ':' || (v.key collate "C") as value_id
-           from responder r cross join lateral jsonb_each_text(r.metadata) v
+        f"""{_RESPONDER_VALUES}
+           cross join (select $4::text[] as application_ids, $3::boolean as test_only) reach
            where r.organization_id = $1 and exists (
              select 1 from questionnaire_instance i
              where i.organization_id = r.organization_id and i.responder_id = r.responder_id
                and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))
-             and ((cardinality($4::text[]) = 0 and not $3) or not exists (
-               select 1 from questionnaire_instance o
-               join questionnaire p on p.organization_id = o.organization_id
-                 and p.questionnaire_id = o.questionnaire_id
-               where o.organization_id = r.organization_id and o.responder_id = r.responder_id
-                 and (($3 and not o.test)
-                   or (cardinality($4::text[]) > 0 and p.owner_application_id <> all($4)))))""",
+             and {IS_WHOLE}""",
         organization_id,
         questionnaire_id,
         test_only,
@@ -106,11 +103,7 @@ async def list_responder_values(
 ) -> Rows[ResponderValue]:
     """A page of the values of one responder; of none unless `is_shown`."""
     rows = await db.fetch_list(
-        """select r.responder_id, v.key as name, v.value, r.created_time,
-             coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
-             r.responder_id || ':' || (v.key collate "C") as value_id
-           from responder r cross join lateral jsonb_each_text(r.metadata) v
-           where r.organization_id = $1 and r.responder_id = $2 and $3::boolean""",
+        f"{_RESPONDER_VALUES} where r.organization_id = $1 and r.responder_id = $2 and $3::boolean",
         organization_id,
         responder_id,
         is_shown,
