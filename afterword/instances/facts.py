@@ -28,7 +28,7 @@ async def list_facts(db: Database, *, organization_id: str, instance_ids: Sequen
         return {}
     found_ids = [instance.instance_id for instance in instances]
     responders = await responders_store.list_responders(
-        db, wanted=[(organization_id, one) for one in {instance.responder_id for instance in instances}]
+        db, keys=[(organization_id, one) for one in {instance.responder_id for instance in instances}]
     )
     metadata = {responder.responder_id: responder.metadata for responder in responders}
     declared = await _declared(db, organization_id=organization_id, instances=instances)

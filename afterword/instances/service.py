@@ -116,7 +116,7 @@ async def issue_by_link(
     # Not by address: a visitor may write any, and must not reach another person's record.
     found = await responders.find_or_create(
         db,
-        wanted=[responders.ResponderInput(organization_id, locale=request.locale)],
+        inputs=[responders.ResponderInput(organization_id, locale=request.locale)],
         now=now,
         secret=secret,
         actor=actor,
@@ -124,11 +124,11 @@ async def issue_by_link(
     responder_id = found[0].responder_id
     known = await _declared(db, issuable=issuable, metadata=request.metadata)
     if known.responder:
-        await responders.update_metadata(
+        await responders.update(
             db,
             organization_id=organization_id,
             responder_id=responder_id,
-            changes=known.responder,
+            change=responders.Change(metadata=known.responder),
             now=now,
             actor=actor,
         )
@@ -221,11 +221,11 @@ async def update(
         await events.record(db, events=instance_events.of_update(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
-        await responders.update_metadata(
+        await responders.update(
             db,
             organization_id=after.organization_id,
             responder_id=after.responder_id,
-            changes=change.metadata.responder,
+            change=responders.Change(metadata=change.metadata.responder),
             now=now,
             actor=responders.Actor.of(caller),
         )

@@ -15,10 +15,9 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.responders import store
-from afterword.responders.store import Address, AddressId, Person, Responder, Suppression
+from afterword.responders.store import Address, AddressId, Recipient, Responder, ResponderKey, Suppression
 
 Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
-_ResponderId = tuple[str, str]  # organization_id, responder_id
 
 ROUNDS_MAX: Final = 3
 
@@ -100,11 +99,11 @@ class _Key:
 async def find_or_create(
     db: Database,
     *,
-    wanted: Sequence[ResponderInput],
+    inputs: Sequence[ResponderInput],
     now: datetime,
     secret: bytes,
     actor: Actor | None = None,
-    known: Mapping[AddressId, Person | None] = MappingProxyType({}),
+    known: Mapping[AddressId, Recipient | None] = MappingProxyType({}),
 ) -> list[Found]:
     """The responder of each input, in order, for a batch of any organizations, with few statements.
 
@@ -113,11 +112,11 @@ async def find_or_create(
     `unknown_id` if a given `responder_id` does not exist in its organization, Unavailable if others were faster
     `ROUNDS_MAX` times.
     """
-    search = _Search(wanted, [_keys(one, secret) for one in wanted], now, actor or Actor())
-    search.learn(person for person in known.values() if person is not None)
-    search.absent = {key for key, person in known.items() if person is None}
-    if given := [(one.organization_id, one.responder_id) for one in wanted if one.responder_id]:
-        _require_all(given, await store.list_responders(db, wanted=given))
+    search = _Search(inputs, [_keys(one, secret) for one in inputs], now, actor or Actor())
+    search.learn(recipient for recipient in known.values() if recipient is not None)
+    search.absent = {key for key, recipient in known.items() if recipient is None}
+    if given := [(one.organization_id, one.responder_id) for one in inputs if one.responder_id]:
+        _require_all(given, await store.list_responders(db, keys=given))
     for _ in range(ROUNDS_MAX):
         await _look_up(db, search)
         planned = search.plan()
@@ -131,7 +130,7 @@ async def find_or_create(
         lost = search.give_up_lost(planned)
         if not lost:
             return await _finish(db, search)
-        await store.delete_responders(db, wanted=lost)
+        await store.delete_responders(db, keys=lost)
     raise errors.Unavailable(
         "Others are adding the same responders at the same moment.", headers={"Retry-After": str(RETRY_AFTER_SECONDS)}
     )
@@ -152,14 +151,14 @@ async def update(
     `expect` (of `If-Match`) is called with the version of the locked row and may raise Stale. Raises NotFound, Invalid
     (`too_many`).
     """
-    claimed = await store.claim_responders(db, wanted=[(organization_id, responder_id)])
+    claimed = await store.claim_responders(db, keys=[(organization_id, responder_id)])
     if not claimed:
         raise errors.NotFound("There is no such responder.")
     before = claimed[0]
     if expect is not None:
         expect(before.version)
-    wanted = {name for name, value in change.metadata.items() if value}
-    if len((before.metadata.keys() - change.metadata.keys()) | wanted) > rules.NAMES_MAX:
+    kept = {name for name, value in change.metadata.items() if value}
+    if len((before.metadata.keys() - change.metadata.keys()) | kept) > rules.NAMES_MAX:
         message = f"A responder keeps at most {rules.NAMES_MAX} names."
         raise errors.Invalid.of(FieldError("too_many", message, pointer="/metadata"))
     after = replace(
@@ -172,22 +171,6 @@ async def update(
         return before
     changed = await _update(db, [after], now, actor)
     return changed[0]
-
-
-async def update_metadata(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_id: str,
-    changes: Mapping[str, str | None],
-    now: datetime,
-    actor: Actor,
-) -> Responder:
-    """`update` of the metadata alone."""
-    change = Change(metadata=changes)
-    return await update(
-        db, organization_id=organization_id, responder_id=responder_id, change=change, now=now, actor=actor
-    )
 
 
 async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppression:
@@ -217,8 +200,8 @@ async def suppress_addresses(
     outlasts a bounce that somebody lifts.
     """
     actor = actor or Actor()
-    wanted = {(one.organization_id, one.channel_id, one.address_key): one for one in suppressions}
-    if not wanted:
+    by_key = {(one.organization_id, one.channel_id, one.address_key): one for one in suppressions}
+    if not by_key:
         return []
     rows = [
         Suppression(
@@ -233,10 +216,10 @@ async def suppress_addresses(
             created_time=now,
             created_by=actor.id if actor.kind in {"user", "token"} else None,
         )
-        for one in wanted.values()
+        for one in by_key.values()
     ]
     written = await store.insert_suppressions(db, suppressions=rows, now=now)
-    await events.record(db, events=[event for row in written for event in _suppression_events(row, wanted, now, actor)])
+    await events.record(db, events=[event for row in written for event in _suppression_events(row, by_key, now, actor)])
     return written
 
 
@@ -244,22 +227,21 @@ class _Search:
     """The state of one find_or_create: the responder of each input, and the rows to insert."""
 
     def __init__(
-        self, wanted: Sequence[ResponderInput], keys: Sequence[list[_Key]], now: datetime, actor: Actor
+        self, inputs: Sequence[ResponderInput], keys: Sequence[list[_Key]], now: datetime, actor: Actor
     ) -> None:
-        self.wanted, self.keys, self.now, self.actor = wanted, keys, now, actor
-        self.chosen: list[str | None] = [one.responder_id for one in wanted]
+        self.inputs, self.keys, self.now, self.actor = inputs, keys, now, actor
+        self.chosen: list[str | None] = [one.responder_id for one in inputs]
         self.addresses: dict[AddressId, Address] = {}
         self.absent: set[AddressId] = set()  # without a responder when they were looked up
-        self.rows: dict[_ResponderId, Responder] = {}  # existing before the call
-        self.created: dict[_ResponderId, Responder] = {}
-        self.fresh: dict[_ResponderId, Responder] = {}  # of this round
+        self.rows: dict[ResponderKey, Responder] = {}  # existing before the call
+        self.created: dict[ResponderKey, Responder] = {}
+        self.fresh: dict[ResponderKey, Responder] = {}  # of this round
 
-    def learn(self, people: Iterable[Person]) -> None:
+    def learn(self, recipients: Iterable[Recipient]) -> None:
         """Add rows that were read."""
-        for person in people:
-            address = person.address
-            self.addresses[address.id] = address
-            self.rows[address.organization_id, address.responder_id] = person.responder
+        for recipient in recipients:
+            self.addresses[recipient.address.id] = recipient.address
+            self.rows[recipient.responder.key] = recipient.responder
 
     def add(self, addresses: Iterable[Address]) -> None:
         """Add addresses that were inserted."""
@@ -273,29 +255,29 @@ class _Search:
         """Choose a responder for each input without one; returns the addresses to insert."""
         planned: dict[AddressId, Address] = {}
         self.fresh = {}
-        for index, (one, keys) in enumerate(zip(self.wanted, self.keys, strict=True)):
+        for index, (one, keys) in enumerate(zip(self.inputs, self.keys, strict=True)):
             responder_id = self.chosen[index] or self._known(keys, planned) or self._make(one)
             self.chosen[index] = responder_id
             for key in keys:
                 if key.id not in self.addresses and key.id not in planned:
                     planned[key.id] = Address(*key.id, responder_id, key.normal, ids.secret())
-            person = one.organization_id, responder_id
-            if person in self.fresh:
-                self.fresh[person] = self.created[person] = _merge(self.fresh[person], [one])
+            responder_key = one.organization_id, responder_id
+            if responder_key in self.fresh:
+                self.fresh[responder_key] = self.created[responder_key] = _merge(self.fresh[responder_key], [one])
         return list(planned.values())
 
-    def give_up_lost(self, planned: Iterable[Address]) -> list[_ResponderId]:
+    def give_up_lost(self, planned: Iterable[Address]) -> list[ResponderKey]:
         """Drop responders of this round whose address another transaction inserted first; returns them."""
         lost = {
             (address.organization_id, address.responder_id)
             for address in planned
             if self.addresses[address.id].responder_id != address.responder_id
         } & self.fresh.keys()
-        for index, one in enumerate(self.wanted):
+        for index, one in enumerate(self.inputs):
             if (one.organization_id, self.chosen[index]) in lost:
                 self.chosen[index] = None
-        for person in lost:
-            del self.created[person]
+        for responder_key in lost:
+            del self.created[responder_key]
         self.addresses = {
             key: address
             for key, address in self.addresses.items()
@@ -303,12 +285,12 @@ class _Search:
         }
         return sorted(lost)
 
-    def by_responder(self) -> dict[_ResponderId, list[ResponderInput]]:
+    def by_responder(self) -> dict[ResponderKey, list[ResponderInput]]:
         """The inputs of each responder, in order."""
-        people: dict[_ResponderId, list[ResponderInput]] = {}
-        for one, responder_id in zip(self.wanted, self.chosen, strict=True):
-            people.setdefault((one.organization_id, responder_id or ""), []).append(one)
-        return people
+        found: dict[ResponderKey, list[ResponderInput]] = {}
+        for one, responder_id in zip(self.inputs, self.chosen, strict=True):
+            found.setdefault((one.organization_id, responder_id or ""), []).append(one)
+        return found
 
     def channel_key(self, index: int) -> _Key | None:
         """The address on the input's channel."""
@@ -325,8 +307,7 @@ class _Search:
 
     def _make(self, one: ResponderInput) -> str:
         responder_id = ids.ordered(self.now)
-        person = one.organization_id, responder_id
-        self.fresh[person] = self.created[person] = Responder(
+        self.fresh[one.organization_id, responder_id] = self.created[one.organization_id, responder_id] = Responder(
             organization_id=one.organization_id,
             responder_id=responder_id,
             locale=None,
@@ -361,87 +342,83 @@ def _keys(one: ResponderInput, secret: bytes) -> list[_Key]:
 
 
 async def _look_up(db: Database, search: _Search) -> None:
-    if wanted := search.unknown():
-        search.learn(await store.list_people_of(db, addresses=wanted))
+    if addresses := search.unknown():
+        search.learn(await store.list_recipients(db, addresses=addresses))
 
 
 async def _finish(db: Database, search: _Search) -> list[Found]:
     """Update the responders and record events."""
-    people = search.by_responder()
+    inputs = search.by_responder()
     rows = search.rows | search.created
-    if unread := [person for person in people if person not in rows]:
-        read = await store.list_responders(db, wanted=unread)
-        rows |= {(row.organization_id, row.responder_id): row for row in read}
-    differing = [
-        person for person in people if person not in search.created and _would_change(rows[person], people[person])
-    ]
+    if unread := [key for key in inputs if key not in rows]:
+        rows |= {row.key: row for row in await store.list_responders(db, keys=unread)}
+    differing = [key for key in inputs if key not in search.created and _would_change(rows[key], inputs[key])]
     if differing:
         # Read again with a lock: merging into a row that another transaction changes would undo its change.
-        claimed = await store.claim_responders(db, wanted=differing)
-        merged = [_merge(row, _merged(people[row.organization_id, row.responder_id])) for row in claimed]
-        changed = await _update(db, merged, search.now, search.actor)
-        rows |= {(row.organization_id, row.responder_id): row for row in changed}
-    await events.record(
-        db, events=[_event("responder.created", row, search.now, search.actor) for row in search.created.values()]
-    )
-    return [_found(search, index, rows) for index in range(len(search.wanted))]
+        claimed = await store.claim_responders(db, keys=differing)
+        merged = [_merge(row, _merged(inputs[row.key])) for row in claimed]
+        rows |= {row.key: row for row in await _update(db, merged, search.now, search.actor)}
+    created = [
+        _event("responder.created", row.responder_id, row, search.now, search.actor) for row in search.created.values()
+    ]
+    await events.record(db, events=created)
+    return [_found(search, index, rows) for index in range(len(search.inputs))]
 
 
 async def _update(db: Database, rows: Sequence[Responder], now: datetime, actor: Actor) -> list[Responder]:
     changed = await store.update_responders(db, responders=[replace(row, updated_by=actor.id) for row in rows], now=now)
-    await events.record(db, events=[_event("responder.updated", row, now, actor) for row in changed])
+    await events.record(db, events=[_event("responder.updated", row.responder_id, row, now, actor) for row in changed])
     return changed
 
 
-def _would_change(row: Responder, wanted: Sequence[ResponderInput]) -> bool:
+def _would_change(row: Responder, inputs: Sequence[ResponderInput]) -> bool:
     """True if these inputs would change the row; the common case, False, needs no merge."""
     known = row.metadata
-    wanted = _merged(wanted)
+    inputs = _merged(inputs)
     return (
         any(
             (one.locale and not row.locale and _locale(one.locale))
             or any((value or None) != known.get(name) for name, value in one.metadata.items())
-            for one in wanted
+            for one in inputs
         )
-        and _merge(row, wanted) != row
+        and _merge(row, inputs) != row
     )
 
 
-def _merged(wanted: Sequence[ResponderInput]) -> list[ResponderInput]:
+def _merged(inputs: Sequence[ResponderInput]) -> list[ResponderInput]:
     """The inputs that may change an existing responder."""
-    return [one for one in wanted if one.is_whole or not one.is_limited]
+    return [one for one in inputs if one.is_whole or not one.is_limited]
 
 
-def _merge(row: Responder, wanted: Sequence[ResponderInput]) -> Responder:
+def _merge(row: Responder, inputs: Sequence[ResponderInput]) -> Responder:
     """The responder after merging these inputs."""
     metadata, locale = row.metadata, row.locale
-    for one in wanted:
+    for one in inputs:
         metadata = rules.merge(metadata, one.metadata)
         locale = locale or _locale(one.locale)
     return replace(row, metadata=metadata, locale=locale)
 
 
-def _found(search: _Search, index: int, rows: Mapping[_ResponderId, Responder]) -> Found:
-    one = search.wanted[index]
-    person = one.organization_id, search.chosen[index] or ""
-    row = rows[person]
-    is_merged = bool(_merged([one])) or person in search.created
+def _found(search: _Search, index: int, rows: Mapping[ResponderKey, Responder]) -> Found:
+    one = search.inputs[index]
+    row = rows[one.organization_id, search.chosen[index] or ""]
+    is_created = row.key in search.created
+    is_merged = bool(_merged([one])) or is_created
     key = search.channel_key(index)
     return Found(
         responder_id=row.responder_id,
         locale=row.locale,
         time_zone=row.time_zone,
         metadata=row.metadata if is_merged else rules.merge({}, one.metadata),
-        created=person in search.created,
+        created=is_created,
         address=key.normal if key else None,
         address_key=key.id[2] if key else None,
         unsubscribe_id=search.addresses[key.id].unsubscribe_id if key else None,
     )
 
 
-def _require_all(given: Sequence[_ResponderId], there: Sequence[Responder]) -> None:
-    known = {(row.organization_id, row.responder_id) for row in there}
-    if any(person not in known for person in given):
+def _require_all(given: Sequence[ResponderKey], there: Sequence[Responder]) -> None:
+    if set(given) - {row.key for row in there}:
         raise errors.Invalid.of(FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
 
 
@@ -452,12 +429,16 @@ def _locale(tag: str | None) -> str | None:
         return None
 
 
-def _event(type_name: str, row: Responder, now: datetime, actor: Actor) -> NewEvent:
+def suppression_event(type_name: str, row: Suppression, *, now: datetime, actor: Actor) -> NewEvent:
+    return _event(type_name, row.suppression_id, row, now, actor)
+
+
+def _event(type_name: str, subject_id: str, row: Responder | Suppression, now: datetime, actor: Actor) -> NewEvent:
     return NewEvent(
         organization_id=row.organization_id,
         event_id=ids.ordered(now),
         type=type_name,
-        subject_id=row.responder_id,
+        subject_id=subject_id,
         subject_version=row.version,
         questionnaire_id=None,
         actor_kind=actor.kind,
@@ -467,21 +448,11 @@ def _event(type_name: str, row: Responder, now: datetime, actor: Actor) -> NewEv
 
 
 def _suppression_events(
-    row: Suppression, wanted: Mapping[AddressId, NewSuppression], now: datetime, actor: Actor
+    row: Suppression, by_key: Mapping[AddressId, NewSuppression], now: datetime, actor: Actor
 ) -> list[NewEvent]:
     """`suppression.created`, and `responder.unsubscribed` if the responder unsubscribed."""
-    one = wanted[row.organization_id, row.channel_id, row.address_key]
-    created = NewEvent(
-        organization_id=row.organization_id,
-        event_id=ids.ordered(now),
-        type="suppression.created",
-        subject_id=row.suppression_id,
-        subject_version=row.version,
-        questionnaire_id=None,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=row.as_event,
-    )
+    one = by_key[row.key]
+    created = suppression_event("suppression.created", row, now=now, actor=actor)
     if row.reason != "unsubscribed" or one.responder_id is None:
         return [created]
     data = {"responder_id": one.responder_id, "channel_id": row.channel_id, "suppression_id": row.suppression_id}

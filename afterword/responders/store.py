@@ -9,6 +9,7 @@ from typing import Any, Final, LiteralString
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
 
+ResponderKey = tuple[str, str]  # organization_id, responder_id
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
@@ -31,17 +32,11 @@ class Responder:
     @property
     def as_event(self) -> dict[str, Any]:
         """The data of an event: the row without metadata values."""
-        times = {name: getattr(self, name) for name in ("anonymized_time", "created_time", "updated_time")}
-        return {
-            "organization_id": self.organization_id,
-            "responder_id": self.responder_id,
-            "locale": self.locale,
-            "time_zone": self.time_zone,
-            "version": self.version,
-            "created_by": self.created_by,
-            "updated_by": self.updated_by,
-            **{name: time.isoformat() if time else None for name, time in times.items()},
-        }
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "metadata"}
+
+    @property
+    def key(self) -> ResponderKey:
+        return self.organization_id, self.responder_id
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_zone, metadata, anonymized_time,
@@ -67,7 +62,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Recipient:
     address: Address
     responder: Responder
 
@@ -92,16 +87,12 @@ class Suppression:
     def as_event(self) -> dict[str, Any]:
         """The data of an event: the row without the hash."""
         return {
-            "organization_id": self.organization_id,
-            "suppression_id": self.suppression_id,
-            "channel_id": self.channel_id,
-            "identifier": self.identifier,
-            "reason": self.reason,
-            "expires_time": self.expires_time.isoformat() if self.expires_time else None,
-            "note": self.note,
-            "created_time": self.created_time.isoformat(),
-            "created_by": self.created_by,
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in {"address_key", "version"}
         }
+
+    @property
+    def key(self) -> AddressId:
+        return self.organization_id, self.channel_id, self.address_key
 
 
 _SUPPRESSION_COLUMNS: Final[LiteralString] = """organization_id, suppression_id, channel_id, address_key,
@@ -120,26 +111,26 @@ async def get_responder(db: Database, *, organization_id: str, responder_id: str
 
 
 async def list_responders(  # any tenant: a batch serves many
-    db: Database, *, wanted: Sequence[tuple[str, str]]
+    db: Database, *, keys: Sequence[ResponderKey]
 ) -> list[Responder]:
     """The existing responders of these (organization_id, responder_id) pairs, in no order."""
     rows = await db.fetch(
         f"""select {_COLUMNS_R} from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
              join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
-        [organization_id for organization_id, _ in wanted],
-        [responder_id for _, responder_id in wanted],
+        [organization_id for organization_id, _ in keys],
+        [responder_id for _, responder_id in keys],
     )
     return [_responder(row) for row in rows]
 
 
-async def claim_responders(db: Database, *, wanted: Sequence[tuple[str, str]]) -> list[Responder]:
+async def claim_responders(db: Database, *, keys: Sequence[ResponderKey]) -> list[Responder]:
     """As list_responders, locked in key order (so that two batches cannot deadlock) until the transaction ends."""
     rows = await db.fetch(
         f"""select {_COLUMNS} from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))
            order by organization_id, responder_id for no key update""",
-        [organization_id for organization_id, _ in wanted],
-        [responder_id for _, responder_id in wanted],
+        [organization_id for organization_id, _ in keys],
+        [responder_id for _, responder_id in keys],
     )
     return [_responder(row) for row in rows]
 
@@ -193,14 +184,14 @@ async def update_responders(  # any tenant: a batch serves many
 
 
 async def delete_responders(  # any tenant: a batch serves many
-    db: Database, *, wanted: Sequence[tuple[str, str]]
+    db: Database, *, keys: Sequence[ResponderKey]
 ) -> None:
     """Delete responders that this transaction inserted needlessly, with their addresses."""
     await db.execute(
         """delete from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))""",
-        [organization_id for organization_id, _ in wanted],
-        [responder_id for _, responder_id in wanted],
+        [organization_id for organization_id, _ in keys],
+        [responder_id for _, responder_id in keys],
     )
 
 
@@ -219,9 +210,9 @@ async def list_addresses_of(  # any tenant: a batch serves many
     return [Address(**dict(row)) for row in rows]
 
 
-async def list_people_of(  # any tenant: a batch serves many
+async def list_recipients(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId]
-) -> list[Person]:
+) -> list[Recipient]:
     rows = await db.fetch(
         f"""select a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
@@ -235,7 +226,7 @@ async def list_people_of(  # any tenant: a batch serves many
                where organization_id = a.organization_id and responder_id = a.responder_id limit 1) r""",
         *_columns(addresses),
     )
-    return [_person(row) for row in rows]
+    return [_recipient(row) for row in rows]
 
 
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
@@ -310,7 +301,7 @@ async def insert_suppressions(  # any tenant: a batch serves many
 
     Returns the rows written.
     """
-    ordered = sorted(suppressions, key=lambda one: (one.organization_id, one.channel_id, one.address_key))
+    ordered = sorted(suppressions, key=lambda one: one.key)
     rows = await db.fetch(
         f"""insert into suppression as s (organization_id, suppression_id, channel_id, address_key, identifier, reason,
                                          expires_time, note, created_time, created_by)
@@ -331,7 +322,7 @@ async def insert_suppressions(  # any tenant: a batch serves many
                   and array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', excluded.reason)
                     > array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', s.reason)
            returning {_SUPPRESSION_COLUMNS}""",
-        *_columns([(one.organization_id, one.channel_id, one.address_key) for one in ordered]),
+        *_columns([one.key for one in ordered]),
         [one.suppression_id for one in ordered],
         [one.identifier for one in ordered],
         [one.reason for one in ordered],
@@ -352,10 +343,10 @@ def _columns(addresses: Sequence[AddressId]) -> tuple[list[str], list[int], list
     )
 
 
-def _person(row: Row) -> Person:
+def _recipient(row: Row) -> Recipient:
     responder = _responder(row)
-    place = responder.organization_id, row["channel_id"], row["address_key"]
-    return Person(Address(*place, responder.responder_id, row["identifier"], row["unsubscribe_id"]), responder)
+    key = responder.organization_id, row["channel_id"], row["address_key"]
+    return Recipient(Address(*key, responder.responder_id, row["identifier"], row["unsubscribe_id"]), responder)
 
 
 def _responder(row: Row) -> Responder:

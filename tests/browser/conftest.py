@@ -95,7 +95,7 @@ class Shop:
         async with db.transaction(self.pool) as database:
             wanted = responders.ResponderInput(self.organization_id, channel_id=EMAIL_CHANNEL_ID, identifier=address)
             [found] = await responders.find_or_create(
-                database, wanted=[wanted], now=database.clock.now(), secret=SECRET
+                database, inputs=[wanted], now=database.clock.now(), secret=SECRET
             )
         assert found.unsubscribe_id is not None
         return found.unsubscribe_id

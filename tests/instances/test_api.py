@@ -263,7 +263,7 @@ class TestUpdate:
         async with db.transaction(shop.world.pool) as database:
             other = await accounts.create_organization(database, domain="other", display_name="Other", now=NOW)
             wanted = [responders.ResponderInput(other.organization_id)]
-            [foreign] = await responders.find_or_create(database, wanted=wanted, now=NOW, secret=SECRET)
+            [foreign] = await responders.find_or_create(database, inputs=wanted, now=NOW, secret=SECRET)
 
         response = await shop.patch(f"/q/instance/{instance['instance_id']}", {"responder_id": foreign.responder_id})
 

@@ -233,7 +233,7 @@ class TestIssueForItems:
         async with db.transaction(world.pool) as database:
             found = await responders.find_or_create(
                 database,
-                wanted=[responders.ResponderInput(world.caller.organization_id) for _ in range(count)],
+                inputs=[responders.ResponderInput(world.caller.organization_id) for _ in range(count)],
                 now=NOW,
                 secret=SECRET,
             )

@@ -170,7 +170,7 @@ async def test_caps_responders_and_sending_agree(client: Client, tell: Tell) -> 
             for pair in sample
             for text in (pair.first, pair.second)
         ]
-        people = await responders.find_or_create(database, wanted=wanted, now=database.clock.now(), secret=queue.secret)
+        people = await responders.find_or_create(database, inputs=wanted, now=database.clock.now(), secret=queue.secret)
     for place, pair in enumerate(sample):
         one, other = people[2 * place], people[2 * place + 1]
         assert pair.is_same == (one.responder_id == other.responder_id), pair

@@ -123,7 +123,7 @@ async def test_by_key(filled: Queue) -> None:
     async with db.transaction(filled.pool) as database:
         asked: Any = Explained(database)
         for call in (
-            responders.list_people_of(asked, addresses=addresses),
+            responders.list_recipients(asked, addresses=addresses),
             responders.list_suppressions_for(asked, addresses=addresses, now=now),
             deciding.list_previous(asked, items=items),
             deciding.list_waiting(asked, addresses=keys, until=now + days, limit=2_000),

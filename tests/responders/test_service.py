@@ -42,7 +42,7 @@ async def found(database: db.Database, domain: str) -> str:
 
 
 async def find(database: db.Database, *wanted: ResponderInput, actor: Actor | None = None) -> list[Found]:
-    return await service.find_or_create(database, wanted=wanted, now=database.clock.now(), secret=SECRET, actor=actor)
+    return await service.find_or_create(database, inputs=wanted, now=database.clock.now(), secret=SECRET, actor=actor)
 
 
 async def count(database: db.Database) -> int:
@@ -239,9 +239,16 @@ class TestMetadata:
     async def test_update(self, database: db.Database, organization_id: str) -> None:
         [ann] = await find(database, mail(organization_id, "ann@example.com", {"a": "1"}))
         actor, now = Actor("token", "t" * 22), database.clock.now() + timedelta(hours=1)
-        person = {"organization_id": organization_id, "responder_id": ann.responder_id}
+        change = service.Change(metadata={"a": None, "b": "2"})
         for _ in range(2):
-            row = await service.update_metadata(database, **person, changes={"a": None, "b": "2"}, now=now, actor=actor)
+            row = await service.update(
+                database,
+                organization_id=organization_id,
+                responder_id=ann.responder_id,
+                change=change,
+                now=now,
+                actor=actor,
+            )
             assert ({"b": "2"}, 2, now, "t" * 22) == (row.metadata, row.version, row.updated_time, row.updated_by)
         last = (await events.list_events(database, organization_id=organization_id))[-1]
         assert ("responder.updated", "token", "t" * 22) == (last.type, last.actor_kind, last.actor_id)
@@ -250,11 +257,11 @@ class TestMetadata:
         [ann] = await find(database, mail(other_id, "ann@example.com"))
         for responder_id in ("r" * 22, ann.responder_id):
             with pytest.raises(errors.NotFound):
-                await service.update_metadata(
+                await service.update(
                     database,
                     organization_id=organization_id,
                     responder_id=responder_id,
-                    changes={"a": "1"},
+                    change=service.Change(metadata={"a": "1"}),
                     now=database.clock.now(),
                     actor=Actor(),
                 )
@@ -322,14 +329,14 @@ class TestConcurrency:
     async def test_others_are_faster_every_time(
         self, pool: db.Pool, database: db.Database, organization_id: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def nobody(*_: object, **__: object) -> list[store.Person]:
+        async def nobody(*_: object, **__: object) -> list[store.Recipient]:
             monkeypatch.undo()  # the look before the insert came too early, the one after it does not
             return []
 
         wanted = mail(organization_id, "ann@example.com")
         await find(database, wanted)
         monkeypatch.setattr(service, "ROUNDS_MAX", 1)
-        monkeypatch.setattr(store, "list_people_of", nobody)
+        monkeypatch.setattr(store, "list_recipients", nobody)
         with pytest.raises(errors.Unavailable) as refused:
             async with db.transaction(pool) as second:
                 await find(second, wanted)

@@ -140,20 +140,20 @@ async def find_or_create(
     """
     if responder_id is not None:
         await require_seen(db, caller=caller, responder_id=responder_id)
-    wanted = responders.ResponderInput(
+    request = responders.ResponderInput(
         organization_id=caller.organization_id,
         responder_id=responder_id,
         metadata=metadata,
         locale=locale,
         is_limited=caller.is_limited,
     )
-    [found] = await responders.find_or_create(db, wanted=[wanted], now=now, secret=secret, actor=Actor.of(caller))
+    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
-        await responders.update_metadata(
+        await responders.update(
             db,
             organization_id=caller.organization_id,
             responder_id=found.responder_id,
-            changes=metadata,
+            change=Change(metadata=metadata),
             now=now,
             actor=Actor.of(caller),
         )

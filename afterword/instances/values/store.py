@@ -33,11 +33,11 @@ class ResponderValue(msgspec.Struct, frozen=True):
     updated_time: datetime
 
 
-_QUESTIONNAIRE_VALUES: Final[LiteralString] = """select i.questionnaire_id, i.instance_id, v.key as name, v.value,
+_QUESTIONNAIRE_VALUES: Final[LiteralString] = """i.questionnaire_id, i.instance_id, v.key as name, v.value,
     i.created_time, coalesce((i.metadata_times ->> v.key)::timestamptz, i.created_time) as updated_time,
     i.instance_id || ':' || (v.key collate "C") as value_id
   from questionnaire_instance i cross join lateral jsonb_each_text(i.metadata) v"""
-_RESPONDER_VALUES: Final[LiteralString] = """select r.responder_id, v.key as name, v.value, r.created_time,
+_RESPONDER_VALUES: Final[LiteralString] = """r.responder_id, v.key as name, v.value, r.created_time,
     coalesce((r.metadata_times ->> v.key)::timestamptz, r.created_time) as updated_time,
     r.responder_id || ':' || (v.key collate "C") as value_id
   from responder r cross join lateral jsonb_each_text(r.metadata) v"""
@@ -47,7 +47,7 @@ async def list_questionnaire_values(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[QuestionnaireValue]:
     rows = await db.fetch_list(
-        f"""{_QUESTIONNAIRE_VALUES}
+        f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.questionnaire_id = $2 and i.deleted_time is null
              and (i.test or not $3)""",
         organization_id,
@@ -62,7 +62,7 @@ async def list_questionnaire_values_of_instance(
     db: Database, *, organization_id: str, instance_id: str, page: Page
 ) -> Rows[QuestionnaireValue]:
     rows = await db.fetch_list(
-        f"""{_QUESTIONNAIRE_VALUES}
+        f"""select {_QUESTIONNAIRE_VALUES}
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null""",
         organization_id,
         instance_id,
@@ -82,7 +82,7 @@ async def list_responder_values_of_questionnaire(
 ) -> Rows[ResponderValue]:
     """A page of the values of responders with an instance of a questionnaire."""
     rows = await db.fetch_list(
-        f"""{_RESPONDER_VALUES}
+        f"""select {_RESPONDER_VALUES}
            cross join (select $4::text[] as application_ids, $3::boolean as test_only) reach
            where r.organization_id = $1 and exists (
              select 1 from questionnaire_instance i
@@ -103,7 +103,7 @@ async def list_responder_values(
 ) -> Rows[ResponderValue]:
     """A page of the values of one responder; of none unless `is_shown`."""
     rows = await db.fetch_list(
-        f"{_RESPONDER_VALUES} where r.organization_id = $1 and r.responder_id = $2 and $3::boolean",
+        f"select {_RESPONDER_VALUES} where r.organization_id = $1 and r.responder_id = $2 and $3::boolean",
         organization_id,
         responder_id,
         is_shown,

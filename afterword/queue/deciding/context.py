@@ -34,7 +34,7 @@ from afterword.queue.deciding.store import AddressKey, PreviousItem
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import ItemKey
 from afterword.responders import store as responders_store
-from afterword.responders.store import AddressId, Person
+from afterword.responders.store import AddressId, Recipient
 
 SENT_MAX: Final = 20_000  # messages to a batch's addresses from before the policy or cap was enabled
 SINCE_MARGIN: Final = timedelta(hours=1)  # items claimed before it was enabled may have been sent after
@@ -88,7 +88,7 @@ class DecisionContext:
 
     settings: Mapping[LaneKey, LaneSettings]
     rules: Mapping[LaneKey, Rules]
-    people: Mapping[AddressId, Person | None]
+    people: Mapping[AddressId, Recipient | None]
     suppressions: Mapping[AddressKey, Suppression]
     previous: Mapping[ItemKey, PreviousItem]
     declared: Mapping[LaneKey, Declared]
@@ -222,7 +222,7 @@ async def gather(
     """Read the settings and people of these items; contacts are read later."""
     rules = {key: rules_of(each, is_closed=await _is_closed(db, each)) for key, each in settings.items()}
     addresses = sorted({address_id_of(item, settings[lane_of(item)]) for item in items})
-    people = await responders_store.list_people_of(db, addresses=addresses)
+    people = await responders_store.list_recipients(db, addresses=addresses)
     suppressed = await responders_store.list_suppressions_for(db, addresses=addresses, now=now)
     return DecisionContext(
         settings=settings,
@@ -349,7 +349,7 @@ class _Lifetime:
         self.valid_days, self.sent_time, self.created_time = valid_days, sent_time, created_time
 
 
-def _zone_name(item: Candidate, settings: LaneSettings, person: Person | None) -> str:
+def _zone_name(item: Candidate, settings: LaneSettings, person: Recipient | None) -> str:
     pipeline = settings.pipeline
     is_phone = pipeline.channel_id == CHANNEL_SMS
     return zones.zone_name_for(

@@ -27,7 +27,7 @@ from afterword.queue.deciding.store import Waiting
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import Claimed, ItemKey
-from afterword.responders.store import AddressId, Person
+from afterword.responders.store import AddressId, Recipient
 
 __all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_contacts", "rules_of"]
 
@@ -40,7 +40,7 @@ POSTPONEMENTS_MAX: Final = 4  # of one item in a forecast
 
 async def decide_items(
     db: Database, *, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings], now: datetime
-) -> tuple[dict[ItemKey, Decision], Mapping[AddressId, Person | None]]:
+) -> tuple[dict[ItemKey, Decision], Mapping[AddressId, Recipient | None]]:
     """The decision about each item, by the pipelines' priority and in due order where an address occurs twice.
 
     Also returns the responder of each address, or None. Where a cap or a policy counts, the address is locked until the

@@ -21,7 +21,7 @@ from afterword.queue.sending import outcomes
 from afterword.queue.sending.store import Settlement
 from afterword.responders import service as responders
 from afterword.responders.service import Found, ResponderInput
-from afterword.responders.store import AddressId, Person
+from afterword.responders.store import AddressId, Recipient
 
 Draw = Callable[[], float]  # uniform in [0, 1), from the handler
 
@@ -49,7 +49,7 @@ async def equip(
     db: Database,
     *,
     items: Sequence[Claimed],
-    people: Mapping[AddressId, Person | None],
+    people: Mapping[AddressId, Recipient | None],
     settings: Mapping[LaneKey, LaneSettings],
     now: datetime,
     secret: bytes,
@@ -60,7 +60,7 @@ async def equip(
         return [], []
     shared = await _shared(db, items, people, settings)
     inputs = [_responder_input(item, settings[item.lane], is_whole=item.key not in shared) for item in items]
-    found = await responders.find_or_create(db, wanted=inputs, now=now, secret=secret, known=people)
+    found = await responders.find_or_create(db, inputs=inputs, now=now, secret=secret, known=people)
     issued = await _reminded_instances(db, items)
     issues = [
         _issue_input(item, settings[item.lane], responder)
@@ -109,7 +109,7 @@ async def _reminded_instances(db: Database, items: Sequence[Claimed]) -> dict[It
 async def _shared(
     db: Database,
     items: Sequence[Claimed],
-    people: Mapping[AddressId, Person | None],
+    people: Mapping[AddressId, Recipient | None],
     settings: Mapping[LaneKey, LaneSettings],
 ) -> set[ItemKey]:
     """Limited items for people whom other applications ask too, or who were unknown when the batch was decided."""

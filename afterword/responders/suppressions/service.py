@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from afterword import errors, ids
+from afterword import errors
 from afterword.core.messaging.addresses import InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
-from afterword.events.service import Actor, NewEvent
+from afterword.events.service import Actor
 from afterword.responders import service as responders
 from afterword.responders.service import NewSuppression
 from afterword.responders.store import Suppression
@@ -96,18 +96,7 @@ async def lift(
     )
     if not is_lifted:  # another transaction changed or lifted it first
         raise errors.NotFound("There is no such suppression.")
-    actor = Actor.of(caller)
-    event = NewEvent(
-        organization_id=found.organization_id,
-        event_id=ids.ordered(now),
-        type="suppression.deleted",
-        subject_id=found.suppression_id,
-        subject_version=found.version,
-        questionnaire_id=None,
-        actor_kind=actor.kind,
-        actor_id=actor.id,
-        data=found.as_event,
-    )
+    event = responders.suppression_event("suppression.deleted", found, now=now, actor=Actor.of(caller))
     await events.record(db, events=[event])
 
 
