@@ -73,7 +73,12 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
             "description": f"At most {rows.BODY_BYTES_MAX:,} bytes. "
             "A form has one file; its other fields are parameters.",
             "required": True,
-            "content": {name: {"schema": form if name == uploads.FORM else file} for name in route.uploads},
+            "content": {
+                name: {"schema": form}
+                if name == uploads.FORM
+                else {"schema": file, "example": vocabulary.EXAMPLES["file"]}
+                for name in route.uploads
+            },
         }
     schema, example = {"$ref": names[route.body]}, describe.example_of(route.body, is_request=True)
     if route.rows_max is None:

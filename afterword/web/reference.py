@@ -1,8 +1,7 @@
 """Pages that explain the interface: the first page, /docs, /problems/{code} and the OpenAPI document."""
 
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -16,18 +15,10 @@ from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import criteria, describe, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
 from afterword.web.pages import Pages
-from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, Explanation
+from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
 
 EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 CACHED: Final = {"Cache-Control": "public, max-age=300"}
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    title: str
-    anchor: str
-    about: str
-    operations: tuple[Mapping[str, Any], ...]
 
 
 class Reference:
@@ -67,9 +58,9 @@ class Reference:
             criteria=CRITERIA,
             roles=vocabulary.ROLES,
             scopes=[(scope, vocabulary.scope(scope), _roles_with(scope)) for scope in sorted(SCOPES)],
-            problems=_listed_problems(),
+            problems=sorted(EXPLANATIONS.items(), key=lambda entry: entry[1].status),
             field_codes=FIELD_CODES,
-            example_curl=_curl_of_first(self._site),
+            example_curl=f'curl "{self._site.api("/q/questionnaire")}" \\\n  -H "Authorization: Bearer $TOKEN"',
         ).encode()
 
     async def _get_problem(self, request: Request) -> Response:
@@ -86,16 +77,15 @@ class Reference:
             field_codes=FIELD_CODES if code == "invalid" else {},
         )
 
-    def _sections(self) -> list[Section]:
-        tags = dict.fromkeys(route.tag for route in self._routes)
+    def _sections(self) -> list[dict[str, Any]]:
         return [
-            Section(
-                tag,
-                _anchor(tag),
-                vocabulary.FAMILIES[tag],
-                tuple(self._operation(route) for route in self._routes if route.tag == tag),
-            )
-            for tag in tags
+            {
+                "title": tag,
+                "anchor": _anchor(tag),
+                "about": vocabulary.FAMILIES[tag],
+                "operations": [self._operation(route) for route in self._routes if route.tag == tag],
+            }
+            for tag in dict.fromkeys(route.tag for route in self._routes)
         ]
 
     def _operation(self, route: Route) -> dict[str, Any]:
@@ -148,14 +138,6 @@ def _about_rows(route: Route) -> str:
     if route.rows_max is None:
         return ""
     return f"The body is a list of 1 to {route.rows_max:,} records, in JSON or as lines of JSON (`{rows.LINES}`). "
-
-
-def _curl_of_first(site: Site) -> str:
-    return f'curl "{site.api("/q/questionnaire")}" \\\n  -H "Authorization: Bearer $TOKEN"'
-
-
-def _listed_problems() -> list[tuple[str, Explanation]]:
-    return sorted(EXPLANATIONS.items(), key=lambda entry: entry[1].status)
 
 
 def _frame(title: str) -> dict[str, Any]:
