@@ -18,22 +18,22 @@ _FORM: Final = b"\x01"  # the first byte says how the rest was made
 
 
 class Unreadable(Exception):
-    """It was sealed under another secret, for another place, or it was changed."""
+    """It was sealed under another secret, for another context, or it was changed."""
 
 
-def seal(text: str, *, secret: bytes, place: str) -> bytes:
-    """`text`, readable only with the same secret at the same `place`, such as `webhook:{organization_id}:{id}`."""
+def seal(text: str, *, secret: bytes, context: str) -> bytes:
+    """`text`, readable only with the same secret and `context`, such as `webhook:{organization_id}:{id}`."""
     nonce = secrets.token_bytes(NONCE_BYTES)
-    return _FORM + nonce + _cipher(secret).encrypt(nonce, text.encode(), place.encode())
+    return _FORM + nonce + _cipher(secret).encrypt(nonce, text.encode(), context.encode())
 
 
-def unseal(sealed: bytes, *, secret: bytes, place: str) -> str:
-    """Open a text that was sealed for the same row; raises Unreadable."""
+def unseal(sealed: bytes, *, secret: bytes, context: str) -> str:
+    """Open a text that was sealed for the same context; raises Unreadable."""
     if sealed[:1] != _FORM:
         raise Unreadable
     nonce, rest = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
     try:
-        return _cipher(secret).decrypt(nonce, rest, place.encode()).decode()
+        return _cipher(secret).decrypt(nonce, rest, context.encode()).decode()
     except InvalidTag as error:
         raise Unreadable from error
 

@@ -1,4 +1,4 @@
-"""Sealed texts open with their secret, at their place, unchanged; nothing else does."""
+"""Sealed texts open with their secret and context, unchanged; nothing else does."""
 
 from collections.abc import Callable
 
@@ -11,14 +11,14 @@ SECRET = b"s" * 32
 
 
 def test_round_trip() -> None:
-    sealed = sealing.seal("whsec_ключ", secret=SECRET, place="webhook:1")
-    assert "whsec_ключ" == sealing.unseal(sealed, secret=SECRET, place="webhook:1")
+    sealed = sealing.seal("whsec_ключ", secret=SECRET, context="webhook:1")
+    assert "whsec_ключ" == sealing.unseal(sealed, secret=SECRET, context="webhook:1")
     assert b"whsec" not in sealed
-    assert sealed != sealing.seal("whsec_ключ", secret=SECRET, place="webhook:1")
+    assert sealed != sealing.seal("whsec_ключ", secret=SECRET, context="webhook:1")
 
 
 @pytest.mark.parametrize(
-    ("change", "secret", "place"),
+    ("change", "secret", "context"),
     [
         (lambda sealed: sealed, b"t" * 32, "webhook:1"),
         (lambda sealed: sealed, SECRET, "webhook:2"),
@@ -27,6 +27,6 @@ def test_round_trip() -> None:
         (lambda _: b"", SECRET, "webhook:1"),
     ],
 )
-def test_nothing_else_opens_it(change: Callable[[bytes], bytes], secret: bytes, place: str) -> None:
+def test_nothing_else_opens_it(change: Callable[[bytes], bytes], secret: bytes, context: str) -> None:
     with pytest.raises(Unreadable):
-        sealing.unseal(change(sealing.seal("x", secret=SECRET, place="webhook:1")), secret=secret, place=place)
+        sealing.unseal(change(sealing.seal("x", secret=SECRET, context="webhook:1")), secret=secret, context=context)

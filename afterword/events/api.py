@@ -2,7 +2,7 @@
 
 from afterword.events.deliveries import api as deliveries_api
 from afterword.events.log import api as log_api
-from afterword.events.rendering import Render
+from afterword.events.service import Render
 from afterword.events.webhooks import api as webhooks_api
 from afterword.web.operations import Routes
 

@@ -1,17 +1,30 @@
 """The event log: each transaction records its changes in it; a reader follows with a cursor and misses nothing."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import tzinfo
+from typing import Any, Protocol
 
 import structlog
 
 from afterword import errors
+from afterword.core.wire.site import Site
 from afterword.db import Database, savepoint
 from afterword.events import store
 from afterword.events.store import Actor, Event, NewEvent
 
-__all__ = ["Actor", "Event", "NewEvent", "claim_reader", "handle_next", "read_next", "record"]
+__all__ = ["Actor", "Event", "NewEvent", "Render", "claim_reader", "handle_next", "read_next", "record"]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class Render(Protocol):
+    """The function that renders `data` of events as the GET of their subject shows it; `zones` by organization_id."""
+
+    async def __call__(
+        self, db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
+    ) -> list[dict[str, Any]]:
+        """One object per event, in order."""
+        ...
 
 
 async def record(db: Database, *, events: Sequence[NewEvent]) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, LiteralString
 
 from afterword.core.organizations.access import Caller
 from afterword.db import Database, Row
+from afterword.db.columns import arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Actor:
         return cls(caller.actor_kind, caller.actor_id or None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
     """An event to append. `data` is the row after the change, as JSON; handlers render it as the resource."""
 
@@ -30,10 +31,10 @@ class NewEvent:
     event_id: str
     type: str
     subject_id: str | None
-    subject_version: int | None
-    questionnaire_id: str | None
-    actor_kind: str
-    actor_id: str | None
+    subject_version: int | None = None
+    questionnaire_id: str | None = None
+    actor_kind: str = "worker"
+    actor_id: str | None = None
     data: Mapping[str, Any]
     is_terminal: bool = False
     test: bool = False
@@ -66,6 +67,13 @@ _COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questi
   is_terminal, actor_kind, actor_id, test, data, created_time"""
 
 
+_appended: Final = attrgetter(
+    "organization_id", "event_id", "type", "questionnaire_id", "subject_id", "subject_version", "is_terminal",
+    "actor_kind", "actor_id", "test", "data",
+)  # fmt: skip
+_WIDTH: Final = 11
+
+
 async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
     await db.execute(
         """insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
@@ -77,36 +85,8 @@ async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  #
              with ordinality as e (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                                    is_terminal, actor_kind, actor_id, test, data, position)
            order by position""",
-        [event.organization_id for event in events],
-        [event.event_id for event in events],
-        [event.type for event in events],
-        [event.questionnaire_id for event in events],
-        [event.subject_id for event in events],
-        [event.subject_version for event in events],
-        [event.is_terminal for event in events],
-        [event.actor_kind for event in events],
-        [event.actor_id for event in events],
-        [event.test for event in events],
-        [event.data for event in events],
+        *arrays((_appended(event) for event in events), _WIDTH),
     )
-
-
-async def list_events(
-    db: Database, *, organization_id: str, subject_id: str | None = None, type_name: str | None = None, limit: int = 500
-) -> list[Event]:
-    """Events of an organization, oldest first; of one subject or one type when given."""
-    rows = await db.fetch(
-        """select organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version, is_terminal,
-                  actor_kind, actor_id, test, data, created_time
-           from event
-           where organization_id = $1 and ($2::text is null or subject_id = $2) and ($3::text is null or type = $3)
-           order by seq limit $4""",
-        organization_id,
-        subject_id,
-        type_name,
-        limit,
-    )
-    return [_event(row) for row in rows]
 
 
 async def claim_reader(db: Database, *, reader: str) -> bool:

@@ -189,13 +189,13 @@ def _check_title(title: str | None) -> None:
 
 def _sealed(settings: Mapping[str, Any], *, site: Site, organization_id: str, account_id: str) -> bytes:
     text = msgspec.json.encode(settings).decode()
-    return sealing.seal(text, secret=site.secret, place=_place(organization_id, account_id))
+    return sealing.seal(text, secret=site.secret, context=_context(organization_id, account_id))
 
 
 def _unsealed(sealed: bytes, *, site: Site, organization_id: str, account_id: str) -> dict[str, Any]:
-    text = sealing.unseal(sealed, secret=site.secret, place=_place(organization_id, account_id))
+    text = sealing.unseal(sealed, secret=site.secret, context=_context(organization_id, account_id))
     return msgspec.json.decode(text, type=dict[str, Any])
 
 
-def _place(organization_id: str, account_id: str) -> str:
+def _context(organization_id: str, account_id: str) -> str:
     return f"account:{organization_id}:{account_id}"

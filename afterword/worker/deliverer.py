@@ -19,9 +19,9 @@ from afterword.core.messaging.webhooks import Reply
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.db import Pool
-from afterword.events.rendering import Render
 from afterword.events.sending import service as sending
 from afterword.events.sending.store import Delivery, LaneKey
+from afterword.events.service import Render
 from afterword.events.store import Event
 from afterword.events.webhooks.service import seal_context
 from afterword.worker.failures import cause_of
@@ -161,8 +161,8 @@ class Deliverer(Flights[Delivery]):
         )
 
     def _signed(self, delivery: Delivery, content: bytes, now: datetime) -> Mapping[str, str]:
-        place = seal_context(delivery.lease.organization_id, delivery.lease.webhook_id)
-        keys = [sealing.unseal(one, secret=self._site.secret, place=place) for one in delivery.secrets]
+        context = seal_context(delivery.lease.organization_id, delivery.lease.webhook_id)
+        keys = [sealing.unseal(one, secret=self._site.secret, context=context) for one in delivery.secrets]
         return webhooks.sign(content, event_id=delivery.event.event_id, timestamp=int(now.timestamp()), keys=keys)
 
     async def _settle(self, delivery: Delivery, reply: Reply) -> None:

@@ -14,7 +14,6 @@ from afterword.alerts.notifications import service as notifications
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import SCOPES
 from afterword.core.questionnaires.definition import Definition
-from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
@@ -24,6 +23,7 @@ from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
 from tests.conftest import House
 from tests.contract.alerting import read_all
+from tests.event_log import list_events
 
 
 @dataclass
@@ -163,7 +163,7 @@ class Desk:
     async def news(self, kind: str = "") -> list[Event]:
         """The events of cases, the oldest first."""
         async with db.connection(self.pool) as database:
-            found = await events_store.list_events(database, organization_id=self.house.organization_id)
+            found = await list_events(database, organization_id=self.house.organization_id)
         return [event for event in found if event.type.startswith(f"alert_instance.{kind}")]
 
     async def kinds(self) -> list[str]:

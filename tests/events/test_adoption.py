@@ -29,7 +29,13 @@ async def record(pool: db.Pool, house: House, count: int) -> None:
     """Events, each of a transaction of its own."""
     for _ in range(count):
         async with db.transaction(pool) as database:
-            new = NewEvent(house.organization_id, ids.secret(), "test.event", None, None, None, "worker", None, {})
+            new = NewEvent(
+                organization_id=house.organization_id,
+                event_id=ids.secret(),
+                type="test.event",
+                subject_id=None,
+                data={},
+            )
             await service.record(database, events=[new])
 
 

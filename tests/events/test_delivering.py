@@ -13,10 +13,10 @@ from afterword import db
 from afterword.core.messaging import webhooks as rules
 from afterword.events.deliveries import service as deliveries
 from afterword.events.sending import service as sending
-from afterword.events.store import list_events
 from afterword.worker.deliverer import Deliverer
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import settled
+from tests.event_log import list_events
 from tests.events.conftest import Desk, new_event, until
 
 SUBJECT = "s" * 22

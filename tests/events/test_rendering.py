@@ -14,13 +14,14 @@ from afterword.alerts import service as alerts
 from afterword.channels.base import Outcome, Refused, Retry, Sent
 from afterword.core.answers.values import Given
 from afterword.core.messaging.notices import TYPES
-from afterword.events.store import Event, list_events
+from afterword.events.store import Event
 from afterword.instances.answers.service import lock_context, record_view, save_answers
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.worker.exports import Exporter
 from tests.contract.alerting import read_all
 from tests.dates import YEAR
+from tests.event_log import list_events
 from tests.events.conftest import Desk
 from tests.queue.conftest import Queue
 

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from afterword import db, errors, ids
-from afterword.events import service, store
+from afterword.events import service
 from afterword.events.service import Event, NewEvent
 from tests.conftest import settled
+from tests.event_log import list_events
 
 ORGANIZATION = "o" * 22
 ITEM = "i" * 22
@@ -42,14 +44,14 @@ async def test_second_end_of_an_item(database: db.Database) -> None:
 
 
 async def test_unknown_actor(database: db.Database) -> None:
-    wrong = NewEvent(ORGANIZATION, ids.secret(), "x", None, None, None, "somebody", None, {})
+    wrong = replace(event("x"), actor_kind="somebody")
     with pytest.raises(Exception, match="actor_kind"):
         await service.record(database, events=[wrong])
 
 
 async def test_other_organization(database: db.Database) -> None:
     await service.record(database, events=[event("queue_item.created", organization_id="p" * 22)])
-    assert [] == await store.list_events(database, organization_id=ORGANIZATION)
+    assert [] == await list_events(database, organization_id=ORGANIZATION)
 
 
 async def test_nothing_to_record(database: db.Database) -> None:
@@ -60,7 +62,7 @@ async def test_nothing_to_record(database: db.Database) -> None:
 async def test_batch_keeps_order_and_content(database: db.Database) -> None:
     wanted = [event(f"queue_item.{number}") for number in range(300)]
     await service.record(database, events=wanted)
-    found = await store.list_events(database, organization_id=ORGANIZATION, subject_id=ITEM)
+    found = await list_events(database, organization_id=ORGANIZATION, subject_id=ITEM)
     assert [one.event_id for one in wanted] == [one.event_id for one in found]
     assert [dict(one.data) for one in wanted] == [one.data for one in found]
     assert (7, None, "worker", None, False, False) == (
@@ -71,7 +73,7 @@ async def test_batch_keeps_order_and_content(database: db.Database) -> None:
         found[0].test,
         found[0].is_terminal,
     )
-    assert 1 == len(await store.list_events(database, organization_id=ORGANIZATION, type_name="queue_item.7"))
+    assert 1 == len(await list_events(database, organization_id=ORGANIZATION, type_name="queue_item.7"))
 
 
 async def test_reader_passes_each_event_once(pool: db.Pool) -> None:
@@ -143,7 +145,7 @@ async def test_bad_event_is_passed_over_alone(pool: db.Pool) -> None:
         types = {f"tag.{n}" for n in range(3)}
         assert 3 == await service.handle_next(database, reader="test", types=types, limit=9, handle=handle)
     async with db.connection(pool) as database:
-        found = await store.list_events(database, organization_id=ORGANIZATION)
+        found = await list_events(database, organization_id=ORGANIZATION)
     assert ["tag.0.handled", "tag.2.handled"] == [each.type for each in found if each.type.endswith("handled")]
 
 

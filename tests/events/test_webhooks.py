@@ -70,8 +70,8 @@ class TestCreate:
         async with db.connection(desk.pool) as database:
             (row,) = await database.fetch("select * from webhook")
         assert made["secret"].encode() not in bytes(row["secret"])
-        place = seal_context(desk.house.organization_id, made["webhook_id"])
-        assert made["secret"] == sealing.unseal(row["secret"], secret=OPEN_SITE.secret, place=place)
+        context = seal_context(desk.house.organization_id, made["webhook_id"])
+        assert made["secret"] == sealing.unseal(row["secret"], secret=OPEN_SITE.secret, context=context)
 
 
 class TestScopes:

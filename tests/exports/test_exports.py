@@ -18,13 +18,13 @@ from afterword import db, errors
 from afterword.core.answers.values import Given
 from afterword.core.organizations.access import Caller
 from afterword.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, OPEN_MAX, LeaseLost, Leases
-from afterword.events import store as events_store
 from afterword.exports import service, writers
 from afterword.exports import store as exports_store
 from afterword.organizations import service as accounts
 from afterword.worker import long_work
 from afterword.worker.exports import Exporter
 from tests.conftest import House
+from tests.event_log import list_events
 from tests.exports.conftest import Shop
 
 CSAT, REASONS, COMMENT = 0, 1, 2
@@ -507,9 +507,7 @@ class TestWorker:
         export = await shop.ask()
         await shop.write()
         async with db.connection(shop.pool) as database:
-            [event] = await events_store.list_events(
-                database, organization_id=house.organization_id, type_name="export.finished"
-            )
+            [event] = await list_events(database, organization_id=house.organization_id, type_name="export.finished")
         assert (export["export_id"], 0) == (event.subject_id, event.data["row_count"])
 
     @staticmethod

@@ -15,7 +15,6 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
-from afterword.events import store as events_store
 from afterword.events.store import Event
 from afterword.instances import service
 from afterword.instances.answers.service import Saved, lock_context, save_answers
@@ -23,6 +22,7 @@ from afterword.instances.issuing import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store
+from tests.event_log import list_events
 
 NOW = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
 SECRET = b"k" * 32
@@ -149,9 +149,7 @@ class World:
 
     async def events(self, subject_id: str) -> list[Event]:
         async with db.connection(self.pool) as database:
-            return await events_store.list_events(
-                database, organization_id=self.caller.organization_id, subject_id=subject_id
-            )
+            return await list_events(database, organization_id=self.caller.organization_id, subject_id=subject_id)
 
     async def news(self, subject_id: str) -> list[str]:
         return [event.type.removeprefix("questionnaire_instance.") for event in await self.events(subject_id)]

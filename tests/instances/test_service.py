@@ -9,13 +9,13 @@ import pytest
 
 from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
-from afterword.events import store as events_store
 from afterword.instances import issuing, service, store
 from afterword.instances.issuing import Closed, Inactive, IssueInput, ItemIssueInput, NotPublished
 from afterword.instances.service import Change
 from afterword.instances.store import Instance
 from afterword.responders import service as responders
 from afterword.responders import store as responders_store
+from tests.event_log import list_events
 from tests.instances.conftest import NOW, NPS, SECRET, SINGLE, World
 
 LATER = NOW + timedelta(hours=1)
@@ -276,7 +276,7 @@ class TestIssueForItems:
         one = second[wanted[7].organization_id, wanted[7].item_id]
         assert ("en", {"transaction_id": "7"}, wanted[7].responder_id) == (one.locale, one.metadata, one.responder_id)
         async with db.connection(world.pool) as database:
-            told = await events_store.list_events(database, organization_id=one.organization_id)
+            told = await list_events(database, organization_id=one.organization_id)
         assert 200 == Counter(event.type for event in told)["questionnaire_instance.created"]
         assert "worker" == (await world.events(one.instance_id))[0].actor_kind
 

@@ -15,12 +15,12 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import imports as core_imports
 from afterword.db import leases
 from afterword.db.leases import ATTEMPTS_MAX, LeaseLost
-from afterword.events import store as events_store
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import Import
 from afterword.worker.imports import PIECES_A_TURN, Importer
 from tests.conftest import House
 from tests.dates import YEAR
+from tests.event_log import list_events
 from tests.queue.client import Client
 from tests.queue.conftest import Queue
 
@@ -224,7 +224,7 @@ class TestImport:
     async def test_tells(self, importing: Importing) -> None:
         job = await importing.done(lines("ann@example.com,,", "nobody,,"))
         async with db.connection(importing.queue.pool) as database:
-            [event] = await events_store.list_events(
+            [event] = await list_events(
                 database, organization_id=importing.queue.house.organization_id, subject_id=job["import_id"]
             )
         assert ("import.finished", "worker") == (event.type, event.actor_kind)

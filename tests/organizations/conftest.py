@@ -11,9 +11,9 @@ import pytest
 
 from afterword import db
 from afterword.core.organizations.access import SCOPES
-from afterword.events import store as events_store
 from afterword.organizations import service
 from tests.conftest import House
+from tests.event_log import list_events
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ class Desk:
     async def told(self, prefix: str) -> list[str]:
         """The types of the organization's events, in order."""
         async with db.connection(self.pool) as database:
-            found = await events_store.list_events(database, organization_id=self.house.organization_id)
+            found = await list_events(database, organization_id=self.house.organization_id)
         return [event.type for event in found if event.type.startswith(prefix)]
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import SCOPES, Caller
-from afterword.events import store as events
 from afterword.organizations import service as accounts
 from afterword.questionnaires import service, store
 from afterword.questionnaires.service import Imported, InvalidFile
+from tests.event_log import list_events
 
 FILE = """\
 display_name: Small
@@ -51,7 +51,7 @@ class Shop:
 
     async def events(self) -> list[str]:
         async with db.connection(self.pool) as database:
-            return [one.type for one in await events.list_events(database, organization_id=self.organization_id)]
+            return [one.type for one in await list_events(database, organization_id=self.organization_id)]
 
 
 @pytest.fixture

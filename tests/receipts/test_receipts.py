@@ -10,7 +10,6 @@ import pytest
 from afterword import db, renderings
 from afterword.channels.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.reports import Kind, Report
-from afterword.events import store as events
 from afterword.instances import service as instances
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
@@ -18,6 +17,7 @@ from afterword.queue.sending.service import Result
 from afterword.queue.store import QueueItem
 from afterword.receipts import service as reports
 from tests.conftest import House
+from tests.event_log import list_events
 from tests.journeys.processes import until
 from tests.queue.conftest import SMS, Queue
 
@@ -389,7 +389,7 @@ async def test_a_lifted_one_is_written_to_again(queue: Queue) -> None:
 async def shown_events(queue: Queue, kind: str) -> list[dict[str, Any]]:
     """As webhooks and the event log show them."""
     async with db.connection(queue.pool) as database:
-        rows = await events.list_events(database, organization_id=queue.house.organization_id)
+        rows = await list_events(database, organization_id=queue.house.organization_id)
         told = [row for row in rows if row.type == kind]
         return await renderings.render(database, events=told, site=queue.house.site, zones={})
 

@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from afterword import db
-from afterword.events import store as events
 from tests.conftest import House
+from tests.event_log import list_events
 
 ONE_CLICK: Final = {"List-Unsubscribe": "One-Click"}
 SCANNERS: Final[dict[str, dict[str, str]]] = {
@@ -97,7 +97,7 @@ class TestUnsubscribing:
             assert 200 == (await client.post(path, **options)).status_code
             assert ["unsubscribed"] == await suppressed(pool)
         async with db.connection(pool) as database:
-            rows = await events.list_events(database, organization_id=house.organization_id)
+            rows = await list_events(database, organization_id=house.organization_id)
         assert 1 == [row.type for row in rows].count("responder.unsubscribed")
 
     async def test_with_the_button(self, pool: db.Pool, house: House, client: httpx2.AsyncClient) -> None:

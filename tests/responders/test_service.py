@@ -9,10 +9,10 @@ import pytest
 
 from afterword import db, errors, ids
 from afterword.core.messaging.addresses import address_key
-from afterword.events import store as events
 from afterword.organizations import service as accounts
 from afterword.responders import service, store
 from afterword.responders.service import Actor, Found, NewSuppression, ResponderInput
+from tests.event_log import list_events
 
 SECRET = b"s" * 32
 EMAIL, SMS, OUTBOX = 1, 2, 5
@@ -50,7 +50,7 @@ async def count(database: db.Database) -> int:
 
 
 async def types(database: db.Database, organization_id: str) -> list[str]:
-    return [event.type for event in await events.list_events(database, organization_id=organization_id)]
+    return [event.type for event in await list_events(database, organization_id=organization_id)]
 
 
 def mail(organization_id: str, identifier: str, metadata: Mapping[str, str | None] | None = None) -> ResponderInput:
@@ -91,7 +91,7 @@ class TestFindOrCreate:
         row = await store.get_responder(database, organization_id=organization_id, responder_id=one.responder_id)
         assert row is not None
         assert ({"first_name": "Ann"}, "el-gr", 1) == (row.metadata, row.locale, row.version)
-        [event] = await events.list_events(database, organization_id=organization_id)
+        [event] = await list_events(database, organization_id=organization_id)
         assert ("responder.created", one.responder_id, 1) == (event.type, event.subject_id, event.subject_version)
         assert "Ann" not in str(event.data)
 
@@ -250,7 +250,7 @@ class TestMetadata:
                 actor=actor,
             )
             assert ({"b": "2"}, 2, now, "t" * 22) == (row.metadata, row.version, row.updated_time, row.updated_by)
-        last = (await events.list_events(database, organization_id=organization_id))[-1]
+        last = (await list_events(database, organization_id=organization_id))[-1]
         assert ("responder.updated", "token", "t" * 22) == (last.type, last.actor_kind, last.actor_id)
 
     async def test_update_of_nobody(self, database: db.Database, organization_id: str, other_id: str) -> None:
@@ -359,7 +359,7 @@ class TestSuppress:
         ]
         assert rows[0] == rows[1]
         assert ("unsubscribed", "ann@example.com", None) == (rows[0].reason, rows[0].identifier, rows[0].expires_time)
-        happened = await events.list_events(database, organization_id=organization_id)
+        happened = await list_events(database, organization_id=organization_id)
         assert ["responder.created", "suppression.created", "responder.unsubscribed"] == [e.type for e in happened]
         assert {("responder", ann.responder_id)} == {(e.actor_kind, e.actor_id) for e in happened[1:]}
         assert (rows[0].suppression_id, ann.responder_id) == (happened[1].subject_id, happened[2].subject_id)
@@ -414,7 +414,7 @@ class TestSuppress:
         now = database.clock.now()
         for why in ("blocked", "complaint", "unsubscribed", "hard_bounce", "blocked", "erased", "complaint"):
             await service.suppress_addresses(database, suppressions=[blocked(organization_id, reason=why)], now=now)
-        happened = await events.list_events(database, organization_id=organization_id)
+        happened = await list_events(database, organization_id=organization_id)
         assert ["blocked", "complaint", "erased"] == [event.data["reason"] for event in happened]
 
     async def test_batch_with_a_double(self, database: db.Database, organization_id: str, other_id: str) -> None:

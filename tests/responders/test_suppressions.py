@@ -11,12 +11,12 @@ import pytest
 from afterword import db
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.times import zone_of
-from afterword.events import store as events
 from afterword.organizations.tokens import service as tokens
 from afterword.responders.suppressions.resources import Suppression
 from tests.cli.test_shell import shell
 from tests.conftest import TIME_ZONE, House
 from tests.dates import YEAR
+from tests.event_log import list_events
 
 PATH: Final = "/v3.2/suppression"
 ANN: Final = {"channel_id": 1, "identifier": "Ann@Example.com"}
@@ -100,7 +100,7 @@ class TestAdding:
         assert (made, reply.headers["etag"]) == (read.json(), read.headers["etag"])
         assert [made] == await listed(client, house)
         async with db.connection(pool) as database:
-            rows = await events.list_events(database, organization_id=house.organization_id)
+            rows = await list_events(database, organization_id=house.organization_id)
         [event] = [row for row in rows if row.type == "suppression.created"]
         assert made == msgspec.to_builtins(Suppression.of_log(event.data, zone_of(TIME_ZONE)))
 
@@ -157,7 +157,7 @@ class TestLifting:
         assert 404 == (await client.delete(path, headers=house.headers)).status_code
         assert [] == await listed(client, house)
         async with db.connection(pool) as database:
-            told = await events.list_events(database, organization_id=house.organization_id)
+            told = await list_events(database, organization_id=house.organization_id)
         lifted = told[-1]
         assert ("suppression.deleted", reason, "token", house.token_id) == (
             lifted.type, lifted.data["reason"], lifted.actor_kind, lifted.actor_id,

@@ -15,7 +15,7 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.log import service, store
 from afterword.events.log.store import Entry
-from afterword.events.rendering import Render
+from afterword.events.service import Render
 from afterword.web import fields, paging
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes

@@ -21,6 +21,15 @@ _IS_FOREIGN: Final[LiteralString] = """xid::text::bigint > (
   from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) newest)"""
 
 
+_ENTRIES: Final[
+    LiteralString
+] = """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
+  e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
+  coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
+  from event e
+  left join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id"""
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """`position`: (xid, seq), None: not in the log. `is_native`: the numbers are those of this cluster."""
@@ -62,12 +71,7 @@ async def list_event_entries(
     is_in_order = tuple(page.order) == page.listing.default_order()
     last = await _get_last(db, organization_id=organization_id, page=page) if is_narrowed and is_in_order else None
     rows = await db.fetch_list(
-        """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
-             e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
-             coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
-           from event e
-           left join questionnaire q
-             on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+        f"""{_ENTRIES}
            where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
              and (cardinality($2::text[]) = 0
                or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($2))
@@ -119,12 +123,7 @@ async def get_entry(
     db: Database, *, organization_id: str, event_id: str, application_ids: Sequence[str], test_only: bool
 ) -> Entry | None:
     row = await db.fetch_row(
-        """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
-             e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
-             coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
-           from event e
-           left join questionnaire q
-             on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
+        f"""{_ENTRIES}
            where e.organization_id = $1 and e.event_id = $2
              and (cardinality($3::text[]) = 0
                or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($3))

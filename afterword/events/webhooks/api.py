@@ -45,13 +45,9 @@ async def list_webhooks(call: Call[None], db: Database) -> Answer:
     description=f"At most 50 an organization. {TARGET}",
 )
 async def create_webhook(call: Call[WebhookRequest], db: Database) -> Answer:
-    made = await service.create(db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now)
-    webhook = made.webhook
-    return Answer(
-        Webhook.of(webhook, call.zone, secret=made.secret),
-        version=webhook.version,
-        location=f"/webhook/{webhook.webhook_id}",
-    )
+    made, secret = await service.create(db, caller=call.caller, columns=call.body.named(), site=call.site, now=call.now)
+    shown = Webhook.of(made, call.zone, secret=secret)
+    return Answer(shown, version=made.version, location=f"/webhook/{made.webhook_id}")
 
 
 @routes.get(PATH, scope="Webhook.Read", answer=Webhook, summary="Get Webhook")
@@ -98,7 +94,7 @@ async def delete_webhook(call: Call[None], db: Database) -> Answer:
     description="For 24 hours every delivery is signed with both secrets.",
 )
 async def renew_webhook_secret(call: Call[Any], db: Database) -> Answer:
-    made = await service.renew_secret(
+    renewed, secret = await service.renew_secret(
         db, caller=call.caller, webhook_id=call.ids["webhook_id"], site=call.site, now=call.now
     )
-    return Answer(Webhook.of(made.webhook, call.zone, secret=made.secret), version=made.webhook.version)
+    return Answer(Webhook.of(renewed, call.zone, secret=secret), version=renewed.version)

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -24,14 +23,6 @@ _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", 
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookAndSecret:
-    """An endpoint and its secret in clear, which only this answer shows."""
-
-    webhook: Webhook
-    secret: str
-
-
 async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
     """The endpoint as far as the caller may see it. Raises NotFound."""
     found = await store.get_webhook(
@@ -46,8 +37,11 @@ async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
 
 async def create(
     db: Database, *, caller: Caller, columns: Mapping[str, Any], site: Site, now: datetime
-) -> WebhookAndSecret:
-    """Create an endpoint with a new secret. Raises InsufficientScope, and Invalid also with `too_many`."""
+) -> tuple[Webhook, str]:
+    """Create an endpoint; return it with its secret, which only this answer shows.
+
+    Raises InsufficientScope, and Invalid also with `too_many`.
+    """
     _require_reads(caller, columns["event_types"])
     await _check(db, caller=caller, columns=columns, bound=columns, site=site)
     if await store.count_webhooks_locked(db, organization_id=caller.organization_id) >= WEBHOOKS_MAX:
@@ -63,7 +57,7 @@ async def create(
         now=now,
         by=caller.actor_id,
     )
-    return WebhookAndSecret(webhook=webhook, secret=secret)
+    return webhook, secret
 
 
 async def update(
@@ -107,7 +101,9 @@ async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime
     await store.delete_webhook(db, organization_id=before.organization_id, webhook_id=webhook_id, now=now)
 
 
-async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime) -> WebhookAndSecret:
+async def renew_secret(
+    db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime
+) -> tuple[Webhook, str]:
     """Replace the secret; for 24 hours the previous one signs too. Raises NotFound."""
     before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
     secret = rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
@@ -120,7 +116,7 @@ async def renew_secret(db: Database, *, caller: Caller, webhook_id: str, site: S
         now=now,
         by=caller.actor_id,
     )
-    return WebhookAndSecret(webhook=webhook or _refuse_unknown(), secret=secret)
+    return webhook or _refuse_unknown(), secret
 
 
 async def record_reply(
@@ -209,7 +205,7 @@ def seal_context(organization_id: str, webhook_id: str) -> str:
 
 
 def _sealed(secret: str, *, organization_id: str, webhook_id: str, site: Site) -> bytes:
-    return sealing.seal(secret, secret=site.secret, place=seal_context(organization_id, webhook_id))
+    return sealing.seal(secret, secret=site.secret, context=seal_context(organization_id, webhook_id))
 
 
 def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
@@ -220,8 +216,6 @@ def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
         subject_id=webhook.webhook_id,
         subject_version=webhook.version,
         questionnaire_id=webhook.questionnaire_id,
-        actor_kind="worker",
-        actor_id=None,
         data=webhook.as_event,
         test=webhook.test,
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 from afterword.db.columns import qualified
 
 
@@ -34,16 +34,13 @@ class Webhook:
 
     @property
     def as_event(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _NAMES}
+        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
 
 
 _COLUMNS: Final[LiteralString] = """organization_id, webhook_id, title, target_url, questionnaire_id,
   application_id, event_types, test, active, consecutive_failures, failing_since, disabled_time, version,
   created_time, updated_time, created_by, updated_by"""
 _COLUMNS_W: Final = qualified(_COLUMNS, "w")
-
-
-_NAMES: Final = tuple(Webhook.__dataclass_fields__)
 
 
 async def list_webhooks(
@@ -65,7 +62,7 @@ async def list_webhooks(
         test_only,
         page=page,
     )
-    return rows.map(_webhook)
+    return rows.map(lambda row: Webhook(**row))
 
 
 async def get_webhook(
@@ -88,7 +85,7 @@ async def get_webhook(
         list(application_ids),
         test_only,
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def get_webhook_locked(db: Database, *, organization_id: str, webhook_id: str) -> Webhook | None:
@@ -99,7 +96,7 @@ async def get_webhook_locked(db: Database, *, organization_id: str, webhook_id: 
         organization_id,
         webhook_id,
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def count_webhooks_locked(db: Database, *, organization_id: str) -> int:
@@ -138,7 +135,7 @@ async def insert_webhook(
     now: datetime,
     by: str,
 ) -> Webhook:
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into webhook (organization_id, webhook_id, title, target_url, questionnaire_id, application_id,
              event_types, active, test, secret, created_time, updated_time, created_by, updated_by)
            select $1, $2, w.title, w.target_url, w.questionnaire_id, w.application_id, w.event_types, w.active, $4, $5,
@@ -147,14 +144,13 @@ async def insert_webhook(
            returning {_COLUMNS}""",
         organization_id,
         webhook_id,
-        dict(columns),
+        columns,
         test,
         secret,
         now,
         by,
     )
-    assert row is not None, "an insert without a conflict returns its row"  # noqa: S101
-    return _webhook(row)
+    return Webhook(**row)
 
 
 async def update_webhook(
@@ -176,11 +172,11 @@ async def update_webhook(
            returning {_COLUMNS_W}""",
         organization_id,
         webhook_id,
-        dict(columns),
+        columns,
         now,
         by,
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def update_webhook_secret(
@@ -198,7 +194,7 @@ async def update_webhook_secret(
         now,
         by,
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def update_webhook_failures(
@@ -233,7 +229,7 @@ async def update_webhook_failures(
         now,
         list(rest_seconds),
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def update_webhook_disabled(
@@ -248,7 +244,7 @@ async def update_webhook_disabled(
         webhook_id,
         now,
     )
-    return _webhook(row) if row else None
+    return Webhook(**row) if row else None
 
 
 async def delete_webhook(db: Database, *, organization_id: str, webhook_id: str, now: datetime) -> bool:
@@ -275,7 +271,3 @@ async def prune_webhooks(db: Database, *, limit: int) -> int:  # any tenant: ret
            where w.organization_id = old.organization_id and w.webhook_id = old.webhook_id""",
         limit,
     )
-
-
-def _webhook(row: Row) -> Webhook:
-    return Webhook(**{name: row[name] for name in _NAMES})

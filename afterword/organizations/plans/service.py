@@ -167,8 +167,5 @@ def _event(plan: Plan, kind: str, *, now: datetime) -> NewEvent:
         type=f"plan.{kind}",
         subject_id=plan.plan_id,
         subject_version=plan.version,
-        questionnaire_id=None,
-        actor_kind="worker",
-        actor_id=None,
         data=asdict(plan),
     )

@@ -329,8 +329,6 @@ def _event(token: Token, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
         event_id=ids.ordered(now),
         type=f"token.{kind}",
         subject_id=token.token_id,
-        subject_version=None,
-        questionnaire_id=None,
         actor_kind=actor.kind,
         actor_id=actor.id,
         data=data,

@@ -246,7 +246,6 @@ def _event(user: User, kind: str, *, actor: Actor, now: datetime) -> NewEvent:
         type=f"user.{kind}",
         subject_id=user.user_id,
         subject_version=user.version,
-        questionnaire_id=None,
         actor_kind=actor.kind,
         actor_id=actor.id,
         data=asdict(user),

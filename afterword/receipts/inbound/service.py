@@ -78,7 +78,7 @@ async def open_endpoint(
             pass
     sealed = None
     if settings is not None:
-        sealed = sealing.seal(json.dumps(settings), secret=site.secret, place=_place(organization_id, inbound_id))
+        sealed = sealing.seal(json.dumps(settings), secret=site.secret, context=_context(organization_id, inbound_id))
     is_new = await store.insert_endpoint(
         db,
         organization_id=organization_id,
@@ -169,9 +169,9 @@ async def _heard_by_provider(db: Database, endpoint: Endpoint, callback: Callbac
 
 
 def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:
-    place = _place(endpoint.organization_id, endpoint.inbound_id)
+    context = _context(endpoint.organization_id, endpoint.inbound_id)
     try:
-        return json.loads(sealing.unseal(endpoint.settings or b"", secret=site.secret, place=place))
+        return json.loads(sealing.unseal(endpoint.settings or b"", secret=site.secret, context=context))
     except sealing.Unreadable:
         logger.error("an inbound address was sealed with another secret", inbound_id=endpoint.inbound_id)  # noqa: TRY400
         raise Unsigned("This address must be opened anew.") from None
@@ -185,5 +185,5 @@ def _pinned(topic: str | None, certificate: str | None) -> dict[str, str]:
     return {"topic": topic, "certificate": certificate or ""}
 
 
-def _place(organization_id: str, inbound_id: str) -> str:
+def _context(organization_id: str, inbound_id: str) -> str:
     return f"inbound:{organization_id}:{inbound_id}"
