@@ -415,11 +415,10 @@ async def _house_template(server_url: str) -> str:
 def _forget() -> None:
     """Empty what the process remembers by id: the houses of all its tests have the same."""
     from afterword.messages import email as mail  # noqa: PLC0415
-    from afterword.messages import sms  # noqa: PLC0415
     from afterword.questionnaires import store as questionnaires  # noqa: PLC0415  tests of the ground need no slices
     from afterword.questionnaires.metadata import service as metadata  # noqa: PLC0415
 
-    for kept in (questionnaires._versions, metadata._kept, metadata._owners, sms._parsed):
+    for kept in (questionnaires._versions, metadata._kept, metadata._owners):
         kept.clear()
     mail.forget()
 

@@ -1,6 +1,6 @@
-"""Kinds of provider accounts: what settings each takes, which channel they make, who reads their callbacks."""
+"""Kinds of provider accounts: their settings, their channels, and the readers of their callbacks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -17,17 +17,9 @@ from afterword.channels.webhook import WebhookChannel
 Kind = Literal["smtp", "sms_http", "sms_twilio", "smpp", "webhook"]
 Settings = Mapping[str, Any]
 
-CHANNELS: Final[Mapping[Kind, int]] = {
-    "smtp": EMAIL,
-    "sms_http": SMS,
-    "sms_twilio": SMS,
-    "smpp": SMS,
-    "webhook": WEBHOOK,
-}
-DEFAULT: Final = "default"  # the kind of an account without settings: the installation's own way
-CALLED_BACK: Final[frozenset[str]] = frozenset({"sms_http", "sms_twilio"})
+DEFAULT: Final = "default"  # the kind of an account without settings, which uses the installation's channel
 MASK: Final = "•••"
-# Shown as they are; everything else in an account's settings may be, or may carry, a secret.
+# Settings that are shown; all others may hold a secret.
 _OPEN: Final = frozenset(
     {"account_sid", "sender", "messaging_service_sid", "host", "port", "system_id", "system_type", "tls",
      "long", "receipts", "no_address", "method", "form", "seconds", "idempotent", "answer"}
@@ -36,79 +28,22 @@ _OPEN: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Dependencies of channels: guarded calls, slots, the consumer of receipts that a session returns."""
+    """Dependencies of channels: guarded calls, slots, the consumer of a session's receipts."""
 
     caller: Caller
     slots: int
     report: Reporter
 
 
-def kind_of(text: str) -> Kind | None:
-    """The kind of this name."""
-    return text if text in CHANNELS else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Form:
+    """The behaviour of one kind; `read` checks settings for the other functions, and raises ValueError."""
 
-
-def check(kind: Kind, settings: Settings) -> None:
-    """Raises ValueError with a sentence that quotes no value."""
-    match kind:
-        case "smtp":
-            _relay_of(settings)
-        case "sms_http":
-            gateway.settings_of(settings)
-        case "sms_twilio":
-            twilio.settings_of(settings)
-        case "smpp":
-            smpp.settings_of(settings)
-        case "webhook":
-            webhook.settings_of(settings)
-
-
-def make(kind: Kind, settings: Settings, ground: Context) -> Channel:
-    """The channel of an account; raises ValueError as `check` does."""
-    match kind:
-        case "smtp":
-            return EmailChannel(_relay_of(settings), slots=ground.slots)
-        case "sms_http":
-            return gateway.GatewayChannel(gateway.settings_of(settings), caller=ground.caller)
-        case "sms_twilio":
-            return twilio.TwilioChannel(twilio.settings_of(settings), caller=ground.caller)
-        case "smpp":
-            return smpp.SmppChannel(smpp.settings_of(settings), slots=ground.slots, report=ground.report)
-        case "webhook":
-            secrets = webhook.settings_of(settings).secrets
-            return WebhookChannel(caller=ground.caller, secrets_of=lambda _organization_id: secrets)
-
-
-def parse_callback(
-    kind: str, settings: Settings, *, headers: Mapping[str, str], query: str, body: bytes, url: str
-) -> list[Report]:
-    """Read a provider's callback by the kind of its account. Header names in lower case.
-
-    `url` is the address that was called, with its query. Raises `reports.Unsigned` and `reports.Unreadable`.
-    """
-    match kind:
-        case "sms_http":
-            return gateway.parse_callback(headers, query, body, url, gateway.settings_of(settings))
-        case "sms_twilio":
-            return twilio.parse_callback(headers, query, body, url, twilio.settings_of(settings))
-        case _:
-            raise Unreadable("This kind of account is not called back.")
-
-
-def urls_of(kind: Kind, settings: Settings) -> list[str]:
-    """The addresses that it calls, as they would be called: to be judged before they are saved."""
-    match kind:
-        case "sms_http":
-            return [gateway.sample_url(gateway.settings_of(settings))]
-        case "sms_twilio":
-            return [twilio.settings_of(settings).url]
-        case _:
-            return []
-
-
-def masked(settings: Settings) -> dict[str, Any]:
-    """The settings as they may be shown: what could be a secret is not."""
-    return {name: value if name in _OPEN else MASK for name, value in settings.items()}
+    channel_id: int
+    read: Callable[[Settings], Any]
+    make: Callable[[Any, Context], Channel]
+    urls: Callable[[Any], list[str]] = lambda _settings: []  # the addresses that it calls
+    parse_callback: Callable[[Mapping[str, str], str, bytes, str, Any], list[Report]] | None = None
 
 
 def _relay_of(settings: Settings) -> str:
@@ -118,3 +53,74 @@ def _relay_of(settings: Settings) -> str:
         raise ValueError("An smtp account has one setting, url: smtp://user:password@host:587 or smtps://…:465.")
     parse_url(url)
     return url
+
+
+def _webhook(account: webhook.Account, context: Context) -> Channel:
+    return WebhookChannel(caller=context.caller, secrets_of=lambda _organization_id: account.secrets)
+
+
+_FORMS: Final[Mapping[Kind, _Form]] = {
+    "smtp": _Form(channel_id=EMAIL, read=_relay_of, make=lambda url, context: EmailChannel(url, slots=context.slots)),
+    "sms_http": _Form(
+        channel_id=SMS,
+        read=gateway.settings_of,
+        make=lambda account, context: gateway.GatewayChannel(account, caller=context.caller),
+        urls=lambda account: [gateway.sample_url(account)],
+        parse_callback=gateway.parse_callback,
+    ),
+    "sms_twilio": _Form(
+        channel_id=SMS,
+        read=twilio.settings_of,
+        make=lambda account, context: twilio.TwilioChannel(account, caller=context.caller),
+        urls=lambda account: [account.url],
+        parse_callback=twilio.parse_callback,
+    ),
+    "smpp": _Form(
+        channel_id=SMS,
+        read=smpp.settings_of,
+        make=lambda account, context: smpp.SmppChannel(account, slots=context.slots, report=context.report),
+    ),
+    "webhook": _Form(channel_id=WEBHOOK, read=webhook.settings_of, make=_webhook),
+}
+CHANNELS: Final[Mapping[Kind, int]] = {kind: form.channel_id for kind, form in _FORMS.items()}
+CALLED_BACK: Final = frozenset(kind for kind, form in _FORMS.items() if form.parse_callback is not None)
+
+
+def kind_of(text: str) -> Kind | None:
+    return text if text in _FORMS else None
+
+
+def check(kind: Kind, settings: Settings) -> None:
+    """Raises ValueError with a sentence that quotes no value."""
+    _FORMS[kind].read(settings)
+
+
+def make(kind: Kind, settings: Settings, context: Context) -> Channel:
+    """The channel of an account; raises ValueError as `check` does."""
+    form = _FORMS[kind]
+    return form.make(form.read(settings), context)
+
+
+def urls_of(kind: Kind, settings: Settings) -> list[str]:
+    """The addresses that an account calls, to be judged before they are saved."""
+    form = _FORMS[kind]
+    return form.urls(form.read(settings))
+
+
+def parse_callback(
+    kind: str, settings: Settings, *, headers: Mapping[str, str], query: str, body: bytes, url: str
+) -> list[Report]:
+    """Read a provider's callback by the kind of its account. Header names in lower case.
+
+    `url` is the address that was called, with its query. Raises `reports.Unsigned` and `reports.Unreadable`.
+    """
+    known = kind_of(kind)
+    form = None if known is None else _FORMS[known]
+    if form is None or form.parse_callback is None:
+        raise Unreadable("This kind of account is not called back.")
+    return form.parse_callback(headers, query, body, url, form.read(settings))
+
+
+def masked(settings: Settings) -> dict[str, Any]:
+    """The settings without values that may be secret."""
+    return {name: value if name in _OPEN else MASK for name, value in settings.items()}

@@ -3,7 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
 
@@ -11,11 +13,12 @@ EMAIL, SMS, WEBHOOK, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK,
 
 Cause = Literal["recipient", "throttle", "account", "connection"]
 Begin = Callable[[], Awaitable[None]]
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The other side took it. `reference` is its own name for the message, `reply` its words, addresses masked."""
+    """The other side took it. `reference` is its own name for the message, `reply` its text, addresses masked."""
 
     reference: str | None = None
     reply_code: int | None = None
@@ -26,10 +29,10 @@ class Sent:
 class Retry:
     """Known not sent, and worth another try. Only the cause `recipient` counts as an attempt.
 
-    throttle: slower, please (halves the account's rate) · account: our login or our trust is at fault (pauses the
-    account, alerts) · connection: nobody there, or no conversation (a failure for the breaker).
-    `after_seconds` is the least wait that the other side asked for; null: the backoff decides. `domain`: whose throttle
-    it is, where it is not the account's but that of the recipient's domain.
+    throttle: the other side asks for a lower rate (halves the account's) · account: our login or our trust is at fault
+    (pauses the account, alerts) · connection: no connection or no conversation (a failure for the breaker).
+    `after_seconds`: the least wait that the other side asked for; null: the backoff decides. `domain`: the recipient's
+    domain, if the throttle is its own and not the account's.
     """
 
     cause: Cause
@@ -41,9 +44,9 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Known not sent, and never will be. `suppress`: the address does not exist; do not write to it again.
+    """Known not sent, for good. `suppress`: the address does not exist and is not written to again.
 
-    `is_opt_out`: the person told the provider to be left alone, which is as good as telling us.
+    `is_opt_out`: the person opted out at the provider, which counts as opting out here.
     """
 
     reason: str
@@ -54,7 +57,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The point of no return was passed and no answer came: it may have arrived."""
+    """The point of no return was passed and no answer came: the message may have arrived."""
 
     reason: str
 
@@ -63,7 +66,7 @@ Outcome = Sent | Retry | Refused | Unknown
 
 
 class Fenced(Exception):
-    """Raised by `begin()`: the item is no longer ours. The channel backs out, sends nothing, and lets it pass."""
+    """Raised by `begin()`: the item is no longer ours. The channel sends nothing and does not catch it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,34 +82,32 @@ class Message:
     channel_id: int
     recipient: str
     sender: str
-    sender_name: str | None
-    reply_to: str | None
-    subject: str
-    html: str
-    text: str
     locale: str
     composed_time: datetime
+    sender_name: str | None = None
+    reply_to: str | None = None
+    subject: str = ""
+    html: str = ""
+    text: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     target_url: str | None = None
 
 
 class Channel(Protocol):
-    """A way out of the house. One object per account; `send` may be awaited many times at once."""
-
-    @property
-    def channel_id(self) -> int:
-        """The channel's number in the API."""
-        ...
-
-    @property
-    def resend_after_seconds(self) -> int | None:
-        """Seconds until a retry after an unknown outcome; None: never, the item becomes uncertain."""
-        ...
+    """The interface of all channels. One object per account; `send` may be awaited many times at once."""
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         """Send it. `begin()` is awaited once, at the point of no return; what it raises passes through unsent."""
         ...
 
     async def close(self) -> None:
-        """Let go of what is open. No send is under way any more."""
+        """Close open connections. No send is under way any more."""
         ...
+
+
+def read_settings(document: Mapping[str, Any], form: type[Settings]) -> Settings:
+    """The settings of an account; raises ValueError with a sentence that quotes no value."""
+    try:
+        return msgspec.convert(document, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{error}.") from None

@@ -1,9 +1,9 @@
-"""Reads a mail that comes back: delivery reports (RFC 3464), complaints (RFC 5965), and bounces of hosts with no form.
+"""Reads returned mail: delivery reports (RFC 3464), complaints (RFC 5965), and bounces without a standard form.
 
-Anybody may write such a mail. It counts for an item only if it quotes the header with our proof (`core.proofs`); by
-the Message-ID alone it is read, but not proven. Only codes that say "this address does not exist" are hard: the table
-is that of SMTP replies. Everything is bounded before it is parsed: the standard library and the detectors need the
-square of the length of a header or a line.
+Anybody may write such a mail. It is proven for an item only if it quotes the header with our proof
+(`core.messaging.proofs`), not by the Message-ID alone. Only codes that mean "this address does not exist" are hard, by
+the table for SMTP replies. All lengths are limited before parsing, because the standard library and the detectors take
+time by the square of the length of a header or a line.
 """
 
 import email
@@ -24,14 +24,14 @@ from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 
 MAIL_BYTES_MAX: Final = 10_485_760
-READ_BYTES_MAX: Final = 1_048_576  # a report and the headers of what it is about come first
+READ_BYTES_MAX: Final = 1_048_576  # a report and the quoted headers come first
 LINES_MAX: Final = 50_000
 LINE_CHARACTERS_MAX: Final = 1_000  # SMTP allows 998
-HEADER_CHARACTERS_MAX: Final = 2_000  # of one with parameters, which is parsed
+HEADER_CHARACTERS_MAX: Final = 2_000  # of a header with parameters
 PARTS_MAX: Final = 50
 RECIPIENTS_MAX: Final = 100
-TEXT_BYTES_MAX: Final = 65_536  # of a part; of all that the detectors see
-NEAR_CHARACTERS: Final = 1_500  # how far behind an address the reason stands
+TEXT_BYTES_MAX: Final = 65_536  # of a part, and of all text for the detectors
+NEAR_CHARACTERS: Final = 1_500  # of the reason, behind an address
 
 _BOUNDARIES: Final = re.compile(rb"boundary\s{0,9}=|^content-type:\s{0,9}message/", re.IGNORECASE | re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -48,7 +48,7 @@ _REPLY: Final = re.compile(r"(?<![\d.])([45]\d\d)(?:[ -]|$)")
 _AUTOMATIC_SUBJECT: Final = re.compile(
     r"(?:auto(?:matic(?: reply)?|-?reply|-?response)|out of (?:the )?office|abwesen|vacation|on leave)", re.IGNORECASE
 )
-logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # a detector that stumbles over a forgery tells nobody
+logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # a detector that fails on a forgery is no news
 
 _HOSTS: Final = re.compile(r"mailer-?daemon|postmaster|mail ?delivery|microsoftexchange", re.IGNORECASE)
 
@@ -62,7 +62,7 @@ class Read:
 
 
 def read(content: bytes, *, secret: bytes) -> Read:
-    """The reports of one mail; raises Unreadable for what is no mail, or too large to be one that comes back."""
+    """The reports of one mail; raises Unreadable for content that is no mail or too large for returned mail."""
     if len(content) > MAIL_BYTES_MAX:
         raise Unreadable(f"The mail has more than {MAIL_BYTES_MAX:,} bytes.")
     mail = _parsed(content)
@@ -74,13 +74,13 @@ def read(content: bytes, *, secret: bytes) -> Read:
             return _deliveries(mail, forms, found)
         return _formless(mail, found)
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        # The standard library's parser stumbles over some forgeries; whatever it was, it is no report.
+        # The standard library's parser fails on some forgeries.
         raise Unreadable(f"The mail cannot be read ({type(error).__name__}).") from None
 
 
 @dataclass(frozen=True, slots=True)
 class _Quoted:
-    """The item that a mail is about, as far as it quotes it."""
+    """The item that a mail quotes, if any."""
 
     item_id: str | None
     is_proven: bool
@@ -124,13 +124,13 @@ def _message(text: str) -> Message:
 
 
 def _cut(text: str) -> str:
-    """The text with as many lines, and as long ones, as are read."""
+    """The text with its lines limited in number and length."""
     lines = _LINE_END.split(text, LINES_MAX)[:LINES_MAX]
     return "\n".join(line[:LINE_CHARACTERS_MAX] for line in lines)
 
 
 def _complaint(form: Message, found: _Quoted) -> Read:
-    """RFC 5965: one person called one mail spam; other feedback (`not-spam`, `virus`) is none of ours."""
+    """RFC 5965: one person called one mail spam; other feedback (`not-spam`, `virus`) is ignored."""
     fields = _fields(form)
     kind = str(fields["Feedback-Type"] or "").strip().lower()
     if kind not in {"abuse", "fraud"}:
@@ -149,7 +149,7 @@ def _complaint(form: Message, found: _Quoted) -> Read:
 
 
 def _deliveries(mail: Message, forms: Sequence[Message], found: _Quoted) -> Read:
-    """RFC 3464: first what goes for the whole mail, then a group of fields for each recipient."""
+    """RFC 3464: first the fields of the whole mail, then a group of fields for each recipient."""
     reports: list[Report] = []
     for form in forms:
         groups = [group for group in _groups(form) if group["Final-Recipient"] or group["Original-Recipient"]]
@@ -162,7 +162,7 @@ def _deliveries(mail: Message, forms: Sequence[Message], found: _Quoted) -> Read
 
 def _delivery(mail: Message, group: Message, found: _Quoted) -> Report | None:
     action = str(group["Action"] or "").split("(")[0].strip().lower()
-    if action not in {"failed", "delivered"}:  # delayed, relayed, expanded: not the end of it
+    if action not in {"failed", "delivered"}:  # delayed, relayed, expanded: not final
         return None
     diagnostic = str(group["Diagnostic-Code"] or "")
     code = _code(str(group["Status"] or ""), diagnostic)
@@ -181,7 +181,7 @@ def _delivery(mail: Message, group: Message, found: _Quoted) -> Report | None:
 
 
 def _formless(mail: Message, found: _Quoted) -> Read:
-    """A bounce in words alone: of qmail, Exim, and hosts that nobody maintains any more."""
+    """A bounce without a standard form, such as those of qmail and Exim."""
     failed = _address(str(mail["X-Failed-Recipients"] or ""))
     if _is_automatic(mail) and not failed:
         return Read((), "An automatic reply.")
@@ -204,7 +204,7 @@ def _formless(mail: Message, found: _Quoted) -> Read:
 
 
 def _cut_parts(mail: Message) -> None:
-    """Leave in each part what the detectors may read, not encoded any more."""
+    """Decode the parts, and cut them for the detectors."""
     left = TEXT_BYTES_MAX
     for part in mail.walk():
         payload: Any = part.get_payload(decode=True)
@@ -237,7 +237,7 @@ def _said(mail: Message, recipient: str, words: str, found: _Quoted) -> Report:
 
 
 def _code(status: str, diagnostic: str) -> str:
-    """The enhanced code: of `Status`, but where that says no more than "failed" (5.0.0), of what the host said."""
+    """The enhanced code: of `Status`, but if that is a bare "failed" (5.0.0), of the host's text."""
     own = _STATUS.match(status)
     said = replies.enhanced_of(diagnostic)
     code = own[1] if own else ""
@@ -249,7 +249,7 @@ def _code(status: str, diagnostic: str) -> str:
 
 
 def _parts(mail: Message, content_type: str) -> Iterator[Message]:
-    """Parts of this type in the report itself, not in the mail that it quotes."""
+    """Parts of this type in the report itself, not in the quoted mail."""
     if mail.get_content_type() == content_type:
         yield mail
     elif mail.is_multipart() and mail.get_content_maintype() == "multipart":
@@ -276,7 +276,7 @@ def _fields(form: Message) -> Message:
 
 
 def _texts(mail: Message) -> Iterator[str]:
-    """Every text in the mail, the headers of what it quotes among them; not its own headers."""
+    """Every text in the mail, with the headers of quoted mail but not its own."""
     if mail.is_multipart():
         for part in _children(mail):
             if mail.get_content_maintype() == "message":
@@ -295,7 +295,7 @@ def _text(part: Message) -> str:
 
 
 def _is_automatic(mail: Message) -> bool:
-    """RFC 3834, and what came before it: vacations and receipts answer, they do not report."""
+    """True for automatic replies (RFC 3834 and older headers), such as vacations and read receipts."""
     submitted = str(mail["Auto-Submitted"] or "no").partition(";")[0].strip().lower()
     is_host = bool(_HOSTS.search(str(mail["From"] or "")))
     return (

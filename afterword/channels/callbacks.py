@@ -1,7 +1,7 @@
-"""Reads what providers call back with: our own signed form, and notifications in the form of SNS.
+"""Reads callbacks of providers: our own signed form, and notifications in the form of SNS.
 
-Nothing is fetched on the word of a callback: no certificate, no confirmation. The operator pins the topic and the
-certificate, and sees an address that asks to be confirmed.
+A callback makes us fetch nothing, neither a certificate nor a confirmation. The operator pins the topic and the
+certificate, and sees the address of a subscription that asks to be confirmed.
 """
 
 import base64
@@ -36,9 +36,8 @@ from afterword.core.messaging import proofs
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 
 AGE_SECONDS_MAX: Final = 300  # of a signature in our own form, and how far ahead its clock may be
-NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS goes on trying for hours, and repeats change nothing
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105  what every key begins with
-SECRET_BYTES_MIN: Final = 24
+NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS tries for hours, and repetitions change nothing
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  of every key
 SIGNATURES_MAX: Final = 10
 RSA_BITS_MIN: Final = 2048
 URL_CHARACTERS_MAX: Final = 2000
@@ -51,7 +50,7 @@ _SIGNED: Final[Mapping[str, Sequence[str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class CallbackResult:
     """Result of reading a callback; the operator opens `confirm_url` to confirm a subscription."""
 
     reports: Sequence[Report] = ()
@@ -77,7 +76,7 @@ _read_entries = msgspec.json.Decoder(list[_Entry]).decode
 # Our own form --------------------------------------------------------------------------------------------------------
 
 
-def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: datetime) -> Heard:
+def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: datetime) -> CallbackResult:
     """A JSON list of reports, signed as Standard Webhooks with the endpoint's `whsec_` key.
 
     Raises Unsigned for another signature or one older than five minutes, Unreadable for another form.
@@ -90,15 +89,7 @@ def read_standard(*, headers: Mapping[str, str], body: bytes, key: str, now: dat
         raise Unreadable(f"A list of reports is expected, each with a kind of {kinds}.") from None
     if len(entries) > REPORTS_MAX:
         raise Unreadable(f"At most {REPORTS_MAX} reports may be sent at once.")
-    return Heard([_report_of(entry, now) for entry in entries])
-
-
-def is_key(key: str) -> bool:
-    """True for `whsec_` and the base64 of 24 bytes or more."""
-    try:
-        return len(_bytes_of(key)) >= SECRET_BYTES_MIN
-    except ValueError:
-        return False
+    return CallbackResult([_report_of(entry, now) for entry in entries])
 
 
 def _check_standard(headers: Mapping[str, str], body: bytes, key: str, now: datetime) -> None:
@@ -149,11 +140,11 @@ def _report_of(entry: _Entry, now: datetime) -> Report:
 # Notifications in the form of SNS ------------------------------------------------------------------------------------
 
 
-def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> Heard:
-    """A notification of this very topic, signed with the key of this very certificate (SignatureVersion 2).
+def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> CallbackResult:
+    """A notification of this topic, signed with the key of this certificate (SignatureVersion 2).
 
-    Version 1 is refused: it signs with SHA-1, and whoever has a topic of their own has that key sign for them. Raises
-    Unsigned, Unreadable.
+    Version 1 is refused: it signs with SHA-1, by a key that signs for the topics of all customers. Raises Unsigned,
+    Unreadable.
     """
     try:
         envelope: Any = msgspec.json.decode(body)
@@ -169,15 +160,15 @@ def read_sns(*, body: bytes, topic: str, certificate: str, now: datetime) -> Hea
         raise Unsigned("The notification is older than a day, or its clock is wrong.")
     match envelope["Type"]:
         case "Notification":
-            return Heard(_notified(envelope["Message"], now))
+            return CallbackResult(_notified(envelope["Message"], now))
         case "SubscriptionConfirmation":
-            return Heard(confirm_url=_confirm_url(envelope["SubscribeURL"]))
+            return CallbackResult(confirm_url=_confirm_url(envelope["SubscribeURL"]))
         case _:
-            return Heard()
+            return CallbackResult()
 
 
 def check_certificate(text: str) -> str | None:
-    """A sentence that says why this is no certificate to pin; None where it is one."""
+    """A sentence that says why this certificate cannot be pinned; None if it can."""
     try:
         certificate = x509.load_pem_x509_certificate(text.encode())
     except ValueError:
@@ -209,7 +200,7 @@ def _check_sns(envelope: Mapping[str, Any], topic: str, certificate: str) -> Non
 
 
 def _confirm_url(url: str) -> str | None:
-    """The address if a person may be shown it: https, and a name, no address of a network."""
+    """The address if it may be shown to a person: https and a host name, no IP address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -226,7 +217,7 @@ def _confirm_url(url: str) -> str | None:
 
 
 def _notified(message: str, now: datetime) -> list[Report]:
-    """The reports of a mail service's notification: bounce, complaint, delivery; other kinds say nothing."""
+    """The reports of a mail service's notification: bounce, complaint, delivery; other kinds have none."""
     try:
         notice: Any = msgspec.json.decode(message)
     except (msgspec.MsgspecError, RecursionError):
@@ -305,12 +296,12 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 def _short(value: object, characters_max: int) -> str | None:
-    """The text, if it is one that anything of ours could be named by."""
+    """The text, if it is one of a possible length."""
     return value if isinstance(value, str) and 0 < len(value) <= characters_max else None
 
 
 def _time(value: object, now: datetime | None) -> datetime | None:
-    """RFC 3339; None for anything else, and for what lies ahead of `now`."""
+    """A time of RFC 3339, `now` at the latest; None for anything else."""
     try:
         time = datetime.fromisoformat(str(value)) if value else None
     except ValueError:

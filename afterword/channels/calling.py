@@ -1,14 +1,16 @@
 """Maps the response of an HTTP call to an outcome, for SMS gateways and the webhook channel.
 
-`begin()` is awaited when the connection stands, before the first byte: until then nothing left and no attempt counts;
-after it only an answer that refuses says that nothing was taken.
+`begin()` is awaited when the connection stands, before the first byte. Until then nothing was sent and no attempt
+counts; after it only an answer that refuses proves that the message was not taken.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from afterword.channels.base import Begin, Cause, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.http import Answer, Blocked, Caller, NoAnswer, NotSent, Untrusted
@@ -23,10 +25,10 @@ SECONDS_MAX: Final = 3600
 class Terms:
     """Rules for judging the other side's responses.
 
-    `is_ours`: its address is a setting of the account, so that a wrong one is a fault of the account and no item fails;
-    else an author typed it, and whatever is wrong with it counts for the item alone: all receivers of an organization
-    share an account, and one of them must not close it for the others. `may_repeat`: it takes no identity twice, so
-    that a failure of its own is worth a retry like any other.
+    `is_ours`: its address is a setting of the account, so that a wrong one is a fault of the account and no item fails.
+    Else an author typed it, and its faults count for the item alone: all receivers of an organization share an account,
+    and one of them must not close it for the others. `may_repeat`: it takes no identity twice, so that its own failures
+    are worth a retry.
     """
 
     is_ours: bool
@@ -43,24 +45,34 @@ async def call(
     content: bytes,
     terms: Terms,
     begin: Begin,
-) -> Answer | Retry | Refused | Unknown:
-    """The answer, or what it means that there is none. What `begin` raises passes through, with nothing sent."""
+    judge: Callable[[Answer], Outcome],
+) -> Outcome:
+    """The outcome of the answer by `judge`, or of a call without one. Errors of `begin` pass through, nothing sent."""
     try:
-        return await caller.request(
+        answer = await caller.request(
             method, url, headers=headers, content=content, seconds=terms.seconds, before_sending=begin
         )
-    except (Blocked, Untrusted) as error:  # what operators set may come back: there is time to put it right
+    except (Blocked, Untrusted) as error:  # operators may correct their settings in time
         return Retry("account" if terms.is_ours else "recipient", error.reason)
     except NotSent as error:
         return Retry("connection" if terms.is_ours else "recipient", error.reason)
     except NoAnswer as error:
         return Retry("recipient", error.reason) if terms.is_ours and terms.may_repeat else Unknown(error.reason)
+    return judge(answer)
+
+
+def json_of(answer: Answer) -> Any:
+    """The body as JSON, or None."""
+    try:
+        return msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def outcome_of(answer: Answer, terms: Terms) -> Outcome:
     """Outcome by status: 2xx sent; 429, 503 throttled; 401, 403 and redirects our fault; other 4xx refused.
 
-    Of an address that an author typed, what would be our fault is worth a retry: there is time to put it right.
+    Where an author typed the address, a fault of ours is worth a retry instead, since it may be corrected in time.
     """
     status, reason = answer.status, f"HTTP {answer.status}"
     if status // 100 == 2:  # noqa: PLR2004
@@ -77,7 +89,7 @@ def outcome_of(answer: Answer, terms: Terms) -> Outcome:
 
 
 def retry_after(answer: Answer) -> int | None:
-    """The seconds that it asks for, 1 to 3600: a number, or a date measured by the answer's own (RFC 9110, 10.2.3)."""
+    """The seconds in Retry-After, 1 to 3600: a number, or a date measured by the answer's own (RFC 9110, 10.2.3)."""
     text = answer.headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal() and len(text) <= 9:  # noqa: PLR2004
         return _clamped(int(text))
@@ -89,7 +101,7 @@ def retry_after(answer: Answer) -> int | None:
 
 
 def of_cause(cause: Cause, reason: str, answer: Answer) -> Retry:
-    """A retry for a reason that stood in the body of the answer."""
+    """A retry for a reason from the body of the answer."""
     return Retry(cause, reason, answer.status, retry_after(answer) if cause in {"throttle", "recipient"} else None)
 
 

@@ -26,7 +26,7 @@ _CLOSING = 421
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Timeouts in seconds: a command, the body, the reply to the final dot (RFC 5321 4.5.3.2: 10 min)."""
 
     step: float = 60.0
@@ -48,15 +48,15 @@ class Envelope:
 
 
 class StaleError(Exception):
-    """A connection that had served before was gone when it was wanted again; a new one may do."""
+    """A connection that was used before was closed by the server meanwhile; a new one may do."""
 
 
 class Conversation:
     """An open connection, ready for MAIL. One user at a time."""
 
-    def __init__(self, client: aiosmtplib.SMTP, patience: Patience) -> None:
+    def __init__(self, client: aiosmtplib.SMTP, timeouts: Timeouts) -> None:
         self._client = client
-        self._patience = patience
+        self._timeouts = timeouts
         self._needs_reset = False
         self.mails = 0
         self.idle_since = 0.0
@@ -81,7 +81,7 @@ class Conversation:
         refusal = await self._offer(envelope, len(content))
         if refusal is not None:
             return refusal
-        # Listens from now on: an answer before the dot is an answer too.
+        # Reads from now on: an answer before the dot is an answer too.
         answer = asyncio.get_running_loop().create_task(_protocol_of(self._client).read_response())
         try:
             await begin()
@@ -94,13 +94,13 @@ class Conversation:
             _forget(answer)
 
     async def leave(self) -> None:
-        """Say QUIT and wait a moment for the answer; nothing depends on it."""
+        """Send QUIT and wait a moment for the answer; nothing depends on it."""
         with contextlib.suppress(*FAULTS):
             await self._client.quit(timeout=FAREWELL_SECONDS)
         self.abort()
 
     def abort(self) -> None:
-        """Cut the connection, without a word and without waiting for what is still to be written."""
+        """Cut the connection, without QUIT and without waiting for unwritten bytes."""
         transport = self._client.transport
         if isinstance(transport, asyncio.WriteTransport):
             transport.abort()
@@ -124,7 +124,7 @@ class Conversation:
             ):
                 code, text = await self._client.execute_command(*command)
                 if not _is_welcome(phase, code):
-                    return self._turned_down(phase, code, text, envelope)
+                    return self._judged(phase, code, text, envelope)
             _refuse_leftovers(_protocol_of(self._client))
         except FAULTS as error:
             self.abort()
@@ -139,26 +139,26 @@ class Conversation:
     async def _hand_over(
         self, envelope: Envelope, content: bytes, answer: "asyncio.Task[aiosmtplib.SMTPResponse]"
     ) -> Outcome:
-        """Body, dot, answer. From the write of the dot on, silence is no longer a no."""
+        """Body, dot, answer. After the dot is written, silence means an unknown outcome."""
         phase = Phase.BODY
         try:
             if not answer.done():
                 protocol = _protocol_of(self._client)
                 protocol.write(_dot_stuffed(content))
-                async with asyncio.timeout(self._patience.body):
+                async with asyncio.timeout(self._timeouts.body):
                     await _drain(protocol)
-                    await asyncio.sleep(0)  # one turn of the loop, in which an end of file or a reset is noticed
+                    await asyncio.sleep(0)  # the loop turns once, and notices an end of file or a reset
                 if not answer.done():
                     protocol.write(b".\r\n")
                     phase = Phase.DOT
-            code, text = await _told(answer, self._patience.dot)
+            code, text = await _answer_within(answer, self._timeouts.dot)
         except FAULTS as error:
             self.abort()
             return broken(phase, why(error))
         except BaseException:
             self.abort()
             raise
-        return self._turned_down(phase, code, text, envelope)
+        return self._judged(phase, code, text, envelope)
 
     async def _reset_if_needed(self) -> None:
         if self._needs_reset:
@@ -167,21 +167,21 @@ class Conversation:
                 raise aiosmtplib.SMTPResponseException(code, text)
             self._needs_reset = False
 
-    def _turned_down(self, phase: Phase, code: int, text: str, envelope: Envelope) -> Outcome:
-        """The outcome of a reply that ends this mail, good or bad; what follows for the connection."""
+    def _judged(self, phase: Phase, code: int, text: str, envelope: Envelope) -> Outcome:
+        """The outcome of a reply that ends this mail, good or bad; closes the connection where that is needed."""
         if phase is Phase.BODY and code < _REFUSED_FROM:
             outcome = broken(phase, f"The server answered before the end: {worded(code, text, envelope.recipient)}")
         else:
             outcome = classify(phase, code, text, recipient=envelope.recipient)
         in_step = kind_of(code) in {"later", "never"} or (phase is Phase.DOT and kind_of(code) == "done")
         if not in_step or phase is Phase.BODY or code == _CLOSING:
-            self.abort()  # it hangs up, or neither of us knows where the other is
+            self.abort()  # the server closes it, or the two sides disagree about its state
         self._needs_reset = code >= _REFUSED_FROM
         return outcome
 
 
 def why(error: BaseException) -> str:
-    """A fault in words for the item's result."""
+    """A fault as a sentence for the item's result."""
     match error:
         case aiosmtplib.SMTPResponseException():
             return f"The server spoke no SMTP: {worded(0, error.message)[:200]}"
@@ -193,14 +193,14 @@ def why(error: BaseException) -> str:
             return worded(0, str(error))[:200] or type(error).__name__
 
 
-async def _told(answer: "asyncio.Task[aiosmtplib.SMTPResponse]", seconds: float) -> aiosmtplib.SMTPResponse:
-    """The answer, within so many seconds; else TimeoutError.
+async def _answer_within(answer: "asyncio.Task[aiosmtplib.SMTPResponse]", seconds: float) -> aiosmtplib.SMTPResponse:
+    """The answer within so many seconds, else TimeoutError.
 
-    A process that stood still comes to its timers before it reads: what arrived meanwhile counts, so there is a last
-    look. Without it every mail whose dot was out would be of unknown outcome, and sent again.
+    A process that stood still runs its timers before it reads, so there is a last look for answers that arrived
+    meanwhile. Without it the outcome of each mail whose dot was sent would be unknown, and it would be sent again.
     """
-    for patience in (seconds, LAST_LOOK_SECONDS):
-        await asyncio.wait([answer], timeout=patience)
+    for timeout in (seconds, LAST_LOOK_SECONDS):
+        await asyncio.wait([answer], timeout=timeout)
         if answer.done():
             return answer.result()
     raise TimeoutError
@@ -218,7 +218,7 @@ async def _drain(protocol: SMTPProtocol) -> None:
 
 
 def _refuse_leftovers(protocol: SMTPProtocol) -> None:
-    """A second reply that came along with 354 would later pass for the answer to the dot."""
+    """A second reply that came with 354 would later be taken for the answer to the dot."""
     if protocol._buffer:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  see the file's head
         raise aiosmtplib.SMTPResponseException(-1, "an answer that nobody asked for")
 
@@ -233,7 +233,7 @@ def _dot_stuffed(content: bytes) -> bytes:
 
 
 def _forget(answer: "asyncio.Task[aiosmtplib.SMTPResponse]") -> None:
-    """Nobody waits for this answer any more; its fault, if any, is not a surprise."""
+    """Cancel the wait for an answer; its fault, if any, is retrieved so that it is not logged."""
     if answer.done() and not answer.cancelled():
         answer.exception()
     answer.cancel()

@@ -1,4 +1,4 @@
-"""Opens an SMTP conversation: connection, TLS, EHLO, login; says what it means for an item when that fails."""
+"""Opens an SMTP conversation (connection, TLS, EHLO, login); a failure has the item's outcome."""
 
 import asyncio
 import socket
@@ -7,7 +7,8 @@ import ssl
 import aiosmtplib
 
 from afterword.channels.base import Outcome, Retry
-from afterword.channels.conversation import FAULTS, Conversation, Patience, why
+from afterword.channels.conversation import FAULTS, Conversation, Timeouts, why
+from afterword.channels.http import verification_error
 from afterword.channels.relay import Relay
 from afterword.channels.replies import Phase, broken, classify, may_try_other_login
 
@@ -16,7 +17,7 @@ _EHLO_UNKNOWN = frozenset({500, 502, 504})
 
 
 class NotOpenError(Exception):
-    """The conversation did not come about; `outcome` says what that means for the item."""
+    """The conversation was not opened; `outcome` is the item's."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()
@@ -27,7 +28,7 @@ class _UntrustedError(Exception):
     """The server lacks what the relay's address requires: TLS, or a supported login."""
 
 
-async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Patience) -> Conversation:
+async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, timeouts: Timeouts) -> Conversation:
     """A conversation that is ready for MAIL. Raises NotOpenError; Retry is its only kind of outcome."""
     client = aiosmtplib.SMTP(
         hostname=relay.host,
@@ -36,16 +37,16 @@ async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Pati
         start_tls=False,
         tls_context=trust,
         local_hostname=name,
-        timeout=min(CONNECT_SECONDS, patience.step),
+        timeout=min(CONNECT_SECONDS, timeouts.step),
     )
-    conversation = Conversation(client, patience)
+    conversation = Conversation(client, timeouts)
     phase = Phase.CONNECT
     connecting = asyncio.create_task(client.connect())
     try:
         # Not awaited itself: within, Python 3.11's `wait_for` loses a cancellation that comes with the connection.
         await asyncio.wait([connecting])
         connecting.result()
-        client.timeout = patience.step
+        client.timeout = timeouts.step
         await _greet(client)
         await _secure(client, relay, trust)
         phase = Phase.AUTH
@@ -64,7 +65,7 @@ async def dial(relay: Relay, *, trust: ssl.SSLContext, name: str, patience: Pati
 
 
 def _let_go(connecting: "asyncio.Task[aiosmtplib.SMTPResponse]", conversation: Conversation) -> None:
-    """Nobody waits for the connection any more: what came of it is looked at, so that nobody complains, and cut."""
+    """Cut a connection that is no longer awaited; its fault is retrieved so that it is not logged."""
     if not connecting.cancelled():
         connecting.exception()
     conversation.abort()
@@ -91,7 +92,7 @@ def _trust(relay: Relay) -> ssl.SSLContext:
 
 
 async def _greet(client: aiosmtplib.SMTP) -> None:
-    """EHLO, or HELO to a server of the old days."""
+    """EHLO, or HELO for a server that does not know it."""
     try:
         await client.ehlo()
     except aiosmtplib.SMTPHeloError as error:
@@ -113,9 +114,9 @@ async def _secure(client: aiosmtplib.SMTP, relay: Relay, trust: ssl.SSLContext) 
 
 
 async def _login(client: aiosmtplib.SMTP, username: str, password: str) -> None:
-    """Try the mechanisms that both know until one works or one says that the password is wrong.
+    """Try the mechanisms that both sides know until one succeeds or refuses the password.
 
-    aiosmtplib's own `login` tries all of them: three failures count as three at servers that lock accounts.
+    aiosmtplib's own `login` tries all of them, and servers that lock accounts would count three failures.
     """
     known = {"plain": client.auth_plain, "login": client.auth_login, "cram-md5": client.auth_crammd5}
     refusal: aiosmtplib.SMTPAuthenticationError | None = None
@@ -134,14 +135,14 @@ async def _login(client: aiosmtplib.SMTP, username: str, password: str) -> None:
 
 
 def _hand_over_at_once(client: aiosmtplib.SMTP) -> None:
-    """Let `drain` wait until the kernel has every byte, so that the dot is never written behind a body still here."""
+    """Let `drain` wait until the kernel has every byte, so that the dot is never written behind an unsent body."""
     transport = client.transport
     if isinstance(transport, asyncio.WriteTransport):
         transport.set_write_buffer_limits(high=0)
 
 
 def _meaning(phase: Phase, error: BaseException) -> Outcome:
-    untrusted = _verification_error(error)
+    untrusted = verification_error(error)
     if untrusted is not None:
         return Retry("account", f"The mail server's certificate was not verified: {untrusted.verify_message}.")
     match error:
@@ -151,10 +152,3 @@ def _meaning(phase: Phase, error: BaseException) -> Outcome:
             return classify(phase, error.code, error.message)
         case _:
             return broken(phase, why(error))
-
-
-def _verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """The refused certificate among the causes of an error."""
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
-        error = error.__cause__
-    return error

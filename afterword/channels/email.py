@@ -5,26 +5,22 @@ import ssl
 from collections import deque
 
 from afterword.channels import mime
-from afterword.channels.base import EMAIL, Begin, Message, Outcome, Refused, Retry
-from afterword.channels.conversation import Conversation, Envelope, Patience, StaleError
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry
+from afterword.channels.conversation import Conversation, Envelope, StaleError, Timeouts
 from afterword.channels.dial import NotOpenError, dial, name_of, trust_of
-from afterword.channels.relay import Relay, parse_url
+from afterword.channels.relay import parse_url
 from afterword.core.messaging.addresses import InvalidAddress
 
 DOT_SECONDS = 600.0
 STEP_SECONDS = 60.0
 BODY_SECONDS = 180.0
-MAILS_PER_CONNECTION_MAX = 100  # many relays hang up then; better to leave first
+MAILS_PER_CONNECTION_MAX = 100  # many relays close the connection then
 IDLE_SECONDS = 30.0
-RESEND_AFTER_SECONDS = 600
 SLOTS_DEFAULT = 10
 
 
 class EmailChannel:
     """Sends by the relay of `url` over at most `slots` connections. Safe to cancel: a cut send cuts its connection."""
-
-    channel_id = EMAIL
-    resend_after_seconds: int | None = RESEND_AFTER_SECONDS
 
     def __init__(
         self,
@@ -38,11 +34,11 @@ class EmailChannel:
     ) -> None:
         """Raises ValueError, without the password, for an address that `relay.parse_url` cannot read."""
         self._relay = parse_url(url)
-        self._patience = Patience(step=step_seconds, body=body_seconds, dot=dot_seconds)
+        self._timeouts = Timeouts(step=step_seconds, body=body_seconds, dot=dot_seconds)
         self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(slots)
         self._idle: deque[Conversation] = deque()  # the latest used at the right end
-        self._ground: tuple[ssl.SSLContext, str] | None = None
+        self._identity: tuple[ssl.SSLContext, str] | None = None
         self._preparing = asyncio.Lock()
         self._leaving: set[asyncio.Task[None]] = set()
         self._sweep: asyncio.TimerHandle | None = None
@@ -59,7 +55,7 @@ class EmailChannel:
             return await self._transmit(envelope, content, begin)
 
     async def close(self) -> None:
-        """Say goodbye on every idle connection. A send still under way keeps its own and closes it after."""
+        """Quit every idle connection. A send still under way keeps its own and closes it afterwards."""
         self._closed = True
         if self._sweep is not None:
             self._sweep.cancel()
@@ -89,13 +85,13 @@ class EmailChannel:
 
     async def _open(self) -> Conversation:
         async with self._preparing:  # authorities take tens of ms to load: once, however many begin together
-            if self._ground is None:
-                self._ground = await trust_of(self._relay), await name_of(self._relay)
-        trust, name = self._ground
-        return await dial(self._relay, trust=trust, name=name, patience=self._patience)
+            if self._identity is None:
+                self._identity = await trust_of(self._relay), await name_of(self._relay)
+        trust, name = self._identity
+        return await dial(self._relay, trust=trust, name=name, timeouts=self._timeouts)
 
     def _take(self) -> Conversation | None:
-        """The connection used last, if it still lives: the others may cool down and close."""
+        """The connection used last, if it is still open: the others may become idle and close."""
         while self._idle:
             conversation = self._idle.pop()
             if conversation.is_open:
@@ -130,18 +126,18 @@ class EmailChannel:
 
 
 class CannotLoginError(Exception):
-    """The relay did not take us; the sentence says where it stopped."""
+    """The relay refused the connection or the login; the sentence says which."""
 
 
 async def check_login(url: str, *, step_seconds: float = 15.0) -> str:
-    """Connect, secure, log in, leave; sends no mail. One sentence of what was found.
+    """Connect, secure, log in, quit; sends no mail. One sentence about the result.
 
     Raises ValueError for an unreadable address and CannotLoginError, never with the password.
     """
     relay = parse_url(url)
-    patience = Patience(step=step_seconds)
+    timeouts = Timeouts(step=step_seconds)
     try:
-        conversation = await dial(relay, trust=await trust_of(relay), name=await name_of(relay), patience=patience)
+        conversation = await dial(relay, trust=await trust_of(relay), name=await name_of(relay), timeouts=timeouts)
     except NotOpenError as error:
         raise CannotLoginError(f"{relay.place}: {_reason(error.outcome)}") from None
     login = f"logged in as {relay.username}" if relay.username else "no login asked"
@@ -152,6 +148,3 @@ async def check_login(url: str, *, step_seconds: float = 15.0) -> str:
 
 def _reason(outcome: Outcome) -> str:
     return outcome.reason if isinstance(outcome, Retry | Refused) else "no conversation"
-
-
-__all__ = ["CannotLoginError", "EmailChannel", "Relay", "check_login", "parse_url"]

@@ -1,8 +1,8 @@
-"""Calls to addresses that strangers typed: judged by the address that is connected to, never by its name.
+"""Calls to addresses that strangers typed, judged by the IP address of the connection and never by its name.
 
-A name is resolved here, every address it has must be open to us, and the connection goes to exactly the judged one,
-with TLS verified for the name. No redirects, no proxies of the environment, no connection used twice (one that is
-about to close could not tell whether it took a request), and a limit on time, size and answers.
+A name is resolved here, each of its addresses must be allowed, and the connection goes to exactly the judged one, with
+TLS verified for the name. There are no redirects, no proxies of the environment, no reused connections (one that is
+about to close could not tell whether it took a request), and limits on time, size and answers.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Answer:
 
 
 class NotSent(Exception):
-    """Nothing left the house: no such name, nobody there, no trust. `reason` is a sentence without secrets."""
+    """Nothing was sent: no such name, no connection, no trust. `reason` is a sentence without secrets."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -52,15 +52,15 @@ class NotSent(Exception):
 
 
 class Blocked(NotSent):
-    """The address is not one that we may call."""
+    """The address may not be called."""
 
 
 class Untrusted(NotSent):
-    """Somebody answered, but not with a certificate of that name."""
+    """The server has no trusted certificate of that name."""
 
 
 class NoAnswer(Exception):
-    """It left, or began to, and no complete answer came: it may have been taken."""
+    """The request was sent, at least in part, and no complete answer came: it may have been taken."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -68,8 +68,8 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A URL taken apart once, by the parser whose reading is also the one that is called."""
+class _Target:
+    """A URL, parsed once by the library that also calls it."""
 
     url: httpx2.URL
     scheme: str
@@ -82,7 +82,7 @@ class _Call:
     """A request and its target."""
 
     method: str
-    place: _Place
+    target: _Target
     headers: Mapping[str, str]
     content: bytes
 
@@ -91,8 +91,8 @@ class _Call:
 class _Progress:
     """Progress of a call, and its remaining time.
 
-    A process that stood still comes to its timers before it reads: what arrived meanwhile counts, so after its time a
-    call has a last look. Without it every call under way would be of unknown outcome.
+    A process that stood still runs its timers before it reads, so a call has a last look for what arrived meanwhile.
+    Without it the outcome of each call under way would be unknown.
     """
 
     before_sending: BeforeSending | None
@@ -103,7 +103,7 @@ class _Progress:
     _timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """Its time begins."""
+        """Start the timer."""
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self.seconds, lambda: self.limit.reschedule(loop.time() + LAST_LOOK_SECONDS))
 
@@ -134,7 +134,7 @@ class Caller:
         self._allowed = tuple(allowed)
         self._trust = trust
         self._preparing = asyncio.Lock()
-        # Of its own: a name server that never answers must not hold up what else the process does in threads.
+        # Threads of its own: a name server that never answers must not block other work in threads.
         self._resolvers = ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
 
     @property
@@ -154,14 +154,14 @@ class Caller:
     ) -> Answer:
         """One call; raises NotSent, Blocked or NoAnswer.
 
-        `before_sending` is awaited once the connection stands and before the first byte; what it raises passes
-        through, with nothing sent. `seconds` bound the way there, and the way back, each as a whole.
+        `before_sending` is awaited once the connection stands and before the first byte; its errors pass through, with
+        nothing sent. `seconds` limit the time before it and the time after it.
         """
-        place = _place_of(url)
-        if place is None:
+        target = _target_of(url)
+        if target is None:
             raise Blocked("The address is not a web address that can be called.")
         _check_headers(method, headers)
-        call = _Call(method, place, headers, content)
+        call = _Call(method, target, headers, content)
         limit = asyncio.timeout(None)
         progress = _Progress(before_sending, limit, seconds)
         try:
@@ -180,7 +180,7 @@ class Caller:
             progress.end()
 
     async def close(self) -> None:
-        """Let go of the threads that look names up. No connection stays open between calls."""
+        """End the threads that resolve names. No connection stays open between calls."""
         self._resolvers.shutdown(wait=False, cancel_futures=True)
 
     async def _trusted(self) -> ssl.SSLContext:
@@ -190,7 +190,7 @@ class Caller:
         return self._trust
 
     async def _call(self, call: _Call, progress: _Progress) -> Answer:
-        addresses = await self._judged(call.place)
+        addresses = await self._judged(call.target)
         transport = httpx2.AsyncHTTPTransport(
             verify=await self._trusted(),
             trust_env=False,
@@ -206,31 +206,31 @@ class Caller:
                     continue
             return await _exchange(transport, _request(call, addresses[-1], progress))
 
-    async def _judged(self, place: _Place) -> list[Address]:
-        """The addresses of the place, of which every one may be called; raises Blocked or NotSent."""
-        addresses = await _resolve(place, self._resolvers)
+    async def _judged(self, target: _Target) -> list[Address]:
+        """The addresses of the target, all of which may be called; raises Blocked or NotSent."""
+        addresses = await _resolve(target, self._resolvers)
         for address in addresses:
             if not is_open(address, self._allowed):
-                raise Blocked(f"{place.host} has an address that may not be called.")
-            if place.scheme == "http" and not is_allowed(address, self._allowed):
+                raise Blocked(f"{target.host} has an address that may not be called.")
+            if target.scheme == "http" and not is_allowed(address, self._allowed):
                 raise Blocked("Calls go over https, except into the networks that the operators allowed.")
         return addresses[:ADDRESSES_TRIED_MAX]
 
 
 def check_url(url: str, allowed: Sequence[Network]) -> str | None:
-    """A sentence that refuses this address before it is saved; null where it may be tried.
+    """A sentence that refuses this address before it is saved; None if it may be tried.
 
-    A name is not resolved here: what it means is decided whenever it is called.
+    A name is not resolved here; its addresses are judged at each call.
     """
-    place = _place_of(url)
-    if place is None:
+    target = _target_of(url)
+    if target is None:
         return "It must be a web address, such as https://example.com/hook, without a name, a password or a fragment."
-    address = _literal(place.host)
-    if place.scheme == "http" and not (is_allowed(address, allowed) if address is not None else allowed):
+    address = _literal(target.host)
+    if target.scheme == "http" and not (is_allowed(address, allowed) if address is not None else allowed):
         return "It must begin with https://."
     if address is not None:
         return None if is_open(address, allowed) else "Its address is not one of the open internet."
-    labels = place.host.rstrip(".").split(".")
+    labels = target.host.rstrip(".").split(".")
     if labels[-1] == "localhost" or (len(labels) == 1 and not allowed):
         return None if allowed else "Its name must be one of the open internet."
     if labels[-1].isdecimal() or labels[-1].startswith("0x"):
@@ -240,11 +240,11 @@ def check_url(url: str, allowed: Sequence[Network]) -> str | None:
 
 def host_of(url: str) -> str | None:
     """Host of a URL, with the port if given; None for a URL that cannot be called."""
-    place = _place_of(url)
-    return None if place is None else place.url.netloc.decode("ascii")
+    target = _target_of(url)
+    return None if target is None else target.url.netloc.decode("ascii")
 
 
-def _place_of(url: str) -> _Place | None:
+def _target_of(url: str) -> _Target | None:
     if len(url) > URL_CHARACTERS_MAX or "\\" in url or any(c.isspace() or not c.isprintable() for c in url):
         return None
     try:
@@ -255,7 +255,7 @@ def _place_of(url: str) -> _Place | None:
         return None
     if parsed.scheme not in PORTS or not host or parsed.userinfo or "@" in parsed.netloc.decode() or parsed.fragment:
         return None
-    return _Place(parsed, parsed.scheme, host, port) if 1 <= port <= 65_535 else None  # noqa: PLR2004
+    return _Target(parsed, parsed.scheme, host, port) if 1 <= port <= 65_535 else None  # noqa: PLR2004
 
 
 def _literal(host: str) -> Address | None:
@@ -265,19 +265,19 @@ def _literal(host: str) -> Address | None:
         return None
 
 
-async def _resolve(place: _Place, resolvers: Executor) -> list[Address]:
-    address = _literal(place.host)
+async def _resolve(target: _Target, resolvers: Executor) -> list[Address]:
+    address = _literal(target.host)
     if address is not None:
         return [address]
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(RESOLVE_SECONDS_MAX):
-            found = await loop.run_in_executor(resolvers, _look_up, place.host, place.port)
+            found = await loop.run_in_executor(resolvers, _look_up, target.host, target.port)
     except (OSError, UnicodeError) as error:  # TimeoutError is one
-        raise NotSent(f"{place.host} could not be found.") from error
+        raise NotSent(f"{target.host} could not be found.") from error
     addresses = list(dict.fromkeys(ipaddress.ip_address(entry[4][0]) for entry in found))
     if not addresses:
-        raise NotSent(f"{place.host} has no address.")
+        raise NotSent(f"{target.host} has no address.")
     return addresses
 
 
@@ -286,7 +286,7 @@ def _look_up(host: str, port: int) -> list[Any]:
 
 
 def _check_headers(method: str, headers: Mapping[str, str]) -> None:
-    """Refuse headers that the protocol would refuse only after the call began, as if it had been sent."""
+    """Refuse headers that the protocol would refuse only after the call began."""
     for text in (method, *headers):
         if not text or not text.isascii() or not all(c.isalnum() or c in "-_" for c in text):
             raise NotSent("The request has a header that cannot be sent.")
@@ -296,20 +296,20 @@ def _check_headers(method: str, headers: Mapping[str, str]) -> None:
 
 
 def _request(call: _Call, address: Address, progress: _Progress) -> httpx2.Request:
-    """The request to the judged address: the name stands in Host and in the TLS handshake alone."""
+    """The request to the judged address; the name is only in Host and in the TLS handshake."""
     own = {
-        "host": call.place.url.netloc.decode("ascii"),
+        "host": call.target.url.netloc.decode("ascii"),
         "connection": "close",
         "accept-encoding": "identity",
     }
     given = {name.lower(): value for name, value in call.headers.items() if name.lower() not in _OURS}
     return httpx2.Request(
         call.method,
-        call.place.url.copy_with(host=str(address)),
+        call.target.url.copy_with(host=str(address)),
         headers={"user-agent": USER_AGENT, **given, **own},
         content=call.content,
         extensions={
-            "sni_hostname": call.place.host.strip("[]").rstrip("."),
+            "sni_hostname": call.target.host.strip("[]").rstrip("."),
             "trace": progress.trace,
             "timeout": {"connect": CONNECT_SECONDS_MAX},
         },
@@ -339,7 +339,7 @@ def _late(progress: _Progress) -> NotSent | NoAnswer:
 def _meaning(progress: _Progress, error: Exception) -> NotSent | NoAnswer:
     if progress.has_left:
         return NoAnswer("The connection broke before the answer was complete.")
-    untrusted = _verification_error(error)
+    untrusted = verification_error(error)
     if untrusted is not None:
         return Untrusted(f"The certificate was not verified: {untrusted.verify_message}.")
     if isinstance(error, httpx2.ConnectTimeout | httpx2.ConnectError | OSError):
@@ -347,7 +347,8 @@ def _meaning(progress: _Progress, error: Exception) -> NotSent | NoAnswer:
     return NotSent("The request could not be made.")
 
 
-def _verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+def verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """The refused certificate among the causes of an error."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error

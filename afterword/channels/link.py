@@ -1,13 +1,10 @@
-"""The link channel: the instance is issued and nothing leaves; the caller reads its address from the API."""
+"""The link channel: nothing is sent; the client reads the instance's address from the API."""
 
-from afterword.channels.base import LINK, Begin, Message, Outcome, Sent
+from afterword.channels.base import Begin, Message, Outcome, Sent
 
 
 class LinkChannel:
-    """Sending is the same moves as elsewhere, without a wire."""
-
-    channel_id = LINK
-    resend_after_seconds: int | None = 1
+    """Begins and ends a send without a connection."""
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         await begin()

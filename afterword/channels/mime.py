@@ -15,7 +15,7 @@ from afterword.core.messaging import addresses
 LINE_CHARACTERS_MAX = 76
 BASE64_FROM = 1.15  # bytes a character: where base64 becomes the shorter of the two encodings
 ADDRESS_CHARACTERS_MAX = 254  # RFC 5321 4.5.3.1.3, without the brackets
-HEADER_CHARACTERS_MAX = 2_000  # a longer text is cut: nobody reads such a subject
+HEADER_CHARACTERS_MAX = 2_000  # longer texts are cut
 _WORD_BYTES_MAX: Final = 45  # =?utf-8?b?…?= stays within 75 characters (RFC 2047 2)
 
 _OWN_HEADERS: Final = frozenset(
@@ -74,11 +74,11 @@ def build(message: Message) -> bytes:
 
 
 def header(name: str, value: str) -> str:
-    """One header field, folded; whatever the value holds, it stays one."""
+    """One header field, folded; no value can add a second one."""
     if not _HEADER_NAME.match(name):
         raise ValueError("A header's name is letters, digits and hyphens.")
     text = one_line(value)[:HEADER_CHARACTERS_MAX]
-    # A text becomes encoded words beyond one line; what machines read, one long word such as an address, stays whole.
+    # A text longer than a line becomes encoded words; one long word, such as a URL, stays whole for programs.
     is_one_word = name != "Subject" and " " not in text and len(text) < 900  # noqa: PLR2004  998 a line
     fits = len(name) + 2 + len(text) <= LINE_CHARACTERS_MAX or is_one_word
     if fits and text.isascii() and "=?" not in text:

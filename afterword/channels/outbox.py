@@ -1,8 +1,8 @@
-"""The captured outbox: the whole message as it would have gone out is kept instead of sent."""
+"""The captured outbox: keeps the whole message instead of sending it."""
 
 from collections.abc import Awaitable, Callable
 
-from afterword.channels.base import OUTBOX, Begin, Message, Outcome, Sent
+from afterword.channels.base import Begin, Message, Outcome, Sent
 
 Save = Callable[[Message], Awaitable[None]]
 
@@ -10,14 +10,11 @@ Save = Callable[[Message], Awaitable[None]]
 class OutboxChannel:
     """Keeps each message by `save`, an upsert by `item_id`: keeping it again is harmless."""
 
-    channel_id = OUTBOX
-    resend_after_seconds: int | None = 1
-
     def __init__(self, save: Save) -> None:
         self._save = save
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """Begin, then keep. What `save` raises passes through: the item's lease then tells."""
+        """Begin, then keep. An error of `save` passes through, and the outcome is unknown."""
         await begin()
         await self._save(message)
         return Sent(reference=message.item_id, reply="captured")

@@ -1,4 +1,4 @@
-"""The mail server that we hand everything to, read from one address: `smtps://user:password@mail.example.org`."""
+"""The mail server for all mail, read from one address: `smtps://user:password@mail.example.org`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 Starttls = Literal["offered", "required", "never"]
 _PORTS: Final = {"smtp": 25, "smtps": 465}
-_PORT_LOGIN: Final = 587  # submission, RFC 6409: where one logs in, one means this
+_PORT_LOGIN: Final = 587  # submission, RFC 6409: the default with a login
 _OPTIONS: Final = ("starttls", "ca", "name")
 
 
@@ -45,7 +45,7 @@ class Relay:
 def parse_url(url: str) -> Relay:
     """Read `smtp[s]://[user:password@]host[:port][?starttls=offered|required|never][&ca=FILE][&name=OUR-NAME]`.
 
-    Raises ValueError with a sentence that repeats nothing of the address but its harmless parts.
+    Raises ValueError with a sentence that repeats no secret.
     """
     try:
         parts = urlsplit(url)

@@ -7,10 +7,9 @@ import re
 from enum import IntEnum
 from typing import Final, Literal
 
+from afterword.channels import reports
 from afterword.channels.base import Cause, Outcome, Refused, Retry, Sent, Unknown
-from afterword.core.messaging import addresses
 
-REPLY_CHARACTERS_MAX = 500
 GREYLIST_SECONDS = 300
 
 # The only codes that say "this address does not exist": RFC 3463 3.2 and 3.3, and 5.1.10 of RFC 7505.
@@ -22,9 +21,8 @@ _GREYLIST_CODES: Final = frozenset({450, 451})
 _TRY_OTHER_LOGIN: Final = frozenset({504, 534, 538})  # this mechanism only; another may do
 
 _ENHANCED = re.compile(r"(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)")  # and not three parts of an IP address
-# "rate" as a word: separate, corporate and generated are not about speed; nor are loops and reputations.
-# A day's quota is a rate too: Gmail and Exchange refuse with 550 what they would take tomorrow.
-# So is an hour's, of hosts that discard with 550 what is beyond it, and the number of connections of Exchange Online.
+# "rate" as a word: separate, corporate and generated are not about speed; nor are loops and reputations. The quota of
+# a day or an hour is a rate too, which some hosts refuse with 550, and so is Exchange Online's number of connections.
 _THROTTLE_WORDS = re.compile(
     r"\brates?\b|\bratelimit|throttl|too many(?! (?:hops|received))|too much mail|\bdaily\b.*\b(?:limit|quota)\b"
     r"|\bexceeded\b.*\bper (?:minute|hour|day)\b|\bsender thread limit\b|\bconnections limit\b|SubmissionQuotaExceeded",
@@ -80,12 +78,12 @@ def _cause(phase: Phase, code: int, text: str) -> Cause:
 
 
 def broken(phase: Phase, why: str) -> Outcome:
-    """The outcome where the conversation broke off: drop, reset, silence, or no SMTP at all."""
+    """The outcome of a conversation that broke off: closed, reset, silent, or no SMTP at all."""
     if phase is Phase.DOT:
         return Unknown(f"No answer after the message: {why}")
     if phase <= Phase.MAIL:
         return Retry("connection", why)
-    # From RCPT on it may be this very recipient or body that ends conversations, so it counts.
+    # From RCPT on this recipient or body may be the cause, so the attempt counts.
     return Retry("recipient", why)
 
 
@@ -97,9 +95,9 @@ def is_throttle(code: int, text: str) -> bool:
 
 
 def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> str | None:
-    """The recipient's domain, if it is that which asks to go slower: in answer to RCPT, or later by its name.
+    """The recipient's domain, if it asks for a lower rate itself: in answer to RCPT, or later by its name.
 
-    421 closes the connection, so it speaks to us, whoever the mail was for.
+    421 closes the connection, so it is about the account, whoever the recipient is.
     """
     domain = recipient.rpartition("@")[2].lower()
     if not domain or code == _CLOSING or phase < Phase.RCPT:
@@ -115,9 +113,7 @@ def may_try_other_login(code: int) -> bool:
 
 def worded(code: int, text: str, recipient: str = "") -> str:
     """A reply as it is kept: one line, addresses masked, at most 500 characters."""
-    line = " ".join(f"{code if code > 0 else ''} {text}".split())
-    line = "".join(character if character.isprintable() else "�" for character in line)
-    return addresses.mask(line, recipient)[:REPLY_CHARACTERS_MAX]
+    return reports.worded(f"{code if code > 0 else ''} {text}", recipient)
 
 
 def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:

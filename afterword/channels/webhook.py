@@ -1,7 +1,7 @@
-"""The webhook channel, for those who send themselves: one signed POST an item to the pipeline's address.
+"""The webhook channel, for organizations that send themselves: one signed POST an item to the pipeline's address.
 
-Signed as Standard Webhooks are; `webhook-id` is the item's id, equal in every attempt, so that a receiver which keeps
-it takes nothing twice. That is why the channel repeats where others must not.
+Signed as Standard Webhooks are. `webhook-id` is the item's id, equal in every attempt, so that a receiver can recognize
+a repetition. So the channel repeats where others must not.
 """
 
 import base64
@@ -15,12 +15,11 @@ import msgspec
 from standardwebhooks import Webhook
 
 from afterword.channels import calling
-from afterword.channels.base import WEBHOOK, Begin, Message, Outcome, Refused, Retry
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, read_settings
 from afterword.channels.calling import Terms
-from afterword.channels.http import Answer, Caller, host_of
+from afterword.channels.http import Caller, host_of
 
 SECONDS: Final = 15.0
-RESEND_AFTER_SECONDS: Final = 1
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  a form, no secret
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 24, 64  # as Standard Webhooks asks
 SECRETS_MAX: Final = 2
@@ -37,9 +36,6 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class WebhookChannel:
     """Posts to each message's own address. `secrets_of` gives the secrets of an organization, the new one first."""
 
-    channel_id = WEBHOOK
-    resend_after_seconds: int | None = RESEND_AFTER_SECONDS
-
     def __init__(self, *, caller: Caller, secrets_of: SecretsOf, seconds: float = SECONDS) -> None:
         self._caller = caller
         self._secrets_of = secrets_of
@@ -49,7 +45,7 @@ class WebhookChannel:
         """One POST; `begin()` is awaited when the connection stands."""
         if message.target_url is None:
             return Refused("The pipeline has no target_url.")
-        answer = await calling.call(
+        outcome = await calling.call(
             self._caller,
             method="POST",
             url=message.target_url,
@@ -57,10 +53,10 @@ class WebhookChannel:
             content=message.text.encode(),
             terms=self._terms,
             begin=begin,
+            judge=lambda answer: calling.outcome_of(answer, self._terms),
         )
-        outcome = calling.outcome_of(answer, self._terms) if isinstance(answer, Answer) else answer
         if isinstance(outcome, Retry) and outcome.cause == "throttle":
-            return replace(outcome, domain=host_of(message.target_url))  # it goes slower, other receivers do not
+            return replace(outcome, domain=host_of(message.target_url))  # only this receiver's rate is lowered
         return outcome
 
     async def close(self) -> None:
@@ -79,17 +75,14 @@ def signed(message: Message, secrets: Sequence[str]) -> dict[str, str]:
 
 
 def secret_of(site_secret: bytes, organization_id: str) -> str:
-    """The secret of an organization that has set none: derived from the installation's, kept nowhere."""
+    """The secret of an organization that has set none: derived from the installation's and not stored."""
     key = hmac.digest(site_secret, f"webhook channel:{organization_id}".encode(), hashlib.sha256)
     return f"{SECRET_PREFIX}{base64.b64encode(key).decode()}"
 
 
 def settings_of(document: Mapping[str, Any]) -> Account:
     """The secrets, checked. Raises ValueError with a sentence that quotes none."""
-    try:
-        account = msgspec.convert(document, Account)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}.") from None
+    account = read_settings(document, Account)
     if not all(_is_secret(secret) for secret in account.secrets):
         raise ValueError(
             f"A secret is {SECRET_PREFIX} and the Base64 of {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} random bytes."

@@ -1,6 +1,6 @@
-"""PostgreSQL of our own, for those who bring none: programs from a wheel, a cluster in the data folder, one owner.
+"""An embedded PostgreSQL: programs from a wheel, a cluster in the data folder, one owning process.
 
-Everything lies in `<data folder>/postgresql`: the copied programs, the cluster, the passwords, the socket, the log.
+All files are in `<data folder>/postgresql`: the copied programs, the cluster, the passwords, the socket, the log.
 The server listens on its socket alone. Linux and macOS; elsewhere a database URL is needed.
 """
 

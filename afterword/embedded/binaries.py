@@ -18,7 +18,7 @@ SYSTEM_FOLDER = Path("/usr/lib/postgresql")
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """A folder with `postgres`, `initdb` and the rest; `wheel` is the version of the package that they stand in."""
+    """A folder with `postgres`, `initdb` and the rest; `wheel` is the version of their package."""
 
     folder: Path
     major: int
@@ -26,12 +26,12 @@ class Binaries:
 
 
 def find_binaries(bin_folder: Path | None = None) -> Iterator[Binaries]:
-    """The folder that was named and nothing else; or the wheel's, then the system's from the newest down."""
+    """The given folder and nothing else; or the wheel's, then the system's from the newest down."""
     if bin_folder is not None:
         if (bin_folder / "postgres").exists():
             yield Binaries(bin_folder.absolute(), _major(bin_folder))
         return
-    spec = importlib.util.find_spec(PACKAGE)  # looked up, never imported: its own launcher is not for us
+    spec = importlib.util.find_spec(PACKAGE)  # found but not imported: its launcher is not used
     for place in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(place) / "pginstall/bin"
         if (folder / "postgres").exists():
@@ -68,7 +68,7 @@ def choose_binaries(bin_folder: Path | None, *, cluster: Path) -> Binaries:
 
 
 def install(binaries: Binaries, home: Path) -> Binaries:
-    """Copy the wheel's programs to `home`: whom they run as may not see ours, and upgrades replace ours."""
+    """Copy the wheel's programs to `home`: their user may not see the package, and upgrades replace it."""
     if binaries.wheel is None:
         return binaries
     target = home / f"binaries-{binaries.wheel}"

@@ -15,7 +15,7 @@ from afterword.embedded.binaries import Binaries
 from afterword.embedded.faults import EmbeddedError
 from afterword.embedded.processes import User
 
-ROLE = "afterword"  # may make databases and roles of no kind; the product's processes are this one
+ROLE = "afterword"  # of the product's processes
 SUPERUSER = "postgres"
 PASSWORD_BYTES = 24
 BUILTIN_LOCALE_VERSION_MIN = 17
@@ -72,7 +72,7 @@ def address(role: str, home: Path, socket_folder: Path) -> str:
 
 @contextmanager
 def private_file(path: Path, mode: str) -> Generator[IO[bytes], None, None]:
-    """Open a new file that is ours alone, in place of the one that was there."""
+    """Replace a file by a new one that only its owner may read."""
     path.unlink(missing_ok=True)
     with open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         yield file

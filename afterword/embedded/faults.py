@@ -25,7 +25,7 @@ class WrongVersion(EmbeddedError):
 
 @contextmanager
 def disk_faults(folder: Path) -> Generator[None, None, None]:
-    """Turn what the file system refuses into a sentence."""
+    """Turn errors of the file system into a sentence."""
     try:
         yield
     except OSError as error:  # shutil.Error is one
@@ -33,7 +33,7 @@ def disk_faults(folder: Path) -> Generator[None, None, None]:
 
 
 def why(what: str, output: str, folder: Path) -> str:
-    """The known causes in a sentence, else the end of what the program said."""
+    """The known causes in a sentence, else the end of the program's output."""
     # A full disk takes no log lines either, so the words may be missing.
     if os.strerror(errno.ENOSPC) in output or _free_bytes(folder) < FREE_BYTES_MIN:
         return f"{what}: the disk of {folder} is full. Make room there, or choose another data folder."
@@ -41,5 +41,5 @@ def why(what: str, output: str, folder: Path) -> str:
 
 
 def _free_bytes(folder: Path) -> int:
-    standing = next(path for path in (folder, *folder.parents) if path.exists())
-    return shutil.disk_usage(standing).free
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return shutil.disk_usage(existing).free

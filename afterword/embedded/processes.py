@@ -1,4 +1,4 @@
-"""Processes of PostgreSQL: their user, the ones of a cluster, and how they end."""
+"""Processes of PostgreSQL: their user, the processes of a cluster, and their end."""
 
 import os
 import pwd
@@ -18,7 +18,7 @@ STOP_SECONDS_MAX = 30
 KILL_SECONDS_MAX = 5
 POLL_SECONDS = 0.01
 PID_FILE_LINES = 8  # process, folder, start, port, socket folder, address, shared memory, status
-USERS = ("postgres", "nobody")  # whom PostgreSQL runs as when we are root; initdb wants one that has a name
+USERS = ("postgres", "nobody")  # of PostgreSQL if we are root; initdb needs one with a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class User:
             os.chown(path, self.uid, self.gid)
 
     def run(self, command: list[str], *, failure: str, folder: Path) -> None:
-        """Run it to its end. Raises EmbeddedError with what it said."""
+        """Run it to its end. Raises EmbeddedError with its output."""
         with tempfile.TemporaryFile() as output:
             process = self.spawn(command, output)
             try:
@@ -95,7 +95,7 @@ class User:
 
 
 def pid_file(cluster: Path) -> list[str]:
-    """The lines of the server's own note, none when no server was started or it ended well."""
+    """The lines of the server's pid file, none if no server was started or it ended normally."""
     try:
         return (cluster / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -109,7 +109,7 @@ def working_in(cluster: Path) -> list[int]:
 
 
 def clear_leftovers(cluster: Path) -> None:
-    """End what a killed run of ours left behind. The caller has the lock, so what works in the cluster has no owner."""
+    """End the processes that a killed run left. The caller has the lock, so processes in the cluster have no owner."""
     note = cluster / "postmaster.pid"
     if not note.exists():
         return
@@ -126,7 +126,7 @@ def clear_leftovers(cluster: Path) -> None:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Fast shutdown, then less and less polite."""
+    """Fast shutdown, then immediate shutdown, then kill."""
     stages = ((signal.SIGINT, STOP_SECONDS_MAX), (signal.SIGQUIT, KILL_SECONDS_MAX), (signal.SIGKILL, KILL_SECONDS_MAX))
     for sign, seconds in stages:
         if process.poll() is None:

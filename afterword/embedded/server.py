@@ -22,7 +22,7 @@ from afterword.embedded.faults import AlreadyRunning, EmbeddedError, disk_faults
 from afterword.embedded.processes import PID_FILE_LINES, User, clear_leftovers, end, pid_file
 
 START_SECONDS_MAX = 60  # crash recovery after much work takes its time
-LOCK_SECONDS_MAX = 0.5  # a look by `running_url` holds it for an instant
+LOCK_SECONDS_MAX = 0.5  # `running_url` holds it for an instant
 POLL_SECONDS = 0.01
 ENDED_POLL_SECONDS = 0.25
 RESTART_SECONDS = 1.0
@@ -47,7 +47,7 @@ SETTINGS: Mapping[str, str] = {
     "log_filename": "postgresql-%a.log",
     "log_rotation_age": "1d",
     "log_truncate_on_rotation": "on",
-    "log_error_verbosity": "terse",  # the detail of an error may quote a row: addresses, what opens a page
+    "log_error_verbosity": "terse",  # the detail of an error may quote a row with addresses and secrets
 }
 NOT_DURABLE: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
 
@@ -65,7 +65,7 @@ class Server:
     settings: Mapping[str, str]
     lock: int
     process: "subprocess.Popen[bytes] | None" = None
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # to start or to end the process
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # held to start or end the process
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -82,11 +82,11 @@ class Server:
             await asyncio.sleep(ENDED_POLL_SECONDS)
 
     async def restart(self) -> None:
-        """Start it again, after it died or to be sure; its address stays the same. Raises EmbeddedError."""
+        """Start it again; its address stays the same. Raises EmbeddedError."""
         await self.launch()
 
     async def keep_running(self, *, report: Callable[[str], None]) -> None:
-        """Start it again whenever it dies, until `stop`; `report` gets a sentence for each death and vain try."""
+        """Start it again whenever it ends, until `stop`; `report` gets a sentence for each end and failed start."""
         pause = RESTART_SECONDS
         while True:
             await self.ended()
@@ -104,7 +104,7 @@ class Server:
                 pause = min(pause * 2, RESTART_SECONDS_MAX)
 
     async def stop(self) -> None:
-        """Disconnect everybody, write a checkpoint, end; give the data folder free. Safe to call twice."""
+        """Disconnect all clients, write a checkpoint, end, and release the data folder. Safe to call twice."""
         self.stopping.set()
         async with self.turn:
             await asyncio.to_thread(self._release)

@@ -1,10 +1,11 @@
-"""The context of a message: everything that composers of all channels read, in one record."""
+"""The context of a message: one record that the composers of all channels read."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
+from afterword.channels.base import Message
 from afterword.channels.mime import one_line
 from afterword.core.messaging import placeholders
 from afterword.core.wire.site import Site
@@ -65,6 +66,19 @@ class MessageContext:
         if self.instance.valid_days == 0:
             return None
         return (self.instance.sent_time or self.now) + timedelta(days=self.instance.valid_days)
+
+    def message(self, **members: Any) -> Message:
+        """The message of the item, without texts but those in `members`."""
+        own: dict[str, Any] = {"sender": self.sender, **members}
+        return Message(
+            item_id=self.item_id,
+            organization_id=self.pipeline.organization_id,
+            channel_id=self.pipeline.channel_id,
+            recipient=self.recipient,
+            locale=self.instance.locale,
+            composed_time=self.now,
+            **own,
+        )
 
     def values(self, names: Collection[str], *, link: str, **more: str) -> Mapping[str, str]:
         """Values of the variables for texts that use `names`."""

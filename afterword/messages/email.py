@@ -22,18 +22,9 @@ SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
 SUBJECT_CHARACTERS_MAX = 300  # after filling; authors have 200
 COMPILED_MAX = 500
 ANSWER_SECONDS: Final[Mapping[Shape, int]] = {
-    "scale": 7,
-    "choice": 9,
-    "choices": 14,
-    "matrix": 30,
-    "ranking": 30,
-    "text": 30,
-    "number": 12,
-    "date": 12,
-    "consent": 8,
-    "contact": 30,
-    "none": 5,
-}
+    "scale": 7, "choice": 9, "choices": 14, "matrix": 30, "ranking": 30, "text": 30, "number": 12, "date": 12,
+    "consent": 8, "contact": 30, "none": 5,
+}  # fmt: skip
 
 
 class SenderNotAllowed(ValueError):
@@ -54,19 +45,13 @@ def compose(context: MessageContext) -> Message:
         link=site.collection_url(instance.instance_id),
         postal_address="\n".join((context.postal_address or "").splitlines()),
     )
-    return Message(
-        item_id=context.item_id,
-        organization_id=pipeline.organization_id,
-        channel_id=pipeline.channel_id,
-        recipient=context.recipient,
+    return context.message(
         sender=pipeline.sender_address or context.sender,
         sender_name=pipeline.sender_name or context.organization_name,
         reply_to=pipeline.reply_to,
         subject=one_line(invitation.subject.fill(values))[:SUBJECT_CHARACTERS_MAX],
         html=invitation.fill_html(values),
         text=invitation.text.fill(values),
-        locale=instance.locale,
-        composed_time=context.now,
         headers={
             **_headers(instance.locale, context.unsubscribe_url),
             # A bounce that quotes it is proved to be of this item. Gmail reports complaints by Feedback-ID.
@@ -96,19 +81,20 @@ def _texts_in(by_tag: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[s
 
 def first_question(definition: Definition, question_ids: Sequence[str]) -> Question | None:
     """The first question to answer, if it is on the first page: a link can answer only there."""
-    drawn = [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
+    drawn = _drawn(definition, question_ids)
     if not drawn:
         return None
     page = definition.group_of(drawn[0].question_id)
-    return next(
-        (each for each in drawn if each.is_answered and definition.group_of(each.question_id) is page),
-        None,
-    )
+    return next((each for each in drawn if each.is_answered and definition.group_of(each.question_id) is page), None)
+
+
+def _drawn(definition: Definition, question_ids: Sequence[str]) -> list[Question]:
+    return [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
 
 
 def minutes_of(definition: Definition, question_ids: Sequence[str]) -> int:
     """Estimated minutes to answer, at least 1."""
-    drawn = [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
+    drawn = _drawn(definition, question_ids)
     return max(1, math.ceil(sum(ANSWER_SECONDS[question.shape] for question in drawn) / 60))
 
 

@@ -1,7 +1,7 @@
-"""Compiles the mail that asks: once per pipeline version, questionnaire version, language and first question.
+"""Compiles the invitation mail: once per pipeline version, questionnaire version, language and first question.
 
-What comes out is a list of finished pieces with variables between them; filling it for a person is one join. Texts of
-authors are escaped here, values of persons when they are filled in, and neither ever passes through MJML.
+The result is a list of finished pieces with variables between them; filling it for a person is one join. Texts of
+authors are escaped here, values of persons when they are filled in, and neither passes through MJML.
 """
 
 import html
@@ -24,12 +24,12 @@ from afterword.core.text import locales
 from afterword.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
 
 TEMPLATE_FOLDER = Path(__file__).parent.parent / "templates" / "email"
-CHOICES_MAX = 10  # more of them make no mail, but a page
+CHOICES_MAX = 10  # in a mail; a question with more is answered on its page
 
 LINK: Final = Variable("link")
 UNSUBSCRIBE_LINK: Final = Variable("unsubscribe_link")
 ORGANIZATION: Final = Variable("organization")
-POSTAL_ADDRESS: Final = Variable("postal_address")  # not for authors: it stands where it must
+POSTAL_ADDRESS: Final = Variable("postal_address")  # not for authors: it has a fixed place
 
 # Keys of a scale by their number: width and gap in pixels. On 288 px (a phone of 320) they make one row or two, on
 # 536 px one; wider screens widen the short scales (style.css). Borders included, no key is under 44 px.
@@ -54,7 +54,7 @@ Pieces = tuple[Piece, ...]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One answer to press: its value, what it shows, what a screen reader says."""
+    """One answer to press: its value, its text, its label for screen readers."""
 
     value: int
     text: str
@@ -166,7 +166,7 @@ def _around_link(paragraphs: Sequence[Pieces]) -> tuple[Sequence[Pieces], Sequen
 
 
 def _sentence(words: Texts, text: str) -> Pieces:
-    """One of our own sentences with its `{organization}`, kept from reordering a sentence that runs the other way."""
+    """One of our own sentences with its `{organization}`, isolated where the sentence runs from right to left."""
     first, *others = text.split("{organization}")
     pieces: list[Piece] = [first]
     for other in others:
@@ -219,7 +219,7 @@ def _html(parts: _Parts, locale: str) -> Pieces:
         after=bool(parts.after),
         slots=marks,
     )
-    # MJML writes the two of its own defaults, which know one direction only.
+    # MJML's own defaults for the two know one direction only.
     skeleton = mjml2html(page, fonts={})
     skeleton = skeleton.replace("direction:ltr", f"direction:{direction}").replace(
         "text-align:left", f"text-align:{start}"
@@ -271,7 +271,7 @@ def _foot(parts: _Parts) -> Pieces:
     pieces: list[Piece] = [*_escaped(parts.reason), ' <a class="link" href="', UNSUBSCRIBE_LINK]
     pieces += ['" style="color:#005c60">', escape(parts.unsubscribe), "</a>"]
     if parts.with_address:
-        # An address is written its own way, also below a text that runs the other way.
+        # An address has a direction of its own.
         pieces += ['<div dir="auto" style="padding-top:16px">', ORGANIZATION, "<br>", POSTAL_ADDRESS, "</div>"]
     return tuple(pieces)
 
@@ -284,7 +284,7 @@ def _question(parts: _Parts, locale: str) -> Pieces:
     kind = "scale" if question is not None and question.shape == "scale" else "choices"
     width, gap = _SIZES.get(len(keys), (0, 0))
     low, high = _ends(question, locale) if question is not None and kind == "scale" else ("", "")
-    if len(keys) >= _NUMBERED_FROM:  # two rows on a phone: the ends must say which ends
+    if len(keys) >= _NUMBERED_FROM:  # two rows on a phone: the labels of the ends need their values
         low, high = (f"{key.value} \u2013 {end}" if end else "" for key, end in ((keys[0], low), (keys[-1], high)))
     page = _environment().render_template(
         "question.html",

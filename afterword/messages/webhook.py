@@ -1,4 +1,4 @@
-"""Composes the JSON document of the webhook channel, for organizations that send by themselves."""
+"""Composes the JSON document of the webhook channel, for organizations that send themselves."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -44,19 +44,11 @@ def compose(context: MessageContext) -> Message:
         "body": body or None,
         "metadata": {"responder": dict(context.responder_metadata), "questionnaire": dict(instance.metadata)},
     }
-    return Message(
-        item_id=context.item_id,
-        organization_id=pipeline.organization_id,
-        channel_id=pipeline.channel_id,
-        recipient=context.recipient,
-        sender=context.sender,
+    return context.message(
         sender_name=pipeline.sender_name,
         reply_to=pipeline.reply_to,
         subject=subject,
-        html="",
         text=_encoded(data, context.now),
-        locale=instance.locale,
-        composed_time=context.now,
         target_url=pipeline.target_url,
     )
 

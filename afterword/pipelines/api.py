@@ -1,4 +1,4 @@
-"""The HTTP door of pipelines: fields in, fields out."""
+"""Routes of pipelines."""
 
 from typing import Any, Final
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time
-from typing import Any, Final, Required, TypedDict, Unpack, cast
+from datetime import datetime
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.channels.http import check_url
@@ -27,54 +27,13 @@ from afterword.events.service import NewEvent
 from afterword.organizations.senders import service as senders
 from afterword.pipelines import store
 from afterword.pipelines.policies import store as policies_store
+from afterword.pipelines.resources import PipelineUpdate
 from afterword.pipelines.store import Pipeline, Sender
 from afterword.questionnaires.metadata import service as metadata_service
 
 PIPELINES_MAX: Final = 100  # of a questionnaire
 SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
 NO_PIPELINE: Final = "The questionnaire has no pipeline with this pipeline_id, or there is no such questionnaire."
-
-
-class PipelineFields(TypedDict, total=False):
-    """The members of a new pipeline; absent ones have the default of their column."""
-
-    questionnaire_id: Required[str]
-    channel_id: Required[int]
-    title: Required[str]
-    slug: str | None
-    description: str | None
-    template_pipeline_id: str | None
-    locale: str | None
-    delay_cap_minutes: int
-    delay_cap_hours: int
-    delay_cap_days: int
-    frequency_cap_minutes: int
-    frequency_cap_hours: int
-    frequency_cap_days: int
-    message_subject: str | None
-    message_body: str | None
-    messages: Mapping[str, Mapping[str, str]]
-    start_time: datetime | None
-    end_time: datetime | None
-    dispatch_start_time: time | None
-    dispatch_end_time: time | None
-    time_zone: str | None
-    zone_of: str
-    weekdays: Sequence[int]
-    conditions: Mapping[str, Any] | None
-    sender_name: str | None
-    sender_address: str | None
-    reply_to: str | None
-    max_retry_attempts: int
-    not_after_days: int
-    priority: int
-    paused: bool
-    if_outside: str
-    if_capped: str
-    policy_exempt: bool
-    on_holidays: str
-    reminders: Sequence[Mapping[str, Any]]
-    target_url: str | None
 
 
 _WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
@@ -95,11 +54,11 @@ async def create_pipeline(
     created_by: str | None = None,
     caller: Caller | None = None,
     networks: Sequence[Network] = (),
-    **fields: Unpack[PipelineFields],
+    **fields: Any,
 ) -> Pipeline:
-    """Make a pipeline and, with the first on its channel, the organization's account there. Raises Invalid, Taken.
+    """Make a pipeline and, with the first on its channel, the organization's account there; raises Invalid.
 
-    `caller` is who asked for it, None the operator.
+    `fields` have the names of columns; absent ones have their defaults. `caller` is None for the operator.
     """
     declared = await _declared(db, organization_id, fields["questionnaire_id"])
     scope = condition_reader.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
@@ -137,9 +96,9 @@ async def add_pipeline(
     now: datetime,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
-    """Make a pipeline as a person or program wants it: with all that its channel needs, a template's fields behind.
+    """Make a pipeline for a client, with all members that its channel needs and those of a template.
 
-    Raises NotFound for the questionnaire, Invalid for what is wrong, for an unknown template and for one too many.
+    Raises NotFound for the questionnaire, Invalid for wrong members, an unknown template and one too many.
     """
     key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
     if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
@@ -148,7 +107,6 @@ async def add_pipeline(
         raise errors.Invalid.of(FieldError("too_many", f"A questionnaire has at most {PIPELINES_MAX}.", pointer=""))
     wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
     _require(wanted, _needed_by(wanted["channel_id"]))
-    given = cast("PipelineFields", {**wanted, "questionnaire_id": questionnaire_id})
     return await create_pipeline(
         db,
         organization_id=caller.organization_id,
@@ -156,7 +114,7 @@ async def add_pipeline(
         created_by=caller.actor_id,
         caller=caller,
         networks=networks,
-        **given,
+        **{**wanted, "questionnaire_id": questionnaire_id},
     )
 
 
@@ -171,7 +129,7 @@ async def change_pipeline(
     now: datetime,
     networks: Sequence[Network] = (),
 ) -> Pipeline:
-    """Write what the changes name, if that is anything new; the sender goes by it from its next look on.
+    """Write the changes, if they are new; workers read them with their next claim.
 
     Raises NotFound, Stale (by `check_version`), Invalid.
     """
@@ -183,7 +141,7 @@ async def change_pipeline(
         return before
     _require(wanted, [name for name in _needed_by(before.channel_id) if name in changes])
     whole = {**wanted, "channel_id": before.channel_id, "questionnaire_id": questionnaire_id}
-    # Conditions that stay are not measured by what is declared now: the names may have changed since.
+    # Conditions that stay are not checked against the names declared now, which may have changed since.
     is_new = changes.get("conditions") not in (None, current["conditions"])
     declared = await _declared(db, caller.organization_id, questionnaire_id)
     scope = condition_reader.scope_of(declared) if is_new else METADATA_ONLY
@@ -192,7 +150,7 @@ async def change_pipeline(
     address = wanted["sender_address"] if wanted["sender_address"] != before.sender_address else None
     sender = await senders.sender_errors(db, organization_id=caller.organization_id, address=address)
     kept = _texts_of(current)
-    _check(cast("PipelineFields", whole), scope, declared, quiet, networks=networks, sender=sender, kept=kept)
+    _check(whole, scope, declared, quiet, networks=networks, sender=sender, kept=kept)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
     await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
     after = await _read(db, **key, questionnaire_id=questionnaire_id)
@@ -212,7 +170,7 @@ async def delete_pipeline(
     check_version: Callable[[int], None],
     now: datetime,
 ) -> None:
-    """Hide a pipeline whose items have all come to their end; they stay. Raises NotFound, Stale, InUse."""
+    """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, InUse."""
     before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
     check_version(before.version)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
@@ -244,18 +202,14 @@ async def list_refused_senders(db: Database) -> list[Sender]:
 
 
 class InUse(errors.Conflict):
-    """Something still waits in it."""
+    """The pipeline has items that have not ended."""
 
     code_default = "in_use"
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
-_EDITABLE: Final = tuple(
-    name
-    for name in PipelineFields.__annotations__
-    if name not in {"questionnaire_id", "channel_id", "slug", "template_pipeline_id"}
-)
+_EDITABLE: Final = PipelineUpdate.__struct_fields__
 _NEEDED: Final[Mapping[int, Sequence[str]]] = {
     addresses.CHANNEL_EMAIL: ("message_subject", "message_body"),
     addresses.CHANNEL_SMS: ("message_body",),
@@ -275,7 +229,7 @@ def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
-    """The members of the template that a new pipeline copies: all but its name."""
+    """The members that a new pipeline copies from a template."""
     if template_pipeline_id is None:
         return {}
     template = await store.get_template(
@@ -337,7 +291,7 @@ async def _declared(db: Database, organization_id: str, questionnaire_id: str) -
 
 
 async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) -> Hours | None:
-    """The organization's quiet hours, where there is a window that they might swallow."""
+    """The organization's quiet hours, if the pipeline has a window that they may cover."""
     if _window_of(fields) is None:
         return None
     return (await policies_store.get_policy(db, organization_id=organization_id)).quiet
@@ -348,7 +302,7 @@ def _window_of(fields: Mapping[str, Any]) -> Hours | None:
 
 
 def _check(
-    fields: PipelineFields,
+    fields: Mapping[str, Any],
     scope: Scope,
     declared: Declared,
     quiet: Hours | None,
@@ -357,7 +311,7 @@ def _check(
     sender: Sequence[FieldError],
     kept: Collection[str | None] = frozenset(),
 ) -> None:
-    """Raise Invalid with all that is wrong. Texts that are `kept` are not measured by what is declared now."""
+    """Raise Invalid with all errors. Texts that are `kept` are not checked against the names declared now."""
     wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *sender, *_time_errors(fields)]
     target_url = fields.get("target_url")
     if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
@@ -381,7 +335,7 @@ def _check(
         raise errors.Invalid.of(*wrong)
 
 
-def _time_errors(fields: PipelineFields) -> Iterator[FieldError]:
+def _time_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:
     start, end = fields.get("start_time"), fields.get("end_time")
     if start is not None and end is not None and start >= end:
         yield FieldError("out_of_range", "A pipeline ends after it has started.", pointer="/end_time")
@@ -391,7 +345,7 @@ def _time_errors(fields: PipelineFields) -> Iterator[FieldError]:
         yield FieldError("required", "A daily window has a start and an end.", pointer=f"/{missing}")
 
 
-def _text_errors(fields: PipelineFields, declared: Declared, kept: Collection[str | None]) -> Iterator[FieldError]:
+def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection[str | None]) -> Iterator[FieldError]:
     """Errors of authored texts, of reminders too: lengths and variables, in every language."""
     names = {f"{kind}.{name}" for kind in metadata.KINDS for name in getattr(declared, kind)}
     is_sms = fields["channel_id"] == addresses.CHANNEL_SMS
@@ -437,14 +391,14 @@ def _translation_errors(
 
 
 def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
-    """All authored texts, and the address that they go to where it is a webhook's."""
+    """All authored texts, and the address of a webhook."""
     groups = [fields["messages"], *(reminder.get("messages", {}) for reminder in fields["reminders"])]
     translated = [text for by_locale in groups for texts in by_locale.values() for text in texts.values()]
     return frozenset({fields["message_subject"], fields["message_body"], fields["target_url"], *translated})
 
 
-def _address_errors(fields: PipelineFields) -> Iterator[FieldError]:
-    """Refused here, because a sender that is none would refuse each of the items."""
+def _address_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of the sender's addresses, which would make each item fail."""
     for name, address in (("sender_address", fields.get("sender_address")), ("reply_to", fields.get("reply_to"))):
         if address is None:
             continue

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import assigned, qualified
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,20 @@ class Pipeline:
         return {name: getattr(self, name) for name in type(self).__dataclass_fields__ if name != "deleted_time"}
 
 
-PIPELINE_COLUMNS: Final[
-    LiteralString
-] = """organization_id, pipeline_id, questionnaire_id, account_id, slug, channel_id,
-  title, description, template_pipeline_id, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
+_EDITABLE: Final[LiteralString] = """title, description, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
   frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, messages, start_time,
   end_time, dispatch_start_time, dispatch_end_time, time_zone, zone_of, weekdays, conditions, sender_name,
   sender_address, reply_to, max_retry_attempts, not_after_days, priority, paused, if_outside, if_capped,
-  policy_exempt, reminders, target_url, version, created_time, updated_time, created_by, updated_by, deleted_time,
-  on_holidays, capped_time"""
+  policy_exempt, on_holidays, reminders, target_url"""
+_INSERTED: Final[LiteralString] = f"""pipeline_id, questionnaire_id, account_id, slug, channel_id, template_pipeline_id,
+  {_EDITABLE}, created_by, created_time"""
+PIPELINE_COLUMNS: Final[LiteralString] = f"""organization_id, {_INSERTED}, capped_time, version, updated_by,
+  updated_time, deleted_time"""
 PIPELINE_COLUMNS_P: Final = qualified(PIPELINE_COLUMNS, "p")
+_FROM: Final[LiteralString] = """from pipeline p
+           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id"""
+_WHERE_ID: Final[LiteralString] = """where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+             and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))"""
 
 
 async def get_pipeline(
@@ -87,10 +91,8 @@ async def get_pipeline(
     """The pipeline, unless it belongs to another application than these (none: any)."""
     row = await db.fetch_row(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
-             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))""",
+           {_FROM}
+           {_WHERE_ID}""",
         organization_id,
         questionnaire_id,
         pipeline_id,
@@ -102,13 +104,9 @@ async def get_pipeline(
 async def get_pipeline_id(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> str | None:
-    """As get_pipeline, the id alone: for those who only ask whether it is there."""
+    """As get_pipeline, the id alone."""
     return await db.fetch_value(
-        """select p.pipeline_id
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
-             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))""",
+        f"select p.pipeline_id {_FROM} {_WHERE_ID}",
         organization_id,
         questionnaire_id,
         pipeline_id,
@@ -134,8 +132,7 @@ async def list_pipelines(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
              to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
              to_char(p.dispatch_end_time, 'HH24:MI') as dispatch_end_clock
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           {_FROM}
            where p.organization_id = $1 and p.questionnaire_id = $2 and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
         organization_id,
@@ -152,10 +149,8 @@ async def get_pipeline_locked(
     """As get_pipeline, locked until the transaction ends against every change and every new item."""
     row = await db.fetch_row(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3 and p.deleted_time is null
-             and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))
+           {_FROM}
+           {_WHERE_ID}
            for update of p""",
         organization_id,
         questionnaire_id,
@@ -171,8 +166,7 @@ async def get_template(
     """A pipeline of any questionnaire, to copy from."""
     row = await db.fetch_row(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           from pipeline p
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+           {_FROM}
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
         organization_id,
@@ -248,22 +242,11 @@ async def count_open_items(db: Database, *, organization_id: str, pipeline_id: s
 async def update_pipeline(
     db: Database, *, organization_id: str, pipeline_id: str, updated_by: str, document: Mapping[str, object]
 ) -> None:
-    """Write what an author may change, from a document whose keys are columns."""
+    """Write the editable columns from a document whose keys are columns."""
     await db.execute(
-        """update pipeline p
-           set title = d.title, description = d.description, locale = d.locale,
-             delay_cap_minutes = d.delay_cap_minutes, delay_cap_hours = d.delay_cap_hours,
-             delay_cap_days = d.delay_cap_days, frequency_cap_minutes = d.frequency_cap_minutes,
-             frequency_cap_hours = d.frequency_cap_hours, frequency_cap_days = d.frequency_cap_days,
-             message_subject = d.message_subject, message_body = d.message_body, messages = d.messages,
-             start_time = d.start_time, end_time = d.end_time, dispatch_start_time = d.dispatch_start_time,
-             dispatch_end_time = d.dispatch_end_time, time_zone = d.time_zone, zone_of = d.zone_of,
-             weekdays = d.weekdays, conditions = d.conditions, sender_name = d.sender_name,
-             sender_address = d.sender_address, reply_to = d.reply_to, max_retry_attempts = d.max_retry_attempts,
-             not_after_days = d.not_after_days, priority = d.priority, paused = d.paused, if_outside = d.if_outside,
-             if_capped = d.if_capped, policy_exempt = d.policy_exempt, on_holidays = d.on_holidays,
-             reminders = d.reminders, target_url = d.target_url, version = p.version + 1,
-             -- With a cap every send is written to `contact`; without one nothing was.
+        f"""update pipeline p
+           set {assigned(_EDITABLE, "d")}, version = p.version + 1,
+             -- With a cap each send is recorded in `contact`, without one none is.
              capped_time = case when p.frequency_cap_minutes + p.frequency_cap_hours + p.frequency_cap_days > 0
                then p.capped_time else now() end,
              updated_time = greatest(p.updated_time, now()), updated_by = $3
@@ -277,7 +260,7 @@ async def update_pipeline(
 
 
 async def delete_pipeline(db: Database, *, organization_id: str, pipeline_id: str, deleted_by: str) -> int:
-    """Hide a pipeline; its row stays, since its items point at it. How many there were."""
+    """Hide a pipeline; its row stays, since its items refer to it. The number of pipelines hidden."""
     return await db.execute(
         """update pipeline
            set deleted_time = now(), slug = null, version = version + 1, updated_time = greatest(updated_time, now()),
@@ -292,28 +275,15 @@ async def delete_pipeline(db: Database, *, organization_id: str, pipeline_id: st
 async def insert_pipeline(db: Database, *, organization_id: str, document: Mapping[str, object]) -> None:
     """Insert a pipeline from a document whose keys are columns."""
     await db.execute(
-        """insert into pipeline (organization_id, pipeline_id, questionnaire_id, account_id, slug, channel_id, title,
-             description, template_pipeline_id, locale, delay_cap_minutes, delay_cap_hours, delay_cap_days,
-             frequency_cap_minutes, frequency_cap_hours, frequency_cap_days, message_subject, message_body, messages,
-             start_time, end_time, dispatch_start_time, dispatch_end_time, time_zone, zone_of, weekdays, conditions,
-             sender_name, sender_address, reply_to, max_retry_attempts, not_after_days, priority, paused, if_outside,
-             if_capped, policy_exempt, on_holidays, reminders, target_url, created_by, updated_by, created_time,
-             updated_time)
-           select $1, d.pipeline_id, d.questionnaire_id, d.account_id, d.slug, d.channel_id, d.title,
-             d.description, d.template_pipeline_id, d.locale, d.delay_cap_minutes, d.delay_cap_hours, d.delay_cap_days,
-             d.frequency_cap_minutes, d.frequency_cap_hours, d.frequency_cap_days, d.message_subject, d.message_body,
-             d.messages, d.start_time, d.end_time, d.dispatch_start_time, d.dispatch_end_time, d.time_zone, d.zone_of,
-             d.weekdays, d.conditions, d.sender_name, d.sender_address, d.reply_to, d.max_retry_attempts,
-             d.not_after_days, d.priority, d.paused, d.if_outside, d.if_capped, d.policy_exempt, d.on_holidays,
-             d.reminders, d.target_url, d.created_by, d.created_by, d.created_time, d.created_time
-           from jsonb_populate_record(null::pipeline, $2::jsonb) d""",
+        f"""insert into pipeline (organization_id, {_INSERTED}, updated_by, updated_time)
+           select $1, {_INSERTED}, created_by, created_time from jsonb_populate_record(null::pipeline, $2::jsonb) d""",
         organization_id,
         document,
     )
 
 
 async def insert_account(db: Database, *, organization_id: str, account_id: str, channel_id: int) -> str:
-    """The account through which an organization sends on a channel: the one there is, else this new one."""
+    """The organization's default account on a channel: the existing one, else this new one."""
     return await db.fetch_value(
         """insert into channel_account (organization_id, account_id, channel_id, is_default) values ($1, $2, $3, true)
            on conflict (organization_id, channel_id) where is_default do update set channel_id = excluded.channel_id

@@ -24,14 +24,14 @@ STATUS_URL: Final = "status_url"
 
 
 class InUse(errors.Conflict):
-    """Pipelines send through it."""
+    """Pipelines send through the account."""
 
     code_default = "in_use"
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An account as a channel is made of it."""
+    """The settings of an account that make its channel."""
 
     kind: str
     settings: Mapping[str, Any]
@@ -50,7 +50,7 @@ async def add_account(
     site: Site,
     now: datetime,
 ) -> tuple[Account, int]:
-    """Add an account, as its channel's default if told so; and how many pipelines moved to it. Raises Invalid."""
+    """Add an account, as its channel's default if `is_default`; also the number of pipelines moved. Raises Invalid."""
     known = _checked(kind, settings, site.networks)
     _check_title(title)
     account_id = ids.ordered(now)
@@ -88,7 +88,7 @@ async def change_account(
     slots_max: int | None = None,
     is_default: bool = False,
 ) -> tuple[Account, int]:
-    """Write what is given; workers go by it from their next look on. Raises NotFound, Invalid."""
+    """Write the given members; workers read them with their next claim. Raises NotFound, Invalid."""
     before = await find_account(db, account_id=account_id)
     key = {"organization_id": before.organization_id, "account_id": account_id}
     _check_title(title)

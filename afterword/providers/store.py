@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from afterword.db import Database, Row
+from afterword.db import Database
 
 TITLE_CHARACTERS_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A login of an organization on a channel, and how many pipelines send through it."""
+    """A login of an organization on a channel, and the number of pipelines that send through it."""
 
     organization_id: str
     account_id: str
@@ -31,7 +31,20 @@ class Account:
     paused_reason: str | None
     created_time: datetime
     pipelines: int
-    inbound_id: str | None  # where its provider calls back
+    inbound_id: str | None  # of its callback endpoint
+
+
+_INBOUND_ID: Final = """(select inbound_id from inbound_endpoint e
+              where e.organization_id = a.organization_id and e.account_id = a.account_id and e.adapter = 'provider')
+               as inbound_id"""
+_SELECT: Final = f"""select a.organization_id, a.account_id, o.domain, a.channel_id, a.kind, a.title, a.settings,
+             a.is_default, a.version, a.slots_max, a.rate, a.rate_ceiling, a.failures, a.open_until, a.paused_time,
+             a.paused_reason, a.created_time,
+             (select count(*) from pipeline p
+              where p.organization_id = a.organization_id and p.account_id = a.account_id and p.deleted_time is null)
+               as pipelines,
+             {_INBOUND_ID}
+           from channel_account a join organization o on o.organization_id = a.organization_id"""
 
 
 async def list_accounts(  # any tenant: for operators
@@ -39,54 +52,33 @@ async def list_accounts(  # any tenant: for operators
 ) -> list[Account]:
     """The accounts of all organizations, or of one, by domain and channel."""
     rows = await db.fetch(
-        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.kind, a.title, a.settings, a.is_default,
-             a.version, a.slots_max, a.rate, a.rate_ceiling, a.failures, a.open_until, a.paused_time, a.paused_reason,
-             a.created_time, count(p.pipeline_id) filter (where p.deleted_time is null) as pipelines,
-             (select inbound_id from inbound_endpoint e
-              where e.organization_id = a.organization_id and e.account_id = a.account_id and e.adapter = 'provider')
-               as inbound_id
-           from channel_account a
-           join organization o on o.organization_id = a.organization_id
-           left join pipeline p on p.organization_id = a.organization_id and p.account_id = a.account_id
+        f"""{_SELECT}
            where $1::text is null or a.organization_id = $1
-           group by a.organization_id, a.account_id, o.domain
            order by o.domain, a.channel_id, a.is_default desc, a.account_id
            limit $2""",
         organization_id,
         limit,
     )
-    return [_account(row) for row in rows]
+    return [Account(**row) for row in rows]
 
 
 async def get_account(db: Database, *, account_id: str) -> Account | None:  # any tenant: for operators
     """The account of this id, locked until the transaction ends."""
     row = await db.fetch_row(
-        """select a.organization_id, a.account_id, o.domain, a.channel_id, a.kind, a.title, a.settings, a.is_default,
-             a.version, a.slots_max, a.rate, a.rate_ceiling, a.failures, a.open_until, a.paused_time, a.paused_reason,
-             a.created_time,
-             (select count(*) from pipeline p
-              where p.organization_id = a.organization_id and p.account_id = a.account_id and p.deleted_time is null)
-               as pipelines,
-             (select inbound_id from inbound_endpoint e
-              where e.organization_id = a.organization_id and e.account_id = a.account_id and e.adapter = 'provider')
-               as inbound_id
-           from channel_account a join organization o on o.organization_id = a.organization_id
+        f"""{_SELECT}
            where a.account_id = $1
            for update of a""",
         account_id,
     )
-    return None if row is None else _account(row)
+    return None if row is None else Account(**row)
 
 
 async def get_sealed(
     db: Database, *, organization_id: str, account_id: str
 ) -> tuple[str, bytes | None, int, int, str | None] | None:
-    """Kind, sealed settings, version, slots and callback's id of an account: what a channel is made of."""
+    """Kind, sealed settings, version, slots and callback endpoint of an account, for its channel."""
     row = await db.fetch_row(
-        """select a.kind, a.settings, a.version, a.slots_max,
-             (select inbound_id from inbound_endpoint e
-              where e.organization_id = a.organization_id and e.account_id = a.account_id and e.adapter = 'provider')
-               as inbound_id
+        f"""select a.kind, a.settings, a.version, a.slots_max, {_INBOUND_ID}
            from channel_account a where a.organization_id = $1 and a.account_id = $2""",
         organization_id,
         account_id,
@@ -132,7 +124,7 @@ async def insert_account(
 async def update_account(
     db: Database, *, organization_id: str, account_id: str, title: str | None, settings: bytes | None, slots_max: int
 ) -> None:
-    """Write what an operator says of it; null settings stay as they are. Workers make its channel anew."""
+    """Write what an operator may change; null settings stay as they are. Workers make its channel anew."""
     await db.execute(
         """update channel_account
            set title = $3, settings = coalesce($4, settings), slots_max = $5, version = version + 1,
@@ -147,7 +139,7 @@ async def update_account(
 
 
 async def update_ceiling(db: Database, *, organization_id: str, account_id: str, rate_ceiling: float | None) -> None:
-    """Let it send so many a second at most; null: as fast as its slots allow, until it is throttled."""
+    """Limit its messages a second; null: no limit but its slots, until it is throttled."""
     await db.execute(
         """update channel_account
            set rate_ceiling = $3, rate = $3, tokens = least(tokens, 0), refilled_time = now(), updated_time = now()
@@ -159,7 +151,7 @@ async def update_ceiling(db: Database, *, organization_id: str, account_id: str,
 
 
 async def update_default(db: Database, *, organization_id: str, account_id: str, channel_id: int) -> int:
-    """Make it the one that its channel's pipelines send through, and move them; how many live ones moved."""
+    """Make it the default of its channel and move the pipelines to it; the number of live ones."""
     await db.execute(
         """update channel_account set is_default = false
            where organization_id = $1 and channel_id = $2 and is_default and account_id <> $3""",
@@ -186,7 +178,7 @@ async def update_default(db: Database, *, organization_id: str, account_id: str,
 
 
 async def delete_account(db: Database, *, organization_id: str, account_id: str) -> bool:
-    """Remove one that nothing sends through, with its callback's address; whether that could be."""
+    """Remove an account without pipelines, with its callback endpoint; False if it has any."""
     count = await db.execute(
         """delete from channel_account a
            where a.organization_id = $1 and a.account_id = $2 and not exists (
@@ -195,7 +187,3 @@ async def delete_account(db: Database, *, organization_id: str, account_id: str)
         account_id,
     )
     return count == 1
-
-
-def _account(row: Row) -> Account:
-    return Account(**dict(row))

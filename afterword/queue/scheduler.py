@@ -1,6 +1,6 @@
 """Makes a schedule of a request: the normal address, its key, the due time and the latest time.
 
-Pure but for the ids that its callers draw; one desk serves a single item, a batch of thousands and a dry run alike.
+Pure; one scheduler serves a single item, a batch of thousands and a dry run alike.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.core.messaging.addresses import (
-    CHANNEL_SMS,
-    IDENTIFIER_CHARACTERS_MAX,
-    InvalidAddress,
-    address_key,
-    normalise,
-)
+from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK
+from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Changes
@@ -30,16 +25,16 @@ from afterword.queue.resources import QueueItemRequest, QueueItemUpdate
 from afterword.queue.store import Intake
 from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 
-# After an attempt of unknown outcome; null: never again. Mail servers know the Message-ID after ten minutes, receivers
-# that honour the item's id as a key take a repetition at once, and an SMS is heard twice.
-RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {1: 600, 2: None, 3: 1, 4: 1, 5: 1}
+# Seconds until a retry after an unknown outcome; None: never, the item becomes uncertain. Mail servers know the
+# Message-ID after ten minutes, receivers that keep the item's id take a repetition at once, an SMS would be read twice.
+RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {EMAIL: 600, SMS: None, WEBHOOK: 1, LINK: 1, OUTBOX: 1}
 
 _GIVEN: Final = ("responder_channel_identifier", *TEXTS)
 _EDITABLE: Final = (*_GIVEN, "send_time", "send_offset_minutes", "metadata")
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """When and to whom; `normal` is the address as it is written to."""
+    """The times and the address of an item; `normal` is the normal form of the address."""
 
     normal: str
     address_key: bytes
@@ -57,7 +52,7 @@ class Scheduler:
         self.attempts_max = intake.max_retry_attempts + 1
         self.resend_after_seconds = RESEND_AFTER_SECONDS[intake.channel_id]
         self._secret = secret
-        self._is_phone = intake.channel_id == CHANNEL_SMS
+        self._is_phone = intake.channel_id == SMS
         self._rules = rules_of(intake)
         self._zone_name = zone_name_of(intake, None)
         self._moment = _default_moment(intake)
@@ -169,13 +164,13 @@ def editable(item: QueueItem) -> dict[str, Any]:
 
 
 def replaced(item: QueueItem, request: QueueItemRequest) -> dict[str, Any]:
-    """The editable part after a request that says all of it again; without a time of its own the old one stays."""
+    """The editable members after a request that replaces them; without a time of its own the old one stays."""
     named = {name: getattr(request, name) for name in _GIVEN}
     return {**editable(item), **named, **_moment(request.send_time), "metadata": changes_of(request.metadata).as_stored}
 
 
 def edited(item: QueueItem, change: QueueItemUpdate) -> dict[str, Any]:
-    """The editable part after a PATCH."""
+    """The editable members after a PATCH."""
     named = {name: value for name in _GIVEN if (value := getattr(change, name)) is not UNSET}
     return {**editable(item), **named, **_moment(change.send_time), "metadata": _merged(item, change.metadata or None)}
 

@@ -19,7 +19,7 @@ from afterword.events.service import NewEvent
 from afterword.events.store import Actor
 from afterword.instances import service as instances
 from afterword.providers.references.service import is_reference
-from afterword.queue.late_outcomes import service as truth
+from afterword.queue.late_outcomes import service as late_outcomes
 from afterword.queue.late_outcomes.store import LateAcceptance
 from afterword.receipts import store
 from afterword.receipts.store import Item, NewReport
@@ -27,8 +27,8 @@ from afterword.responders import service as responders
 from afterword.responders import store as responders_store
 from afterword.responders.service import NewSuppression
 
-REPORTED_DAYS_MAX: Final = 30  # after the last attempt; what comes later is about another world
-GUESSED_DAYS_MAX: Final = 5  # where an address alone must do: so long do hosts keep on trying
+REPORTED_DAYS_MAX: Final = 30  # after the last attempt; later reports are ignored
+GUESSED_DAYS_MAX: Final = 5  # for an item found by its address alone: mail hosts try for so long
 ACTOR: Final = "gateway"
 
 _EVENTS: Final = {
@@ -56,7 +56,7 @@ class _About:
             kind=report.kind,
             is_hard=report.is_hard,
             is_proven=report.is_proven,
-            code=_line(report.code)[:CODE_CHARACTERS_MAX],
+            code=worded(report.code)[:CODE_CHARACTERS_MAX],
             said=worded(report.text, report.recipient or "", self.item.responder_channel_identifier),
             reported_time=report.time,
         )
@@ -71,25 +71,25 @@ async def take(
     now: datetime,
     secret: bytes | None = None,
 ) -> int:
-    """Act on what a provider says, by a good signature, of its channel's messages; how many reports were news.
+    """Apply a provider's authenticated reports about messages on its channel; the number of new ones.
 
-    An item is told by its id, by the provider's own reference, or, with the installation's `secret`, as the last one
-    that was sent to the recipient. What is about nothing of this organization and channel, or more than 30 days old,
-    does nothing; a wish to be left alone needs no item.
+    An item is found by its id, by the provider's own reference, or, with the installation's `secret`, as the last one
+    that was sent to the recipient. Reports about no item of this organization and channel, or about one of more than 30
+    days ago, do nothing; an opt-out needs no item.
     """
-    heard = reports[:REPORTS_MAX]
-    counted = await _unsubscribe(db, organization_id, [one for one in heard if one.kind == "unsubscribed"], now, secret)
-    read = [_bounded(report, now) for report in heard if report.kind != "unsubscribed"]
+    known = reports[:REPORTS_MAX]
+    counted = await _unsubscribe(db, organization_id, [one for one in known if one.kind == "unsubscribed"], now, secret)
+    read = [_bounded(report, now) for report in known if report.kind != "unsubscribed"]
     found = await _items_of(db, organization_id, account_id, read, now=now, secret=secret)
     abouts = [_About(report, item) for report, item in zip(read, found, strict=True) if item is not None]
-    return counted + await _act(db, abouts=[_sober(about, secret) for about in abouts], now=now)
+    return counted + await _act(db, abouts=[_softened(about, secret) for about in abouts], now=now)
 
 
 async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, secret: bytes) -> int:
-    """Act on what a mail says that came back, of any organization's messages; how many reports were news.
+    """Apply the reports of a returned mail, about messages of any organization; the number of new ones.
 
-    A proven one counts in full. Another may have been written by anybody: it is told, if it is a bounce that names the
-    very address of its item, and suppresses nothing.
+    A proven report counts in full. Anybody may have written another: it is recorded if it is a bounce that names the
+    address of its item, and suppresses nothing.
     """
     abouts: list[_About] = []
     for report in [_bounded(report, now) for report in reports[:REPORTS_MAX]]:
@@ -97,7 +97,7 @@ async def take_mail(db: Database, *, reports: Sequence[Report], now: datetime, s
         if item is None:
             continue
         if report.is_proven:
-            abouts.append(_sober(_About(report, item), secret))
+            abouts.append(_softened(_About(report, item), secret))
         elif report.kind == "bounced" and _is_recipient(report, item, secret):
             abouts.append(_About(replace(report, is_hard=False), item))
     return await _act(db, abouts=abouts, now=now)
@@ -115,44 +115,38 @@ async def _items_of(
     now: datetime,
     secret: bytes | None,
 ) -> list[Item | None]:
-    """The item of each report, None for those of nothing here."""
+    """The item of each report, or None."""
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     account = {"organization_id": organization_id, "account_id": account_id}
     references = [one.provider_reference for one in reports if one.provider_reference and not one.item_id]
     known = await store.list_item_ids_by_reference(db, **account, references=references) if references else {}
-    wanted: list[str | None] = []
+    item_ids: list[str | None] = []
     for report in reports:
         item_id = report.item_id or known.get(report.provider_reference or "")
         if item_id is None and report.recipient and secret is not None:
             item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
-        wanted.append(item_id if item_id and ids.is_id(item_id) else None)
-    rows = await store.list_items(db, **account, item_ids=sorted({each for each in wanted if each}), since=since)
+        item_ids.append(item_id if item_id and ids.is_id(item_id) else None)
+    rows = await store.list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
     by_id = {item.item_id: item for item in rows}
-    return [by_id.get(item_id or "") for item_id in wanted]
+    return [by_id.get(item_id or "") for item_id in item_ids]
 
 
 async def _last_item_id(
     db: Database, account: dict[str, str], recipient: str, *, since: datetime, secret: bytes
 ) -> str | None:
-    for channel_id, normal in _normals(recipient):
-        item_id = await store.get_last_item_id(
-            db,
-            organization_id=account["organization_id"],
-            account_id=account["account_id"],
-            channel_id=channel_id,
-            address_key=address_key(secret, channel_id, normal),
-            since=since,
-        )
-        if item_id is not None:
-            return item_id
-    return None
+    channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
+    normal = _normal(channel_id, recipient)
+    if normal is None:
+        return None
+    key = address_key(secret, channel_id, normal)
+    return await store.get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
 
 
 async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: bytes) -> Item | None:
     since = now - timedelta(days=REPORTED_DAYS_MAX)
     found: tuple[str, str] | None = None
     if report.item_id is not None:
-        found = next(iter(await store.list_organizations_of_items(db, item_ids=[report.item_id])), None)
+        found = await store.get_item_key(db, item_id=report.item_id)
     elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
         found = await store.get_last_item(
             db,
@@ -166,8 +160,8 @@ async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: b
     return items[0] if items and items[0].channel_id == CHANNEL_EMAIL else None
 
 
-def _sober(about: _About, secret: bytes | None) -> _About:
-    """Hard only if the address that does not exist is the one that we wrote to, and not one that it forwards to."""
+def _softened(about: _About, secret: bytes | None) -> _About:
+    """The report, hard only if the address that does not exist is the item's and not one that it forwards to."""
     report, item = about.report, about.item
     if not report.is_hard or report.recipient is None or secret is None:
         return about
@@ -187,34 +181,27 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
     return normal
 
 
-def _normals(recipient: str) -> list[tuple[int, str]]:
-    """Normal forms that the address may have."""
-    channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
-    normal = _normal(channel_id, recipient)
-    return [] if normal is None else [(channel_id, normal)]
-
-
 # What it does --------------------------------------------------------------------------------------------------------
 
 
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
     if not abouts:
         return 0
-    news = await store.insert_reports(db, reports=[about.new for about in abouts], now=now)
-    fresh = list({about.new.key: about for about in abouts if about.new.key in news}.values())
+    inserted = await store.insert_reports(db, reports=[about.new for about in abouts], now=now)
+    fresh = list({about.new.key: about for about in abouts if about.new.key in inserted}.values())
     await _correct(db, fresh, now)
     by_organization: dict[str, list[_About]] = {}
     for about in fresh:
         by_organization.setdefault(about.item.organization_id, []).append(about)
     for organization_id, mine in sorted(by_organization.items()):
         await _deliver(db, organization_id, mine, now)
-        await _tell(db, organization_id, mine, now)
+        await _record_events(db, organization_id, mine, now)
     await _suppress(db, fresh, now)
     return len(fresh)
 
 
 async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> None:
-    """A receipt proves that the message was sent."""
+    """Record late acceptances: a proven receipt shows that the message was sent."""
     unknown = {about.item.key: about for about in abouts if about.item.is_unknown and about.report.is_proven}
     acceptances = [
         LateAcceptance(
@@ -226,7 +213,7 @@ async def _correct(db: Database, abouts: Sequence[_About], now: datetime) -> Non
         for key, about in sorted(unknown.items())
     ]
     if acceptances:
-        await truth.record_acceptances(db, acceptances=acceptances, now=now)
+        await late_outcomes.record_acceptances(db, acceptances=acceptances, now=now)
 
 
 async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
@@ -234,15 +221,15 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
     for about in abouts:
         instance_id, report = about.item.questionnaire_instance_id, about.report
         if report.kind == "delivered" and report.is_proven and instance_id is not None:
-            # Clocks of others: not before it left, not after now.
+            # By the provider's clock, but not before the item was sent and not after now.
             earliest = about.item.dispatched_time or now
             delivered[organization_id, instance_id] = min(max(report.time or now, earliest), now)
     if delivered:
         await instances.mark(db, "delivered", times=delivered, now=now)
 
 
-async def _tell(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
-    """One event each, with the item as it is now and what was reported of it."""
+async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
+    """Record an event for each report, with the item as it is now."""
     told = [about for about in abouts if about.report.kind in _EVENTS]
     rows = await store.list_told(
         db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in told})
@@ -301,7 +288,7 @@ async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> No
 async def _unsubscribe(
     db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes | None
 ) -> int:
-    """People wrote STOP to the organization's number: it writes to theirs no more, however long ago it last did."""
+    """Suppress the numbers of people who wrote STOP to the organization's number."""
     normals = {_normal(CHANNEL_SMS, report.recipient or "") for report in reports} if secret is not None else set()
     keys = {
         (organization_id, CHANNEL_SMS, address_key(secret, CHANNEL_SMS, normal)): normal
@@ -327,7 +314,3 @@ def _bounded(report: Report, now: datetime) -> Report:
         time=time if is_likely else None,
         provider_reference=reference if reference and is_reference(reference) else None,
     )
-
-
-def _line(text: str) -> str:
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())

@@ -1,20 +1,20 @@
 """SQL of receipts: their items, and each receipt once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from afterword.db import Database, Row
-from afterword.db.columns import as_document
-from afterword.queue.records import EVENT_COLUMNS
+from afterword.db import Database
+from afterword.db.columns import arrays, as_document
+from afterword.queue.records import EVENT_COLUMNS, ItemKey
 
 _TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item that left the house, or may have: what a report needs to know of it."""
+    """An item that was sent, or may have been, with the columns that reports need."""
 
     organization_id: str
     item_id: str
@@ -26,16 +26,16 @@ class Item:
     responder_id: str | None
     questionnaire_instance_id: str | None
     dispatched_time: datetime | None
-    is_unknown: bool  # an attempt's outcome is, or will perhaps be, and no other was accepted
+    is_unknown: bool  # the outcome of an attempt is unknown or open, and no other attempt was accepted
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> ItemKey:
         return self.organization_id, self.item_id
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An item as events keep it: the row in `data`."""
+    """An item as events show it, in `data`."""
 
     questionnaire_id: str
     version: int
@@ -45,7 +45,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class NewReport:
-    """A report of one item, as it is kept. `said` has its addresses masked."""
+    """A report of one item, as it is stored. `said` is its text, with addresses masked."""
 
     organization_id: str
     item_id: str
@@ -65,7 +65,7 @@ class NewReport:
 async def list_items(
     db: Database, *, organization_id: str, item_ids: Sequence[str], since: datetime, account_id: str | None = None
 ) -> list[Item]:
-    """Items sent since then, also by unfinished attempts, on the account's channel or any."""
+    """Items sent since then, also by unfinished attempts, on the account's channel or on any."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, p.account_id, p.channel_id, q.responder_channel_identifier,
              q.address_key, coalesce(q.locale, p.locale) as locale, q.responder_id, q.questionnaire_instance_id,
@@ -88,27 +88,25 @@ async def list_items(
         since,
         account_id,
     )
-    return [_item(row) for row in rows]
+    return [Item(**row) for row in rows]
 
 
-async def list_organizations_of_items(  # any tenant: a mail that comes back names no organization
-    db: Database, *, item_ids: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Pairs of organization and item, for those that exist."""
-    rows = await db.fetch(
+async def get_item_key(  # any tenant: a returned mail names no organization
+    db: Database, *, item_id: str
+) -> ItemKey | None:
+    row = await db.fetch_row(
         """select q.organization_id, q.item_id
            from organization o
-           join lateral (select organization_id, item_id from queue_item
-             where organization_id = o.organization_id and item_id = any($1::text[])) q on true""",
-        list(item_ids),
+           join queue_item q on q.organization_id = o.organization_id and q.item_id = $1""",
+        item_id,
     )
-    return [(row["organization_id"], row["item_id"]) for row in rows]
+    return None if row is None else (row["organization_id"], row["item_id"])
 
 
 async def list_item_ids_by_reference(
     db: Database, *, organization_id: str, account_id: str, references: Sequence[str]
 ) -> dict[str, str]:
-    """The provider's names of messages, and the item of each that is known."""
+    """The item of each known reference of the provider."""
     rows = await db.fetch(
         """select provider_reference, item_id from provider_reference
            where organization_id = $1 and account_id = $2 and provider_reference = any($3::text[])""",
@@ -142,10 +140,10 @@ async def get_last_item_id(
     )
 
 
-async def get_last_item(  # any tenant: a mail that comes back names no organization
+async def get_last_item(  # any tenant: a returned mail names no organization
     db: Database, *, channel_id: int, address_key: bytes, since: datetime
-) -> tuple[str, str] | None:
-    """Organization and item of what was sent last to an address, since then."""
+) -> ItemKey | None:
+    """The item that was sent last to an address, since then."""
     row = await db.fetch_row(
         """select q.organization_id, q.item_id
            from organization o
@@ -163,7 +161,7 @@ async def get_last_item(  # any tenant: a mail that comes back names no organiza
 
 
 async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Receipt]:
-    """The items as events keep them."""
+    """The items as events show them."""
     rows = await db.fetch(
         f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
            from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",
@@ -173,20 +171,10 @@ async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[st
     return {row["item_id"]: Receipt(row["questionnaire_id"], row["version"], row["test"], row["data"]) for row in rows}
 
 
-async def list_reports(db: Database, *, organization_id: str, item_id: str) -> list[NewReport]:
-    rows = await db.fetch(
-        """select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time from delivery_report
-           where organization_id = $1 and item_id = $2 order by created_time, kind""",
-        organization_id,
-        item_id,
-    )
-    return [NewReport(**dict(row)) for row in rows]
-
-
 async def insert_reports(  # any tenant: each report has its own
     db: Database, *, reports: Sequence[NewReport], now: datetime
 ) -> set[tuple[str, str, str, bool, bool]]:
-    """Keep them; the keys of those that are new."""
+    """Insert reports; the keys of the new ones."""
     ordered = sorted(reports, key=lambda report: report.key)
     rows = await db.fetch(
         """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time,
@@ -198,18 +186,7 @@ async def insert_reports(  # any tenant: each report has its own
            order by place
            on conflict do nothing
            returning organization_id, item_id, kind, is_hard, is_proven""",
-        [one.organization_id for one in ordered],
-        [one.item_id for one in ordered],
-        [one.kind for one in ordered],
-        [one.is_hard for one in ordered],
-        [one.is_proven for one in ordered],
-        [one.code for one in ordered],
-        [one.said for one in ordered],
-        [one.reported_time for one in ordered],
+        *arrays(map(astuple, ordered), 8),
         now,
     )
     return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
-
-
-def _item(row: Row) -> Item:
-    return Item(**dict(row))

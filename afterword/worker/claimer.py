@@ -1,7 +1,8 @@
-"""The claimer: whose turn it is, and how much of it fits into the free slots. One cheap read and one claim a turn."""
+"""The claimer: shares the free slots among lanes by turns. A turn is one cheap read and one claim."""
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -10,7 +11,6 @@ import structlog
 
 from afterword import db, errors, ids
 from afterword.core.scheduling.lanes import START, AccountKey, DueLane, LaneKey, next_cursor, share_slots
-from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.db import Pool
 from afterword.providers.health import service as health
 from afterword.queue.lanes import store as lanes_store
@@ -26,6 +26,7 @@ from afterword.worker.guard import Guard
 from afterword.worker.low_water import LowWaterMarks
 from afterword.worker.pace import LANES_MAX, ROUNDS_MAX, SLOTS_MAX, Pace
 from afterword.worker.providers import Accounts
+from afterword.worker.waiting import jitter
 
 END: Final[LaneKey] = ("~", "~")  # behind every id
 
@@ -33,7 +34,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Claimer:
-    """Deals free slots among the open lanes and claims; what goes is handed to `enter` with the moment of its claim."""
+    """Shares free slots among the open lanes and claims; dispatches go to `enter` with the time of their claim."""
 
     def __init__(
         self,
@@ -57,19 +58,19 @@ class Claimer:
         self._pace = pace
         self._guard = guard
         self._enter = enter
-        self._heads = LowWaterMarks()
+        self._marks = LowWaterMarks()
         self._cursor: LaneKey = (random.choice(ids.ALPHABET), "")  # noqa: S311  workers start at different places
 
     async def turn(self, free: int) -> int:
-        """Deal the free slots and claim, lanes that gave their whole share again; how many items were claimed."""
-        empty_until = self._heads.begin()
+        """Share the free slots and claim, again from lanes that gave their whole share; the number of claimed items."""
+        empty_until = self._marks.begin()
         started = time.monotonic()
         found = await self._lanes(empty_until)
-        self._heads.looked(time.monotonic() - started)
+        self._marks.looked(time.monotonic() - started)
         turns = [_due_lane(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
         by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
-        heads = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}  # no claim looks before
+        first_due = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
             shares = share_slots(turns, free=free, free_of_account=self._accounts.free())
@@ -77,10 +78,10 @@ class Claimer:
                 self._cursor = next_cursor(turns, shares)
             if not shares:
                 break
-            claimed, entered = await self._claim(shares, metered, by_domain, heads)
+            claimed, entered = await self._claim(shares, metered, by_domain, first_due)
             claimed_in_all += sum(claimed.values())
             free -= entered
-            # A metered or probing account has had its share of this turn; the others may have more due.
+            # A metered or probing account has had its share of this turn; other lanes may have more due.
             turns = [
                 turn
                 for turn in turns
@@ -91,7 +92,7 @@ class Claimer:
         return claimed_in_all
 
     async def _lanes(self, empty_until: Mapping[LaneKey, datetime]) -> list[Lane]:
-        """The next open lanes with something due, from the cursor on and around, without probes that others won."""
+        """The next open lanes with something due, from the cursor on in a circle, without probes of other workers."""
         limit, found = LANES_MAX, list[Lane]()
         busy = self._accounts.full()
         async with db.connection(self._pool) as database:
@@ -111,7 +112,7 @@ class Claimer:
         return [lane for lane in found if lane.open_until is None] + await self._probes(found)
 
     async def _probes(self, found: Sequence[Lane]) -> list[Lane]:
-        """One lane of each account whose breaker has rested, if we are the one worker that may try it."""
+        """One lane of each account whose breaker has rested, if this worker won its probe."""
         resting = {
             (lane.organization_id, lane.account_id): lane for lane in reversed(found) if lane.open_until is not None
         }
@@ -133,7 +134,7 @@ class Claimer:
         by_domain: frozenset[AccountKey],
         empty_until: Mapping[LaneKey, datetime],
     ) -> tuple[Mapping[LaneKey, int], int]:
-        """Claim and prepare in one transaction; how many were claimed of each lane, and how many of all went."""
+        """Claim and prepare in one transaction; the number claimed of each lane, and the number of dispatches."""
         started = time.monotonic()
         try:
             async with db.transaction(self._pool) as database:
@@ -154,24 +155,22 @@ class Claimer:
         except Exception:
             logger.exception("a batch could not be prepared; one by one now")
             return await self._claim_one_by_one(shares)
-        self._heads.reached(prepared.reached)
+        self._marks.reached(prepared.reached)
         for dispatch in prepared.dispatches:
             self._enter(dispatch, started)
         return prepared.claimed, len(prepared.dispatches)
 
     async def _claim_one_by_one(self, shares: Mapping[LaneKey, int]) -> tuple[Mapping[LaneKey, int], int]:
-        """The same such that an item which cannot be prepared hurts only itself: it counts an attempt and waits."""
+        """As `_claim`, but an item that cannot be prepared fails alone: it counts an attempt and waits."""
         started = time.monotonic()
         async with db.transaction(self._pool) as database:
             items = await sending.claim_bare(database, shares=shares, lease=self._lease, seq_min=self._guard.seq_min)
-        counts: dict[LaneKey, int] = {}
         entered = 0
         for item in items:
-            counts[item.lane] = counts.get(item.lane, 0) + 1
             for dispatch in await self._prepare_alone(item):
                 self._enter(dispatch, started)
                 entered += 1
-        return counts, entered
+        return Counter(item.lane for item in items), entered
 
     async def _prepare_alone(self, item: Claimed) -> Sequence[Dispatch]:
         try:
@@ -186,14 +185,14 @@ class Claimer:
                 "an item could not be prepared", organization_id=item.organization_id, item_id=item.item_id
             )
             cause = cause_of("Preparing failed", error, item.responder_channel_identifier)
-        waits = Waits(random.uniform(JITTER_MIN, JITTER_MAX), self._pace.backoff_factor)  # noqa: S311
+        waits = Waits(jitter(), self._pace.backoff_factor)
         async with db.transaction(self._pool) as database:
             await sending.give_up(database, item=item, cause=cause, waits=waits, now=database.clock.now())
         return ()
 
 
 def _due_lane(lane: Lane) -> DueLane:
-    """A lane as far as dealing is concerned: a probe is one item, a metered account gives what its bucket holds."""
+    """A lane with something due: a probe is one item, a metered account gives the tokens of its bucket."""
     items_max = SLOTS_MAX if lane.tokens is None else lane.tokens
     return DueLane(
         lane.organization_id,

@@ -19,57 +19,57 @@ from afterword.queue.restores.service import SendingMark
 from afterword.worker.waiting import wait
 
 FILE_NAME: Final = "sending-mark.json"
-LOOK_SECONDS: Final = 5.0
+CHECK_SECONDS: Final = 5.0
 _MARK: Final = msgspec.json.Decoder(SendingMark)
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Guard:
-    """Says whether sending is open, and from which event on a database may be claimed from."""
+    """Keeps the sending mark, and checks whether sending is paused."""
 
     def __init__(self, *, pool: db.Pool, folder: Path | None) -> None:
         self._pool = pool
         self._file = None if folder is None else folder / FILE_NAME
         self._mark = read_mark(self._file)
         self._kept = self._mark
-        self._has_looked = False
+        self._has_checked = False
         self._reason: str | None = None
 
     @property
     def seq_min(self) -> int:
-        """The claim itself compares this with the log, so that no connection to an older database slips between."""
+        """The last known event. The claim compares it with the log, so that no older database is claimed from."""
         return 0 if self._mark is None else self._mark.seq
 
     async def is_open(self) -> bool:
         """True while sending is not paused; the first call checks. Raises Unavailable without a database."""
-        if not self._has_looked:
-            await self._look()
+        if not self._has_checked:
+            await self._check()
         return self._reason is None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Look again and again."""
+        """Check until `stop`."""
         while not stop.is_set():
             try:
-                await self._look()
+                await self._check()
             except errors.Unavailable:
                 pass  # the sender says so
             except Exception:
                 logger.exception("the guard of sending could not look")
-            await wait(stop, LOOK_SECONDS)
+            await wait(stop, CHECK_SECONDS)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         await self._adopt()
         async with db.transaction(self._pool) as database:
-            # Without a file nothing outlasts a restart, and what is late says nothing of that.
+            # Without a file no mark outlasts a restart, so late items prove nothing.
             view = await guards.check_log(
-                database, mark=self._mark, is_first=not self._has_looked and self._file is not None
+                database, mark=self._mark, is_first=not self._has_checked and self._file is not None
             )
         if view.reason is not None and self._reason is None:
             logger.error("sending is paused; look, then run: afterword doctor --confirm-sending", reason=view.reason)
         elif view.reason is None and self._reason is not None:
             logger.info("sending was confirmed")
-        self._mark, self._reason, self._has_looked = view.mark, view.reason, True
+        self._mark, self._reason, self._has_checked = view.mark, view.reason, True
         if self._file is not None and self._mark is not None and self._mark != self._kept:
             await asyncio.to_thread(_write, self._file, self._mark)
             self._kept = self._mark
@@ -95,7 +95,7 @@ def read_mark(file: Path | None) -> SendingMark | None:
 
 
 def _write(file: Path, mark: SendingMark) -> None:
-    """Whole or not at all; a disk that does not take it costs only the memory across a restart."""
+    """Replace the file as a whole; a failure only loses the mark at a restart."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{FILE_NAME}-")

@@ -1,4 +1,4 @@
-"""Renews the leases of what is in flight, in a thread with its own loop and connection: a blocked loop is not death."""
+"""Renews the leases of items in flight, in a thread with its own loop and connection, so also while a loop blocks."""
 
 import asyncio
 import threading
@@ -20,11 +20,10 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Heartbeat:
-    """Every few seconds one renewal of all holds; those that the database no longer grants are reported as lost.
+    """Renews all leases every few seconds; those that the database no longer grants are reported as lost.
 
-    It connects at once, and sets `connected`: what was claimed while connections are short could not be renewed.
-    `holds`, `lose` and `watch` are called from the thread: the first and last must be safe to call there, the second
-    must hand over.
+    It connects at once, and sets `connected`, before which nothing is claimed. `lease_keys`, `lose` and `watch` are
+    called from the thread.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class Heartbeat:
     ) -> None:
         self._database_url = database_url
         self._pace = pace
-        self._holds = lease_keys
+        self._lease_keys = lease_keys
         self._lose = lose
         self._watch = watch
         self.connected = asyncio.Event()
@@ -111,7 +110,7 @@ class Heartbeat:
         return None
 
     async def _renew(self, pool: db.Pool) -> None:
-        lease_keys = self._holds()
+        lease_keys = self._lease_keys()
         for start in range(0, len(lease_keys), BATCH_ITEMS_MAX):
             batch = lease_keys[start : start + BATCH_ITEMS_MAX]
             async with db.transaction(pool) as database:

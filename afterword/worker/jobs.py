@@ -2,7 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Final, Protocol
 
 from afterword.alerts import service as alerts
 from afterword.alerts.mails import service as mails
@@ -13,7 +14,7 @@ from afterword.db import Database
 from afterword.events.deliveries import service as deliveries
 from afterword.events.log import service as log
 from afterword.exports import service as exports
-from afterword.instances.expiry import service as expiry
+from afterword.instances.expiry import service as instances_expiry
 from afterword.intake.imports import service as imports
 from afterword.intake.sequences import service as sequences
 from afterword.intake.test_messages import service as test_messages
@@ -61,7 +62,7 @@ FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them ha
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`run` does one batch of at most `batch` and says how many it did; a full batch is followed by another at once."""
+    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once."""
 
     name: str
     seconds: float
@@ -69,43 +70,69 @@ class Job:
     run: Callable[[Database], Awaitable[int]]
 
 
+class BatchWork(Protocol):
+    """A service function that does one batch."""
+
+    def __call__(self, db: Database, /, *, now: datetime, limit: int) -> Awaitable[int]: ...
+
+
+class SingleWork(Protocol):
+    """A service function that does one step of its own size."""
+
+    def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
+
+
+def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
+    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
+
+
+def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
+    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+
+
 def jobs_of(*, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
-    """All jobs of a worker; every worker runs every job, and whoever comes first does the work."""
+    """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
     expiry = _Expiry(lease=lease, secret=secret, draw=draw)
 
     async def reap(db: Database) -> int:
         return await sending.reap(db, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, pace.backoff_factor))
 
-    async def follow_sequences(db: Database) -> int:
-        return await sequences.follow(db, secret=secret, now=db.clock.now(), limit=READ_EVENTS_MAX)
+    async def follow_sequences(db: Database, /, *, now: datetime, limit: int) -> int:
+        return await sequences.follow(db, secret=secret, now=now, limit=limit)
+
+    async def end_answered(db: Database) -> int:
+        return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
+
+    async def prune_rates(db: Database) -> int:
+        return await rates.prune(db, limit=PRUNE_ROWS_MAX)
 
     return (
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.end_stalled),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
-        Job("renew and end plans", PLANS_SECONDS, PLANS_MAX, _turn_plans),
-        Job("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_access_tokens),
-        Job("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_idempotency_keys),
-        Job("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, _prune_exports),
-        Job("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_imports),
+        batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
+        batches("prune access tokens", PRUNE_SECONDS, PRUNE_ROWS_MAX, tokens.prune_access_tokens),
+        batches("prune idempotency keys", PRUNE_SECONDS, PRUNE_ROWS_MAX, idempotency.prune_idempotency_keys),
+        batches("prune exports", PRUNE_SECONDS, PRUNE_PIECES_MAX, exports.prune),
+        batches("prune imports", PRUNE_SECONDS, PRUNE_ROWS_MAX, imports.prune),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
-        Job("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_outbox),
-        Job("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_test_messages),
-        Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, _prune_rates),
-        Job("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_deliveries),
-        Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_events),
-        Job("raise alerts", READ_SECONDS, READ_EVENTS_MAX, _raise_alerts),
-        Job("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
-        Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, _end_answered_reminders),
-        Job("notify users", READ_SECONDS, READ_EVENTS_MAX, _notify_users),
-        Job("prune notifications", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_notifications),
-        Job("prune notice mails", PRUNE_SECONDS, PRUNE_ROWS_MAX, _prune_notice_mails),
-        Job("follow answers", FOLLOW_SECONDS, rollups.EVENTS_MAX, _follow_answers),
-        Job("keep counts", KEEP_SECONDS, 1, _keep_counts),
+        batches("prune the outbox", PRUNE_SECONDS, PRUNE_ROWS_MAX, queue.prune_outbox),
+        batches("prune test messages", PRUNE_SECONDS, PRUNE_ROWS_MAX, test_messages.prune),
+        Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, prune_rates),
+        batches("prune deliveries", PRUNE_SECONDS, PRUNE_ROWS_MAX, deliveries.prune),
+        batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune),
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, alerts.raise_next),
+        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, follow_sequences),
+        Job("end answered reminders", READ_SECONDS, READ_EVENTS_MAX, end_answered),
+        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
+        batches("prune notifications", PRUNE_SECONDS, PRUNE_ROWS_MAX, notifications.prune),
+        batches("prune notice mails", PRUNE_SECONDS, PRUNE_ROWS_MAX, mails.prune),
+        steps("follow answers", FOLLOW_SECONDS, rollups.follow, batch=rollups.EVENTS_MAX),
+        steps("keep counts", KEEP_SECONDS, rollups.keep),
         Job("survey kept counts", SURVEY_SECONDS, rollups.SURVEY_MAX, _Survey().run),
-        Job("tell of ended instances", ENDED_SECONDS, 1, _tell_ended),
-        Job("erase people", ERASE_SECONDS, 1, _erase),
-        Job("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, _evaluate_alerts),
+        steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
+        steps("erase people", ERASE_SECONDS, erasures.work_next),
+        batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
 
 
@@ -166,83 +193,3 @@ class _Survey:
         count, last = await rollups.survey(db, after=self._after, now=db.clock.now())
         self._after = last if count == rollups.SURVEY_MAX else ""
         return count
-
-
-async def _turn_plans(db: Database) -> int:
-    return await plans.turn_plans(db, now=db.clock.now(), limit=PLANS_MAX)
-
-
-async def _prune_access_tokens(db: Database) -> int:
-    return await tokens.prune_access_tokens(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_idempotency_keys(db: Database) -> int:
-    return await idempotency.prune_idempotency_keys(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_exports(db: Database) -> int:
-    return await exports.prune(db, now=db.clock.now(), limit=PRUNE_PIECES_MAX)
-
-
-async def _prune_imports(db: Database) -> int:
-    return await imports.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_outbox(db: Database) -> int:
-    return await queue.prune_outbox(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_test_messages(db: Database) -> int:
-    return await test_messages.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_rates(db: Database) -> int:
-    return await rates.prune(db, limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_deliveries(db: Database) -> int:
-    return await deliveries.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_events(db: Database) -> int:
-    return await log.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _end_answered_reminders(db: Database) -> int:
-    return await reminders.end_answered(db, limit=READ_EVENTS_MAX)
-
-
-async def _raise_alerts(db: Database) -> int:
-    return await alerts.raise_next(db, now=db.clock.now(), limit=READ_EVENTS_MAX)
-
-
-async def _notify_users(db: Database) -> int:
-    return await notifications.notify_next(db, now=db.clock.now(), limit=READ_EVENTS_MAX)
-
-
-async def _prune_notifications(db: Database) -> int:
-    return await notifications.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _prune_notice_mails(db: Database) -> int:
-    return await mails.prune(db, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-
-
-async def _follow_answers(db: Database) -> int:
-    return await rollups.follow(db, now=db.clock.now())
-
-
-async def _keep_counts(db: Database) -> int:
-    return await rollups.keep(db, now=db.clock.now())
-
-
-async def _evaluate_alerts(db: Database) -> int:
-    return await reports.evaluate_alerts(db, now=db.clock.now(), limit=FIGURES_ALERTS_MAX)
-
-
-async def _erase(db: Database) -> int:
-    return await erasures.work_next(db, now=db.clock.now())
-
-
-async def _tell_ended(db: Database) -> int:
-    return await expiry.record_next(db, now=db.clock.now())

@@ -14,7 +14,6 @@ from afterword.channels.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.channels.http import Caller
 from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
-from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.wire.site import Site
 from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
@@ -30,7 +29,7 @@ from afterword.worker.notices import Notices
 from afterword.worker.pace import AWAY_SECONDS_MAX, POOL_SIZE, Pace
 from afterword.worker.sender import Sender
 from afterword.worker.test_messages import TestMessages
-from afterword.worker.waiting import first_of, wait
+from afterword.worker.waiting import first_of, jitter, wait
 
 # A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a
 # page costs hardly more than judging its rows, and plans are made anew every few seconds. (Planning at every execution
@@ -135,7 +134,7 @@ async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: 
             )
         except errors.Unavailable as error:
             logger.warning("the database is away", cause=str(error.__cause__ or error))
-            await wait(stop, AWAY_SECONDS_MAX * _jitter())
+            await wait(stop, AWAY_SECONDS_MAX * jitter())
     return None
 
 
@@ -172,8 +171,4 @@ async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
             seconds = min(seconds, AWAY_SECONDS_MAX)
         except Exception:
             logger.exception("job failed", job=job.name)
-        await wait(stop, seconds * _jitter())
-
-
-def _jitter() -> float:
-    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311
+        await wait(stop, seconds * jitter())

@@ -1,8 +1,8 @@
 """Low-water marks: each lane remembers its first live row, so that a claim skips index entries of dead rows.
 
-While some transaction keeps its snapshot nothing that is dead goes away, and each claim leaves more of it where the
-next one begins. So a worker whose looks have become slow begins them shortly before what it claimed last; once a second
-it begins at the beginning all the same, for what has come back (retries, edits, items that were handed back).
+While some transaction keeps its snapshot no dead row is removed, and each claim leaves more of them where the next one
+begins. So a worker whose polls have become slow begins them shortly before its last claim. Once a second it begins at
+the first row all the same, to find items that have come back (retries, edits, items that were handed back).
 """
 
 import time
@@ -27,7 +27,7 @@ class LowWaterMarks:
         self._is_whole = True
 
     def begin(self) -> Mapping[LaneKey, datetime]:
-        """A new look: where it may begin in the lanes; nothing is said of lanes that are to be looked at whole."""
+        """Begin a poll: the due times at which it may begin, none for lanes that are read from their first row."""
         now = time.monotonic()
         self._is_whole = not self._is_slow or now - self._whole_at >= WHOLE_SECONDS
         if self._is_whole:
@@ -37,11 +37,11 @@ class LowWaterMarks:
         return self._empty_until
 
     def looked(self, seconds: float) -> None:
-        """The look took so long; only a whole one says whether dead rows make it slow."""
+        """Note the time of the poll; only a whole one shows whether dead rows make it slow."""
         if self._is_whole:
             self._is_slow = seconds > SLOW_SECONDS
 
     def reached(self, claimed: Mapping[LaneKey, datetime]) -> None:
-        """The last due time that was claimed of each lane: claims go in the order of due times."""
+        """Note the last due time that was claimed of each lane: claims go in the order of due times."""
         if self._is_slow:
             self._empty_until |= {lane: due_time - MARGIN for lane, due_time in claimed.items()}

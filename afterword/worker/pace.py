@@ -1,4 +1,4 @@
-"""The numbers that a worker lives by, each with its unit, and the relations between them."""
+"""The limits and intervals of a worker, each with its unit, and the relations between them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,8 +11,8 @@ LEASE_SECONDS: Final = 60.0
 HEARTBEAT_SECONDS: Final = 15.0
 LEASE_MARGIN_SECONDS: Final = 5.0
 POLL_SECONDS: Final = 0.25
-POLL_CIRCLES: Final = 20  # an idle worker spends at most a twentieth of its time on looking
-POLL_CIRCLES_SECONDS_MAX: Final = 2.0  # and is never blind for longer because its looks are slow
+POLL_CIRCLES: Final = 20  # an idle worker spends at most a twentieth of its time on polling
+POLL_CIRCLES_SECONDS_MAX: Final = 2.0  # and never pauses for longer because its polls are slow
 REAP_SECONDS: Final = 1.0
 REAP_ITEMS_MAX: Final = 500
 BATCH_ITEMS_MAX: Final = 200
@@ -33,7 +33,7 @@ assert DOT_SECONDS < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """The numbers of one worker. `backoff_factor` shortens every wait between attempts, on a test rig only."""
+    """The limits and intervals of one worker. `backoff_factor` shortens the waits between attempts in tests."""
 
     slots: int = SLOTS
     lease_seconds: float = LEASE_SECONDS
@@ -54,8 +54,8 @@ class Pace:
 
 
 def idle_seconds(poll_seconds: float, *, circle: float, before: float) -> float:
-    """Until the next look, after one that took `circle` seconds and found nothing; `before`: the one before it.
+    """Seconds until the next poll, after one that took `circle` seconds and found nothing, and one of `before`.
 
-    The quicker of the two says how many lanes there are; a single slow one, that the machine was busy for a moment.
+    The quicker of the two shows the number of lanes; a single slow one only shows that the machine was busy.
     """
     return max(poll_seconds, min(POLL_CIRCLES * min(circle, before), POLL_CIRCLES_SECONDS_MAX))

@@ -9,7 +9,6 @@ are, so that a crash leaves no more items of unknown outcome than there are slot
 import asyncio
 import faulthandler
 import os
-import random
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -20,8 +19,7 @@ from typing import Final
 import structlog
 
 from afterword import db, errors
-from afterword.channels.base import LINK, Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
-from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
+from afterword.channels.base import Channel, Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.core.wire.site import Site
 from afterword.db import Pool
 from afterword.db.write_batcher import WriteBatcher
@@ -41,7 +39,7 @@ from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
 from afterword.worker.pace import AWAY_SECONDS_MAX, BATCH_ITEMS_MAX, Pace, idle_seconds
 from afterword.worker.providers import Accounts
-from afterword.worker.waiting import first_of, wait
+from afterword.worker.waiting import first_of, jitter, wait
 
 AWAY_SECONDS: Final = 0.1
 PAUSED_SECONDS: Final = 1.0  # between two looks whether sending was confirmed
@@ -163,7 +161,7 @@ class Sender:
                 if not away:
                     logger.warning("the database is away", cause=str(error.__cause__ or error))
                 away = min(max(away * 2, AWAY_SECONDS), AWAY_SECONDS_MAX)
-                await wait(stop, away * _jitter())
+                await wait(stop, away * jitter())
             except Exception:
                 logger.exception("claiming failed")
                 await wait(stop, AWAY_SECONDS_MAX)
@@ -182,7 +180,7 @@ class Sender:
         started, was_full = time.monotonic(), bool(self._accounts.full())
         if not await self._claimer.turn(free):
             before, self._circle = self._circle, time.monotonic() - started
-            seconds = idle_seconds(self._pace.poll_seconds * _jitter(), circle=self._circle, before=before)
+            seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
             # Where an account has, or had when the turn began, all its slots in use, more may be due in its lanes:
             # then the next free slot wakes.
             is_full = was_full or self._accounts.full()
@@ -257,16 +255,6 @@ class Sender:
     def _compose(self, dispatch: Dispatch) -> Message:
         settings, responder = dispatch.settings, dispatch.responder
         recipient = responder.address or dispatch.item.responder_channel_identifier
-        if settings.pipeline.channel_id == LINK:
-            return composing.without_texts(
-                item_id=dispatch.item.item_id,
-                organization_id=dispatch.item.organization_id,
-                channel_id=LINK,
-                recipient=recipient,
-                sender=self._mail_from,
-                locale=dispatch.instance.locale,
-                now=dispatch.item.database_now,
-            )
         context = MessageContext(
             item_id=dispatch.item.item_id,
             recipient=recipient,
@@ -369,7 +357,7 @@ class Sender:
             if time.monotonic() - slot.started > self._pace.send_seconds_max:
                 logger.error("an outcome was lost", item_id=slot.dispatch.item.item_id)
                 return None
-            await asyncio.sleep(away * _jitter())
+            await asyncio.sleep(away * jitter())
             away = min(away * 2, AWAY_SECONDS_MAX)
 
     async def _give_up(self, slot: SendSlot, cause: str, *, is_deadly: bool = False) -> None:
@@ -398,7 +386,7 @@ class Sender:
         """Until the database answers, or until no lease can have any margin left."""
         deadline = time.monotonic() + self._pace.lease_seconds
         while time.monotonic() < deadline:
-            await asyncio.sleep(AWAY_SECONDS * _jitter())
+            await asyncio.sleep(AWAY_SECONDS * jitter())
             try:
                 async with db.transaction(self._pool) as database:
                     return await sending.begin_again(database, dispatches=batch, lease=self._lease)
@@ -445,7 +433,7 @@ class Sender:
                 await asyncio.wait(pending)
 
     def _waits(self) -> Waits:
-        return Waits(_jitter(), self._pace.backoff_factor)
+        return Waits(jitter(), self._pace.backoff_factor)
 
 
 def _broken(slot: SendSlot, reason: str) -> Outcome:
@@ -455,7 +443,3 @@ def _broken(slot: SendSlot, reason: str) -> Outcome:
 
 def _has_failed(task: "asyncio.Task[bool]") -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
-
-
-def _jitter() -> float:
-    return random.uniform(JITTER_MIN, JITTER_MAX)  # noqa: S311  spreads load, guards nothing

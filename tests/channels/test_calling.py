@@ -54,8 +54,17 @@ def test_retry_after(headers: dict[str, str], seconds: int | None) -> None:
 
 async def call(url: str, terms: Terms, begin: Begin) -> str:
     async with calls.calling() as caller:
-        found = await calling.call(caller, method="POST", url=url, headers={}, content=b"x", terms=terms, begin=begin)
-    return str(found.status) if isinstance(found, Answer) else kind(found)
+        outcome = await calling.call(
+            caller,
+            method="POST",
+            url=url,
+            headers={},
+            content=b"x",
+            terms=terms,
+            begin=begin,
+            judge=lambda answer: calling.outcome_of(answer, terms),
+        )
+    return kind(outcome)
 
 
 class TestNoAnswer:
@@ -91,7 +100,7 @@ class TestNoAnswer:
     async def test_answered(self) -> None:
         begin = Begin()
         async with Receiver(Reply(202)) as receiver:
-            assert ("202", 1) == (await call(receiver.url, GATEWAY, begin), begin.count)
+            assert ("sent", 1) == (await call(receiver.url, GATEWAY, begin), begin.count)
 
 
 def test_what_is_kept_of_an_answer() -> None:

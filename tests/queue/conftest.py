@@ -5,7 +5,7 @@ import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Unpack
+from typing import Any
 
 import httpx2
 import pytest
@@ -16,7 +16,6 @@ from afterword.channels.base import Outcome
 from afterword.core.scheduling.lanes import AccountKey, LaneKey
 from afterword.core.wire.times import Moment
 from afterword.pipelines import service as pipelines
-from afterword.pipelines.service import PipelineFields
 from afterword.queue import service
 from afterword.queue.lanes.service import SettingsCache
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
@@ -115,7 +114,7 @@ class Queue:
     def worker(self) -> Worker:
         return Worker(self)
 
-    async def pipeline(self, **fields: Unpack[PipelineFields]) -> "Queue":
+    async def pipeline(self, **fields: Any) -> "Queue":
         """The same house with another pipeline in view."""
         async with db.transaction(self.pool) as database:
             made = await pipelines.create_pipeline(

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import UTC
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -112,7 +113,7 @@ class TestText:
         assert (SCHEDULED, 0) == (row["status"], row["attempts"])
         async with db.transaction(sms.queue.pool) as database:
             found = await history.explain(
-                database, caller=sms.queue.house.caller, item_id=item.item_id, now=database.clock.now()
+                database, caller=sms.queue.house.caller, item_id=item.item_id, now=database.clock.now(), zone=UTC
             )
         assert ("no_account", "hold") == (found.reason, found.verdict)
 

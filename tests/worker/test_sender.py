@@ -13,6 +13,7 @@ from afterword import db, errors
 from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.messages import email
 from afterword.messages.context import MessageContext
+from afterword.queue.sending import dispatches
 from afterword.queue.sending import service as sending
 from afterword.worker import Pace
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept
@@ -37,14 +38,14 @@ class TestPoison:
         await self.check(bench, "Rendering failed: ZeroDivisionError: about [address]")
 
     async def test_preparing(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        request = sending._wish
+        request = dispatches._issue_input
 
         def poisoned(item: sending.Claimed, *values: Any) -> Any:
             if "poison" in item.responder_channel_identifier:
                 raise KeyError("name")
             return request(item, *values)
 
-        monkeypatch.setattr(sending, "_wish", poisoned)
+        monkeypatch.setattr(dispatches, "_issue_input", poisoned)
         await self.check(bench, "Preparing failed: KeyError: 'name'")
 
     async def check(self, bench: Bench, cause: str) -> None:

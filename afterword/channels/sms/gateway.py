@@ -1,4 +1,4 @@
-"""SMS through an HTTP gateway that its operator described; nothing of any provider stands in this file."""
+"""SMS through any HTTP gateway, by its operator's description; this file knows no provider."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 
 from afterword.channels import calling
-from afterword.channels.base import SMS, Begin, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
 from afterword.channels.calling import Terms
 from afterword.channels.http import URL_CHARACTERS_MAX, Answer, Caller
 from afterword.channels.reports import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
@@ -21,10 +21,7 @@ from afterword.core.messaging import segments
 
 
 class GatewayChannel:
-    """One gateway. Where it takes no {id} twice, a lost answer is worth a retry; else its outcome is unknown."""
-
-    channel_id = SMS
-    resend_after_seconds: int | None = None  # after a crash nobody knows which gateway an item went to
+    """One gateway. After a lost answer it is tried again if it is idempotent; else the outcome is unknown."""
 
     def __init__(self, gateway: Gateway, *, caller: Caller) -> None:
         self._gateway = gateway
@@ -40,9 +37,9 @@ class GatewayChannel:
         if content_type and "content-type" not in {name.lower() for name in headers}:
             headers["Content-Type"] = content_type
         url = filled(gateway.url, values, is_url=True)
-        if len(url) > URL_CHARACTERS_MAX:  # one long text, and no fault of the account
+        if len(url) > URL_CHARACTERS_MAX:  # the text is too long; the account is not at fault
             return Refused(f"The text is too long for an address of {URL_CHARACTERS_MAX:,} characters.")
-        answer = await calling.call(
+        return await calling.call(
             self._caller,
             method=gateway.method,
             url=url,
@@ -50,8 +47,8 @@ class GatewayChannel:
             content=content,
             terms=self._terms,
             begin=begin,
+            judge=lambda answer: judged(gateway, answer, self._terms, message.recipient),
         )
-        return judged(gateway, answer, self._terms, message.recipient) if isinstance(answer, Answer) else answer
 
     async def close(self) -> None:
         """No connection outlives its call."""
@@ -61,7 +58,7 @@ def judged(gateway: Gateway, answer: Answer, terms: Terms, recipient: str = "") 
     """Outcome of a response: by its status where the description names it, else by its body."""
     form = gateway.answer
     meaning = form.statuses.get(str(answer.status))
-    document = _document(answer)
+    document = calling.json_of(answer)
     if meaning is None:
         by_status = calling.outcome_of(answer, terms)
         value = found(document, form.status)
@@ -116,13 +113,6 @@ def _content(gateway: Gateway, values: Mapping[str, str]) -> tuple[bytes, str]:
             return b"", ""
 
 
-def _document(answer: Answer) -> Any:
-    try:
-        return msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
 def _outcome(meaning: Meaning, answer: Answer, reason: str, reference: str | None) -> Outcome:
     match meaning:
         case "sent":
@@ -168,7 +158,7 @@ def _receipt_document(form: ReceiptForm, query: str, body: bytes) -> Any:
 
 
 def _report(form: ReceiptForm, document: Any) -> Report | None:
-    """None for a state that the description leaves out: between two that matter."""
+    """The report of a receipt; None for a state that the description leaves out."""
     state: State | None = form.states.get(found(document, form.status) or "")
     if state is None:
         return None
@@ -184,16 +174,13 @@ def _report(form: ReceiptForm, document: Any) -> Report | None:
 
 
 def sample_url(gateway: Gateway) -> str:
-    """Its address, filled with nothing in particular."""
+    """Its address with each placeholder filled."""
     return filled(gateway.url, dict.fromkeys(description.PLACEHOLDERS, "x"), is_url=True)
 
 
 def settings_of(document: Mapping[str, Any]) -> Gateway:
     """The description, checked. Raises ValueError with a sentence that names what is wrong and no value."""
-    try:
-        gateway = msgspec.convert(document, Gateway)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}.") from None
+    gateway = read_settings(document, Gateway)
     wrong = description.check(gateway)
     if wrong is not None:
         raise ValueError(wrong)

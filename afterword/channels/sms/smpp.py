@@ -1,6 +1,6 @@
-"""SMS by SMPP 3.4, for those whose carrier speaks it. Needs the extra `smpp`, which is imported when it is used.
+"""SMS by SMPP 3.4. Needs the extra `smpp`, which is imported when it is used.
 
-One bound session an account and worker process, opened with the first message. Delivery receipts come back over it.
+Each account has one bound session in a worker process, opened with the first message. It returns delivery receipts.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 import structlog
 
-from afterword.channels.base import SMS, Begin, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
 from afterword.channels.reports import Kind, Report, worded
 from afterword.core.messaging import segments
 
@@ -64,14 +64,11 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     sender: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
     long: Literal["udh", "payload"] = "udh"
     receipts: bool = True
-    no_address: Annotated[list[str], msgspec.Meta(max_length=100)] = []  # codes of a receipt: nobody has that number
+    no_address: Annotated[list[str], msgspec.Meta(max_length=100)] = []  # codes of a receipt: no such number
 
 
 class SmppChannel:
     """One login. Nothing is repeated after an unknown outcome: SMPP has no identity that an SMSC must honour."""
-
-    channel_id = SMS
-    resend_after_seconds: int | None = None
 
     def __init__(
         self, account: Account, *, slots: int, report: Reporter, answer_seconds: float = ANSWER_SECONDS
@@ -92,13 +89,13 @@ class SmppChannel:
         try:
             session = await self._bound()
         except (self._smpp.SmppError, OSError) as error:
-            # The library tells a refused login only as a bind that timed out: the breaker's matter, like any other.
+            # The library reports a refused login as a bind that timed out, so it counts for the breaker.
             return Retry("connection", f"No session at the SMSC: {_worded(error)}")
         await begin()
         return await self._submit(session, message)
 
     async def close(self) -> None:
-        """End the session; after that nothing of the library is at work in Python, and the interpreter may end."""
+        """End the session, and wait until no thread of the library runs in Python, so that the interpreter may end."""
         async with self._binding:
             await self._let_go()
         with contextlib.suppress(TimeoutError):
@@ -106,7 +103,7 @@ class SmppChannel:
                 await _returned()
 
     async def _submit(self, session: "smpp34.Smsc", message: Message) -> Outcome:
-        """Part after part. What fails behind the first part is unknown: some of it may be shown to the person."""
+        """Submit part after part. After the first part a failure is unknown: the phone may show some of the text."""
         reference, parts = "", pieces(message.text, self._account.long)
         for number, (octets, esm_class, coding) in enumerate(parts):
             is_last = number == len(parts) - 1
@@ -114,7 +111,7 @@ class SmppChannel:
                 async with asyncio.timeout(self._answer_seconds):
                     answer = await self._hand_over(session, message, octets, esm_class, coding, is_last=is_last)
             except (self._smpp.SmppError, OSError) as error:  # TimeoutError is one
-                self._session = None  # nobody knows what this session still holds
+                self._session = None  # its state is unknown
                 return Unknown(f"no answer of the SMSC to submit_sm: {_worded(error)}")
             if not answer.is_success:
                 refused = _refusal(answer.command_status)
@@ -166,7 +163,7 @@ class SmppChannel:
             return session
 
     async def _let_go(self) -> None:
-        """End the previous session, and take its receipts: the SMSC does not repeat them."""
+        """End the previous session, and take its receipts, which the SMSC does not repeat."""
         session, client, reader = self._session, self._client, self._reader
         self._session = self._client = self._reader = None
         with contextlib.suppress(self._smpp.SmppError, OSError):
@@ -201,7 +198,7 @@ class SmppChannel:
 
     def _receipt(self, event: "smpp34.DeliverSmEvent") -> Report | None:
         if event.esm_class & RECEIPT_MASK != RECEIPT:
-            return None  # somebody wrote to us
+            return None  # a message to us
         tlvs = {one.tag: one for one in event.tlvs}
         reference, state = tlvs.get(self._smpp.TLV_RECEIPTED_MESSAGE_ID), tlvs.get(self._smpp.TLV_MESSAGE_STATE)
         return receipt_of(
@@ -218,25 +215,25 @@ async def _returned() -> None:
     The library gives an answer from a thread of its own, which is still on its way out of Python when we have it. An
     interpreter that ends meanwhile ends that thread amid native code, and the process crashes (before Python 3.14).
     """
-    while _strangers() - _others():  # noqa: ASYNC110  nobody tells us
+    while _foreign_threads() - _earlier_threads():  # noqa: ASYNC110  there is no event for it
         await asyncio.sleep(RETURN_SECONDS)
 
 
-def _strangers() -> set[int]:
-    """The threads in Python that it did not start."""
+def _foreign_threads() -> set[int]:
+    """The threads that run in Python and were not started by it."""
     inside = sys._current_frames()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return inside.keys() - {thread.ident for thread in threading.enumerate()}
 
 
 @functools.cache
-def _others() -> set[int]:
+def _earlier_threads() -> set[int]:
     """Those that existed at the first call, before the library was loaded."""
-    return _strangers()
+    return _foreign_threads()
 
 
 def library() -> Any:
     """The module of the extra; raises ValueError with a sentence where it is missing."""
-    _others()  # while none is the library's
+    _earlier_threads()  # while none is the library's
     try:
         import smpp34  # noqa: PLC0415  an extra
     except ImportError:
@@ -251,7 +248,7 @@ def pieces(text: str, long: Literal["udh", "payload"]) -> list[tuple[bytes, int,
     coding = DATA_CODING[encoding]
     if len(parts) == 1 or long == "payload":
         return [(whole, 0, coding)]
-    mark = secrets.randbelow(256)  # names the message among the few that one phone puts together at a time
+    mark = secrets.randbelow(256)  # names the message among the few that one phone assembles at a time
     return [
         (bytes([5, 0, 3, mark, len(parts), number]) + _octets(part, encoding), WITH_HEADER, coding)
         for number, part in enumerate(parts, start=1)
@@ -280,10 +277,7 @@ def receipt_of(
 
 def settings_of(document: Mapping[str, Any]) -> Account:
     """The login, checked. Raises ValueError with a sentence that quotes no value."""
-    try:
-        account = msgspec.convert(document, Account)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}.") from None
+    account = read_settings(document, Account)
     library()
     return account
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from afterword.channels import calling
-from afterword.channels.base import SMS, Begin, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
 from afterword.channels.calling import Terms
 from afterword.channels.http import Answer, Caller
 from afterword.channels.reports import Kind, Report, Unreadable, Unsigned, worded
@@ -23,13 +23,13 @@ FIELDS_MAX: Final = 200
 ITEM: Final = "item"  # the member of the callback's address that names our item; the signature covers it
 PORTS: Final = {"https": 443, "http": 80}
 
-# What its error codes mean when it refuses to take a message. Others go by their status.
+# Its error codes when it refuses to take a message; others go by their status.
 NO_ADDRESS: Final = frozenset({21211, 21217, 21401, 21421, 21614})  # not a number, or not one that takes SMS
 REFUSED: Final = frozenset({21408, 21602, 21605, 21612, 21617, 21619, 30007, 30034})
 OPTED_OUT: Final = 21610  # they wrote STOP
 THROTTLED: Final = frozenset({14107, 20429, 21611, 30001, 63018})
 ACCOUNT: Final = frozenset({20003, 20005, 20006, 20008, 20404, 21212, 21603, 21606, 21607, 21608, 21660, 21703, 30002})
-# What its error codes mean when a message that it took did not arrive: those of an address that does not exist.
+# Its error codes when a message did not arrive because the address does not exist.
 HARD: Final = frozenset({30005, 30006, 21211, 21614})
 KINDS: Final[Mapping[str, Kind]] = {
     "accepted": "accepted",
@@ -39,8 +39,8 @@ KINDS: Final[Mapping[str, Kind]] = {
     "undelivered": "failed",
     "failed": "failed",
 }
-RECEIVED: Final = "received"  # the status of what somebody wrote to us
-# The words, alone in a message, that its carriers take for an end; and the whole of another's, where it tells.
+RECEIVED: Final = "received"  # the status of a message to us
+# Messages of one of these words opt out, by the rules of its carriers; STOP_TYPE is the provider's own verdict.
 STOP_WORDS: Final = frozenset({"stop", "stopall", "unsubscribe", "cancel", "end", "quit", "optout", "revoke"})
 STOP_TYPE: Final = "STOP"
 _SID: Final = re.compile(r"[A-Za-z0-9]{1,64}\Z")
@@ -49,7 +49,7 @@ Text = Annotated[str, msgspec.Meta(max_length=500)]
 
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A login: the account and its token, or a key of it; and whom messages come from."""
+    """A login (the account and its token, or a key of it), and the sender of its messages."""
 
     account_sid: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
     auth_token: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -64,9 +64,6 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class TwilioChannel:
     """One login. Its API knows no identity of ours, so nothing is repeated after an unknown outcome."""
 
-    channel_id = SMS
-    resend_after_seconds: int | None = None
-
     def __init__(self, account: Account, *, caller: Caller) -> None:
         self._account = account
         self._caller = caller
@@ -77,7 +74,7 @@ class TwilioChannel:
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         """One POST; `begin()` is awaited when the connection stands."""
         account = self._account
-        answer = await calling.call(
+        return await calling.call(
             self._caller,
             method="POST",
             url=f"{account.url.rstrip('/')}/2010-04-01/Accounts/{account.account_sid}/Messages.json",
@@ -85,8 +82,8 @@ class TwilioChannel:
             content=urlencode(_fields(account, message)).encode(),
             terms=self._terms,
             begin=begin,
+            judge=lambda answer: judged(answer, self._terms, message.recipient),
         )
-        return judged(answer, self._terms, message.recipient) if isinstance(answer, Answer) else answer
 
     async def close(self) -> None:
         """No connection outlives its call."""
@@ -94,7 +91,8 @@ class TwilioChannel:
 
 def judged(answer: Answer, terms: Terms, recipient: str = "") -> Outcome:
     """Outcome of a response: by the error code if known, else by status."""
-    document = _document(answer)
+    found = calling.json_of(answer)
+    document: Mapping[str, Any] = found if isinstance(found, dict) else {}
     code = document.get("code") or document.get("error_code")
     words = worded(str(document.get("message") or document.get("error_message") or ""), recipient)
     reason = f"HTTP {answer.status}" + (f", {code}" if code else "") + (f": {words}" if words else "")
@@ -162,10 +160,7 @@ def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str
 
 def settings_of(document: Mapping[str, Any]) -> Account:
     """The login, checked. Raises ValueError with a sentence that quotes no value."""
-    try:
-        account = msgspec.convert(document, Account)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{error}.") from None
+    account = read_settings(document, Account)
     if bool(account.sender) == bool(account.messaging_service_sid):
         raise ValueError("It needs sender or messaging_service_sid, one of them.")
     if bool(account.api_key) != bool(account.api_secret):
@@ -194,18 +189,10 @@ def _fields(account: Account, message: Message) -> dict[str, str]:
     return fields
 
 
-def _document(answer: Answer) -> Mapping[str, Any]:
-    try:
-        found = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _check_signature(given: str | None, url: str, pairs: "list[tuple[str, str]]", token: str) -> None:
     if given is None:
         raise Unsigned("The header X-Twilio-Signature is missing.")
-    # Some of its machines sign the address with the port that is implied, others without.
+    # Some of its servers sign the address with the implied port, others without.
     if not any(hmac.compare_digest(sign(one, pairs, token).encode(), given.encode()) for one in _spellings(url)):
         raise Unsigned("The signature is wrong.")
 

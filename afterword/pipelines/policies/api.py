@@ -1,4 +1,4 @@
-"""The HTTP door of the contact policy."""
+"""Routes of the contact policy."""
 
 from datetime import date, time, tzinfo
 from typing import Annotated, Any, Final, Literal

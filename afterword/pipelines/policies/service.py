@@ -17,7 +17,7 @@ from afterword.pipelines.policies.store import ContactPolicy, DailyWindow
 async def replace(
     db: Database, *, caller: Caller, wanted: Mapping[str, Any], check_version: Callable[[int], None]
 ) -> ContactPolicy:
-    """Put this in place of the policy, if it is anything new; the sender goes by it from its next look on.
+    """Replace the policy, if this one is new; workers read it with their next claim.
 
     Raises Forbidden, Stale (by `check_version`), and Invalid for hours that leave a pipeline no time of a week.
     """

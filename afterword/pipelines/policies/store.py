@@ -3,13 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Final
+from typing import Final, LiteralString
 
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.decisions import Policy
 from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.scheduling.windows import Hours
 from afterword.db import Database, Row
+from afterword.db.columns import assigned, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +65,13 @@ class DailyWindow:
     title: str
 
     def leaves_time(self, quiet: Hours) -> bool:
-        """Whether these quiet hours leave anything of it."""
+        """True if these quiet hours leave some time of the window."""
         return windows.leaves_time(window=Hours(self.start, self.end), weekdays=windows.WEEKDAYS_ALL, quiet=quiet)
 
 
-EDITABLE: Final = (
-    "enabled", "invitations_max", "window_days", "response_window_days", "per_channel", "count_reminders",
-    "if_exceeded", "quiet_start_time", "quiet_end_time", "holiday_country", "holidays",
-)  # fmt: skip
+_EDITABLE: Final[LiteralString] = """enabled, invitations_max, window_days, response_window_days, per_channel,
+  count_reminders, if_exceeded, quiet_start_time, quiet_end_time, holiday_country, holidays"""
+EDITABLE: Final = tuple(name.strip() for name in _EDITABLE.split(","))
 
 
 async def get_policy(db: Database, *, organization_id: str) -> ContactPolicy:
@@ -83,9 +83,7 @@ async def list_policies(  # any tenant: a claimed batch serves many organization
 ) -> dict[str, ContactPolicy]:
     """The policy of each of these organizations; one that was never saved has the defaults."""
     rows = await db.fetch(
-        """select o.organization_id, p.enabled, p.enabled_time, p.invitations_max, p.window_days,
-             p.response_window_days, p.per_channel, p.count_reminders, p.if_exceeded, p.quiet_start_time,
-             p.quiet_end_time, p.holiday_country, p.holidays, p.version,
+        f"""select o.organization_id, {qualified(_EDITABLE, "p")}, p.enabled_time, p.version,
              coalesce(p.updated_time, o.created_time) as updated_time, p.updated_by
            from organization o left join contact_policy p on p.organization_id = o.organization_id
            where o.organization_id = any($1)""",
@@ -95,7 +93,7 @@ async def list_policies(  # any tenant: a claimed batch serves many organization
 
 
 async def get_policy_locked(db: Database, *, organization_id: str) -> ContactPolicy:
-    """As get_policy, and nobody else changes it before we commit; there is a row for it now."""
+    """As get_policy, locked until the transaction ends; inserts the row if there is none."""
     await db.execute(
         "insert into contact_policy (organization_id, version) values ($1, 0) on conflict do nothing", organization_id
     )
@@ -117,14 +115,10 @@ async def list_windows(db: Database, *, organization_id: str) -> list[DailyWindo
 async def update_policy(
     db: Database, *, organization_id: str, updated_by: str, document: Mapping[str, object]
 ) -> ContactPolicy:
-    """Write the policy from a document whose keys are columns; switched on, it counts from now on."""
+    """Write the policy from a document whose keys are columns; once enabled it counts from now on."""
     await db.execute(
-        """update contact_policy p
-           set enabled = d.enabled, invitations_max = d.invitations_max, window_days = d.window_days,
-             enabled_time = case when d.enabled then coalesce(p.enabled_time, now()) end,
-             response_window_days = d.response_window_days, per_channel = d.per_channel,
-             count_reminders = d.count_reminders, if_exceeded = d.if_exceeded, quiet_start_time = d.quiet_start_time,
-             quiet_end_time = d.quiet_end_time, holiday_country = d.holiday_country, holidays = d.holidays,
+        f"""update contact_policy p
+           set {assigned(_EDITABLE, "d")}, enabled_time = case when d.enabled then coalesce(p.enabled_time, now()) end,
              version = p.version + 1, updated_time = greatest(p.updated_time, now()), updated_by = $2
            from jsonb_populate_record(null::contact_policy, $3::jsonb) d
            where p.organization_id = $1""",

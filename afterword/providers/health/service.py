@@ -11,8 +11,8 @@ from afterword.providers.health.store import PausedAccount
 from afterword.providers.rates import service as rates
 
 PAUSED_ACCOUNTS_MAX: Final = 1_000
-RATE_CEILING_MIN: Final = 5.0  # messages a second; what was learned while hardly anything was sent must not stay so
-RATE_PAUSE_SECONDS: Final = 1.0  # the messages that one throttle catches in flight are one throttle
+RATE_CEILING_MIN: Final = 5.0  # messages a second, also where the measured rate was low
+RATE_PAUSE_SECONDS: Final = 1.0  # throttles of messages in flight at the same time count once
 RATE_SAMPLE_EVENTS: Final = 5_000
 
 
@@ -30,11 +30,11 @@ async def win_probe(db: Database, *, account: AccountKey, open_until: datetime) 
 async def record_failure(
     db: Database, *, account: AccountKey, since: datetime, is_probe: bool, is_failing: bool
 ) -> float:
-    """Count a conversation with an account that failed; the seconds that it rests from now on, 0 for none.
+    """Count a failed conversation of an account; the seconds that it rests from now on, 0 for none.
 
-    `since`: when its item was claimed; what a person has resumed after that is judged by what comes later. `is_probe`:
-    it was the one item that tries a resting account. `is_failing`: half of the last conversations failed, which opens
-    the breaker like five in a row and counts as that many, so that the rests after it are doubled alike.
+    `since`: the claim of its item; failures of items claimed before a person resumed the account do not count.
+    `is_probe`: the item tried a resting account. `is_failing`: half of the last conversations failed, which opens the
+    breaker like five failures in a row and counts as that many, so that the rests after it double alike.
     """
     organization_id, account_id = account
     failures = await store.update_failures(
@@ -60,9 +60,9 @@ async def record_success(db: Database, *, account: AccountKey) -> None:
 
 
 async def slow_down(db: Database, *, account: AccountKey, domain: str | None = None) -> None:
-    """The account was throttled: half its rate, at most once a second.
+    """Halve the rate of a throttled account, at most once a second.
 
-    Where one recipient domain throttled it, that alone goes slower; unless several do at once, which then speaks of us.
+    If one recipient domain throttled it, only the domain's rate is halved, unless several domains do so at once.
     """
     if domain is not None and await rates.slow_down(db, account=account, domain=domain):
         return
@@ -77,10 +77,10 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str | None = N
 
 
 async def pause(db: Database, *, account: AccountKey, reason: str, since: datetime | None = None) -> bool:
-    """Our own login or trust is at fault: nothing is sent through it until a person looks; whether that is new.
+    """Pause an account whose login or trust is at fault, until a person resumes it; True if it was not paused.
 
-    `since`: when the item was claimed that met the fault. A person who has resumed the account after that knows of it,
-    and a late answer does not pause it again.
+    `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
+    does not pause it again.
     """
     return await store.update_to_paused(
         db,
@@ -97,7 +97,7 @@ async def resume(db: Database, *, account: AccountKey) -> bool:
 
 
 async def resume_all(db: Database) -> list[PausedAccount]:
-    """Send again through every account that waits for a person: whoever calls this has looked."""
+    """Resume all paused accounts after an operator's review."""
     paused = await store.list_paused_accounts(db, limit=PAUSED_ACCOUNTS_MAX)
     for account in paused:
         await resume(db, account=(account.organization_id, account.account_id))

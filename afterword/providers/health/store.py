@@ -46,10 +46,10 @@ async def update_failures(
     since: datetime,
     is_probe: bool,
 ) -> int | None:
-    """Add failures in a row, to so many at least, and say how many they are now; None while the account rests already.
+    """Add failures in a row, to so many at least, and return their number; None while the account rests already.
 
-    What was in flight when the breaker opened fails for the same cause; only the probe tells something new. Nor does
-    what was claimed, `since`, before a person resumed the account.
+    Items in flight when the breaker opened fail for the same cause, so only the probe counts then. Items claimed before
+    a person resumed the account (`since`) do not count either.
     """
     return await db.fetch_value(
         """update channel_account set failures = greatest(failures + $3, $4), updated_time = now()
@@ -90,7 +90,7 @@ async def update_to_healthy(db: Database, *, organization_id: str, account_id: s
 async def update_to_paused(
     db: Database, *, organization_id: str, account_id: str, reason: str, since: datetime | None
 ) -> bool:
-    """Pause the account until a person looks at it, unless one has resumed it `since`; whether it was we who did."""
+    """Pause the account, unless a person has resumed it `since`; True if it was not paused before."""
     count = await db.execute(
         """update channel_account set paused_time = now(), paused_reason = $3, updated_time = now()
            where organization_id = $1 and account_id = $2 and paused_time is null
@@ -115,7 +115,7 @@ async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccoun
 
 
 async def update_to_resumed(db: Database, *, organization_id: str, account_id: str) -> bool:
-    """Send through the account again; whether it was paused or resting."""
+    """End the account's pause and rest; True if there was one."""
     count = await db.execute(
         """update channel_account
            set paused_time = null, paused_reason = null, failures = 0, open_until = null, resumed_time = now(),

@@ -1,6 +1,6 @@
-"""Buckets of recipient domains: made by a domain's first throttle, halved by the next, gone when it has recovered.
+"""Buckets of recipient domains: made by a domain's first throttle, halved by the next, removed after recovery.
 
-An account without a throttled domain has no row here, and nobody looks for one: `channel_account.has_domain_rates`.
+`channel_account.has_domain_rates` says whether an account has any.
 """
 
 from collections.abc import Mapping
@@ -11,28 +11,28 @@ from afterword.db import Database
 from afterword.providers.rates import store
 from afterword.providers.rates.store import DomainKey, Grant
 
-DOMAINS_MAX: Final = 200  # of an account; more of them are not its recipients' fault
-AT_ONCE_MAX: Final = 3  # that throttle within
+DOMAINS_MAX: Final = 200  # of an account; if more throttle, the account is the cause
+AT_ONCE_MAX: Final = 3  # domains that throttle within the next limit
 AT_ONCE_SECONDS: Final = 60.0
-CEILING_MIN: Final = 1.0  # messages a second; what was learned while hardly anything was sent must not stay so
-FLOOR: Final = 0.05  # messages a second: one every 20 s still tells when it is over
-PAUSE_SECONDS: Final = 1.0  # the messages that one throttle catches in flight are one throttle
+CEILING_MIN: Final = 1.0  # messages a second, also where the measured rate was low
+FLOOR: Final = 0.05  # messages a second: one every 20 s notices the end of the throttle
+PAUSE_SECONDS: Final = 1.0  # throttles of messages in flight at the same time count once
 SAMPLE_EVENTS: Final = 5_000
 QUIET_SECONDS: Final = 600.0  # without a throttle, before a recovered bucket goes
 
 
 async def slow_down(db: Database, *, account: AccountKey, domain: str) -> bool:
-    """Half the domain's rate; False where it is the account's matter: several domains at once, or too many in all."""
+    """Halve the domain's rate; False if the account's must be: several domains at once, or too many in all."""
     organization_id, account_id = account
     key = {
         "organization_id": organization_id,
         "account_id": account_id,
         "domain": domain[: store.DOMAIN_CHARACTERS_MAX],
     }
-    standing = await store.count_domains(db, **key, seconds=AT_ONCE_SECONDS)
-    if standing.recent >= AT_ONCE_MAX - 1 or (standing.total >= DOMAINS_MAX and not standing.is_known):
+    state = await store.count_domains(db, **key, seconds=AT_ONCE_SECONDS)
+    if state.recent >= AT_ONCE_MAX - 1 or (state.total >= DOMAINS_MAX and not state.is_known):
         return False
-    if standing.is_known:
+    if state.is_known:
         await store.update_rate(db, **key, pause_seconds=PAUSE_SECONDS, floor=FLOOR)
     else:
         await store.insert_rate(db, **key, ceiling_min=CEILING_MIN, sample=SAMPLE_EVENTS)
@@ -40,12 +40,12 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str) -> bool:
 
 
 async def take_tokens(db: Database, *, wanted: Mapping[DomainKey, int]) -> Mapping[DomainKey, Grant]:
-    """Take the requested tokens, as far as there are any; domains without a bucket are absent from the result."""
+    """Take the requested tokens, or as many as there are; domains without a bucket are absent from the result."""
     return await store.update_tokens(db, wanted=sorted(wanted.items())) if wanted else {}
 
 
 async def prune(db: Database, *, limit: int) -> int:
-    """Remove the buckets of domains that have recovered; how many."""
+    """Remove the buckets of domains that have recovered; their number."""
     count = await store.prune_rates(db, quiet_seconds=QUIET_SECONDS, limit=limit)
     if count:
         await store.update_accounts(db, limit=limit)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from afterword.db import Database
+from afterword.db.columns import arrays
 
 DOMAIN_CHARACTERS_MAX: Final = 255
 DomainKey = tuple[str, str, str]  # organization_id, account_id, domain
@@ -12,7 +13,7 @@ DomainKey = tuple[str, str, str]  # organization_id, account_id, domain
 
 @dataclass(frozen=True, slots=True)
 class RateState:
-    """An account's buckets: whether this domain has one, how many there are, how many others throttled lately."""
+    """An account's buckets: if this domain has one, their number, the number of others that throttled lately."""
 
     is_known: bool
     total: int
@@ -21,7 +22,7 @@ class RateState:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Messages that may be sent to a domain now, and the rate a second after them."""
+    """The number of messages that may be sent to a domain now, and its rate a second."""
 
     count: int
     rate: float
@@ -49,9 +50,9 @@ async def count_domains(
 async def insert_rate(
     db: Database, *, organization_id: str, account_id: str, domain: str, ceiling_min: float, sample: int
 ) -> None:
-    """A domain's first throttle: its ceiling is the rate at which it took mail in the last 10 s, its rate the half.
+    """Insert a domain's rate after its first throttle: half of the rate at which it took mail in the last 10 s.
 
-    Read from the newest `sample` events. The account says from now on that it has such domains.
+    That rate is its ceiling; it is read from the newest `sample` events. The account notes that it has such domains.
     """
     await db.execute(
         """with accepted as (
@@ -79,7 +80,7 @@ async def insert_rate(
 async def update_rate(
     db: Database, *, organization_id: str, account_id: str, domain: str, pause_seconds: float, floor: float
 ) -> None:
-    """Another throttle: half of what the rate has recovered to, at most once in `pause_seconds`; an empty bucket."""
+    """Halve the recovered rate after another throttle, at most once in `pause_seconds`, and empty the bucket."""
     await db.execute(
         """update domain_rate
            set rate = least(rate_ceiling, greatest($5, 0.5 * (rate
@@ -119,10 +120,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
            where d.organization_id = f.organization_id and d.account_id = f.account_id and d.domain = f.domain
            returning d.organization_id, d.account_id, d.domain, d.rate,
              least(f.wanted, greatest(f.whole, 0)) as count""",
-        [key[0] for key, _ in wanted],
-        [key[1] for key, _ in wanted],
-        [key[2] for key, _ in wanted],
-        [count for _, count in wanted],
+        *arrays(((*key, count) for key, count in wanted), 4),
     )
     return {
         (row["organization_id"], row["account_id"], row["domain"]): Grant(row["count"], row["rate"]) for row in rows
@@ -130,7 +128,7 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
 
 
 async def prune_rates(db: Database, *, quiet_seconds: float, limit: int) -> int:  # any tenant: a job for everyone
-    """Remove buckets that were not throttled for so long and have their full rate again; how many."""
+    """Remove buckets that were not throttled for so long and have their full rate again; their number."""
     return await db.execute(
         """delete from domain_rate where (organization_id, account_id, domain) in (
              select organization_id, account_id, domain from domain_rate
@@ -143,7 +141,7 @@ async def prune_rates(db: Database, *, quiet_seconds: float, limit: int) -> int:
 
 
 async def update_accounts(db: Database, *, limit: int) -> None:  # any tenant: a job for everyone
-    """Accounts without any such domain say so again."""
+    """Clear the note of accounts without such domains."""
     await db.execute(
         """update channel_account a set has_domain_rates = false
            where (a.organization_id, a.account_id) in (

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from afterword.db import Database
+from afterword.db.columns import arrays
 
 
 async def insert_references(  # any tenant: a worker's batch serves many
     db: Database, *, references: Sequence[tuple[str, str, str, str]], now: datetime
 ) -> None:
     """Insert (organization, account, reference, item) of each message; a known reference stays."""
-    ordered = sorted(references)
     await db.execute(
         """insert into provider_reference (organization_id, account_id, provider_reference, item_id, created_time)
            select organization_id, account_id, provider_reference, item_id, $5
@@ -18,9 +18,6 @@ async def insert_references(  # any tenant: a worker's batch serves many
              with ordinality as n (organization_id, account_id, provider_reference, item_id, position)
            order by position
            on conflict do nothing""",
-        [organization_id for organization_id, _, _, _ in ordered],
-        [account_id for _, account_id, _, _ in ordered],
-        [reference for _, _, reference, _ in ordered],
-        [item_id for _, _, _, item_id in ordered],
+        *arrays(sorted(references), 4),
         now,
     )

@@ -16,7 +16,7 @@ routes = Pages()
 
 @routes.post("/inbound/{inbound_id}")
 async def receive_callback(request: Request) -> Response:
-    """Take a provider's reports; 401 and 404 count against whoever sends them."""
+    """Take a provider's reports; 401 and 404 count against the sender's address."""
     limiter: Limiter = request.state.limiter
     site: Site = request.state.site
     source = request.client.host if request.client else ""

@@ -1,6 +1,6 @@
-"""Opening an address where a provider calls back, and taking what is called: signature first, then all the rest.
+"""Opens callback endpoints of providers, and takes their calls: first the signature, then the content.
 
-A call that is not signed as the endpoint wants changes nothing, not even a time; nothing is ever called in return.
+A call without the right signature changes nothing, not even a time. A callback never makes us call anything.
 """
 
 import base64
@@ -16,7 +16,7 @@ import structlog
 from afterword import errors, ids, sealing
 from afterword.channels import accounts as kinds
 from afterword.channels import callbacks
-from afterword.channels.callbacks import Heard
+from afterword.channels.callbacks import CallbackResult
 from afterword.channels.reports import Unreadable, Unsigned
 from afterword.core.wire.site import Site
 from afterword.db import Database
@@ -34,18 +34,18 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class BadSignature(errors.Unauthorized):
-    """Not signed, or not as this endpoint wants."""
+    """The call has no signature, or a wrong one."""
 
     code_default = "bad_signature"
 
 
 class AlreadyOpen(errors.Conflict):
-    """The account has an address for this form already."""
+    """The account has an endpoint of this form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
-    """A call as it came: header names in lower case, the body byte for byte, the query of its address."""
+    """A call: header names in lower case, the body byte for byte, the query of its address."""
 
     headers: Mapping[str, str]
     query: str
@@ -63,9 +63,9 @@ async def open_endpoint(
     topic: str | None = None,
     certificate: str | None = None,
 ) -> tuple[str, str | None]:
-    """The id of a new address, and the key of one in our own form, shown this once.
+    """The id of a new endpoint, and the key of one in our own form, shown this once.
 
-    `topic` and `certificate` (PEM) are what an `sns` address pins. Raises Invalid, AlreadyOpen.
+    `topic` and `certificate` (PEM) are pinned for an `sns` endpoint. Raises Invalid, AlreadyOpen.
     """
     inbound_id, key, settings = ids.secret(), None, None
     match adapter:
@@ -94,21 +94,21 @@ async def open_endpoint(
 
 
 async def close_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> None:
-    """From now on calls to it find nothing. Raises NotFound."""
+    """Delete the endpoint. Raises NotFound."""
     if not await store.delete_endpoint(db, organization_id=organization_id, inbound_id=inbound_id):
         raise errors.NotFound("There is no such address.")
 
 
 async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Site, now: datetime) -> int:
-    """Take what a provider calls with; how many reports were news.
+    """Apply the reports of a call; the number of new ones.
 
-    Raises NotFound for an unknown address, BadSignature, and Invalid for what is signed well and no report.
+    Raises NotFound for an unknown endpoint, BadSignature, and Invalid for signed content that is no report.
     """
     endpoint = await store.get_endpoint(db, inbound_id=inbound_id) if ids.is_id(inbound_id) else None
     if endpoint is None:
         raise errors.NotFound("There is nothing at this address.")
     try:
-        heard = await _heard(db, endpoint, callback, site, now)
+        result = await _read(db, endpoint, callback, site, now)
     except Unsigned as error:
         raise BadSignature(str(error)) from None
     except Unreadable as error:
@@ -117,37 +117,37 @@ async def receive(db: Database, *, inbound_id: str, callback: Callback, site: Si
         db,
         organization_id=endpoint.organization_id,
         account_id=endpoint.account_id,
-        reports=heard.reports,
+        reports=result.reports,
         now=now,
         secret=site.secret,
     )
-    if heard.confirm_url is not None:
+    if result.confirm_url is not None:
         logger.warning("a topic wants its subscription confirmed: afterword inbound list", inbound_id=inbound_id)
-    if counted < len(heard.reports):
-        logger.info("reports that were no news", inbound_id=inbound_id, count=len(heard.reports) - counted)
-    if counted or heard.confirm_url is not None:
+    if counted < len(result.reports):
+        logger.info("reports that were no news", inbound_id=inbound_id, count=len(result.reports) - counted)
+    if counted or result.confirm_url is not None:
         await store.update_endpoint_heard(
             db,
             organization_id=endpoint.organization_id,
             inbound_id=inbound_id,
-            confirm_url=heard.confirm_url,
+            confirm_url=result.confirm_url,
             now=now,
         )
     return counted
 
 
-async def _heard(db: Database, endpoint: Endpoint, callback: Callback, site: Site, now: datetime) -> Heard:
+async def _read(db: Database, endpoint: Endpoint, callback: Callback, site: Site, now: datetime) -> CallbackResult:
     """Raises Unsigned, Unreadable."""
     if endpoint.adapter == "provider":
-        return await _heard_by_provider(db, endpoint, callback, site)
+        return await _read_by_provider(db, endpoint, callback, site)
     settings = _settings(endpoint, site)
     if endpoint.adapter == "standard":
         return callbacks.read_standard(headers=callback.headers, body=callback.body, key=settings["key"], now=now)
     return callbacks.read_sns(body=callback.body, topic=settings["topic"], certificate=settings["certificate"], now=now)
 
 
-async def _heard_by_provider(db: Database, endpoint: Endpoint, callback: Callback, site: Site) -> Heard:
-    """As the account's own kind reads it. The address that a provider signs is the one that it was given."""
+async def _read_by_provider(db: Database, endpoint: Endpoint, callback: Callback, site: Site) -> CallbackResult:
+    """Read a call by the kind of the account. Providers sign the address that they were given."""
     try:
         opened = await accounts.open_account(
             db, organization_id=endpoint.organization_id, account_id=endpoint.account_id, site=site
@@ -165,7 +165,7 @@ async def _heard_by_provider(db: Database, endpoint: Endpoint, callback: Callbac
         body=callback.body,
         url=f"{url}?{callback.query}" if callback.query else url,
     )
-    return Heard(found)
+    return CallbackResult(found)
 
 
 def _settings(endpoint: Endpoint, site: Site) -> Mapping[str, Any]:

@@ -1,9 +1,10 @@
-"""The SQL of the addresses where providers call back."""
+"""The SQL of callback endpoints."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +23,29 @@ class Endpoint:
     created_time: datetime
 
 
-async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the address knows none
-    row = await db.fetch_row(
-        """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
-             e.confirm_time, e.last_time, e.created_time
+_SELECT: Final = """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings,
+             e.confirm_url, e.confirm_time, e.last_time, e.created_time
            from inbound_endpoint e
-           join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id
+           join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id"""
+
+
+async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the path has none
+    row = await db.fetch_row(
+        f"""{_SELECT}
            where e.inbound_id = $1""",
         inbound_id,
     )
-    return None if row is None else _endpoint(row)
+    return None if row is None else Endpoint(**row)
 
 
 async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
     """Endpoints of an organization, the oldest first."""
     rows = await db.fetch(
-        """select e.organization_id, e.inbound_id, e.account_id, a.channel_id, e.adapter, e.settings, e.confirm_url,
-             e.confirm_time, e.last_time, e.created_time
-           from inbound_endpoint e
-           join channel_account a on a.organization_id = e.organization_id and a.account_id = e.account_id
+        f"""{_SELECT}
            where e.organization_id = $1 order by e.created_time, e.inbound_id""",
         organization_id,
     )
-    return [_endpoint(row) for row in rows]
+    return [Endpoint(**row) for row in rows]
 
 
 async def list_account_ids(db: Database, *, organization_id: str, channel_id: int) -> list[str]:
@@ -68,7 +69,7 @@ async def insert_endpoint(
     settings: bytes | None,
     now: datetime,
 ) -> bool:
-    """Add it; False where the account has one of that form."""
+    """Add it; False if the account has one of that form."""
     row = await db.fetch_row(
         """insert into inbound_endpoint (organization_id, inbound_id, account_id, adapter, settings, created_time)
            values ($1, $2, $3, $4, $5, $6)
@@ -86,7 +87,7 @@ async def insert_endpoint(
 async def update_endpoint_heard(
     db: Database, *, organization_id: str, inbound_id: str, confirm_url: str | None, now: datetime
 ) -> None:
-    """A call was news, to the minute, as all calls meet at this row; and perhaps an address that wants to be opened."""
+    """Record the time of the last call, to the minute, and an address that asks to be confirmed."""
     await db.execute(
         """update inbound_endpoint
            set last_time = $4, confirm_url = coalesce($3, confirm_url),
@@ -101,14 +102,10 @@ async def update_endpoint_heard(
 
 
 async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> bool:
-    """Close the address; whether it was there."""
+    """Delete it; False if there was none."""
     row = await db.fetch_row(
         "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2 returning inbound_id",
         organization_id,
         inbound_id,
     )
     return row is not None
-
-
-def _endpoint(row: Row) -> Endpoint:
-    return Endpoint(**dict(row))

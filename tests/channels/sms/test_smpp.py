@@ -150,10 +150,11 @@ class TestRefused:
 class TestUnknown:
     async def test_silence(self) -> None:
         held: list[Any] = []
-        async with carrier(answer=lambda event, _number: held.append(event)) as smsc:
-            async with bound(smsc.port, answer_seconds=0.3) as channel:
-                assert "unknown" == kind(await channel.send(sms(), begin=Begin()))
-            assert channel.resend_after_seconds is None
+        async with (
+            carrier(answer=lambda event, _number: held.append(event)) as smsc,
+            bound(smsc.port, answer_seconds=0.3) as channel,
+        ):
+            assert "unknown" == kind(await channel.send(sms(), begin=Begin()))
 
     async def test_a_session_that_ends_under_a_message(self) -> None:
         held: list[Any] = []
@@ -234,13 +235,13 @@ class TestClose:
         leave = threading.Event()
         _thread.start_new_thread(leave.wait, ())
         try:
-            await until(lambda: bool(smpp._strangers()))
-            smpp._others.cache_clear()
+            await until(lambda: bool(smpp._foreign_threads()))
+            smpp._earlier_threads.cache_clear()
             async with carrier() as smsc, asyncio.timeout(smpp.UNBIND_SECONDS / 2), bound(smsc.port) as channel:
                 assert isinstance(await channel.send(sms(), begin=Begin()), Sent)
         finally:
             leave.set()
-            smpp._others.cache_clear()
+            smpp._earlier_threads.cache_clear()
 
     async def test_what_the_session_still_gave_is_taken(self) -> None:
         taken: list[Report] = []

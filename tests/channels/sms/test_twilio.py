@@ -98,7 +98,6 @@ class TestSend:
     async def test_never_repeated(self) -> None:
         async with Receiver(Reply(way="drop")) as receiver:
             assert "unknown" == kind(await send(receiver))
-        assert TwilioChannel.resend_after_seconds is None
 
 
 class TestCallback:

@@ -119,8 +119,6 @@ class _Blocking:
         self._orders = orders
         self._draw = random.Random(orders.slots)  # noqa: S311
         self._left = orders.blocks_max
-        self.channel_id = channel.channel_id
-        self.resend_after_seconds = channel.resend_after_seconds
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         async def block() -> None:
