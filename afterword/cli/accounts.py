@@ -33,7 +33,7 @@ from afterword.providers import service, store
 from afterword.providers.health import service as health
 from afterword.providers.store import Account
 from afterword.receipts.inbound import service as inbound
-from afterword.worker.channels import ChannelRegistry, NoWayError
+from afterword.worker.channels import ChannelRegistry, NoChannelError
 
 ACCOUNTS_MAX: Final = 1_000
 SETTINGS_BYTES_MAX: Final = 100_000
@@ -222,11 +222,11 @@ async def test(account_id: AccountId, to: str, /) -> int:
         registry = ChannelRegistry(pool=pool, site=context.site, defaults=defaults, versions={})
         key = account.organization_id, account.account_id
         try:
-            await registry.look(key)
+            await registry.refresh(key)
             async with registry.use(key, account.channel_id) as channel:
                 is_taken, sentence = _result(await channel.send(message, begin=_begin), message)
             print(sentence)
-        except NoWayError as error:
+        except NoChannelError as error:
             raise CommandError(f"Nothing leaves through this account: {error.reason}.") from None
         finally:
             await registry.close()

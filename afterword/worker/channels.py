@@ -1,7 +1,7 @@
 """The channel of each provider account, made at first use; else the installation's channel.
 
-A channel is made of an account's settings at one version; when a lane shows another one, the next message gets a new
-channel, and the old one is closed after the messages that still use it.
+A channel is made of an account's settings at one version. When a lane shows a later version, the next message gets a
+new channel, and the old one is closed after the messages that still use it.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from afterword.providers import store as accounts_store
 from afterword.receipts import service as reports
 
 IDLE_SECONDS_MAX: Final = 600.0
-WAYS_MAX: Final = 500  # kept open at once, those in use aside
-# A receipt may be quicker than the settlement of its message; then nothing knows its reference yet.
+CHANNELS_MAX: Final = 500  # open at once, besides those in use
+# A receipt may come before the settlement of its message, while its reference is still unknown.
 RECEIPT_PAUSES: Final = (0.0, 2.0, 20.0)
 RECEIPTS_MAX: Final = 1_000  # waiting at once
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-class NoWayError(Exception):
-    """The account has no channel that this process could use; what that means for the item."""
+class NoChannelError(Exception):
+    """The account has no usable channel; `cause` and `reason` are the item's outcome."""
 
     def __init__(self, cause: Cause, reason: str) -> None:
         super().__init__(reason)
@@ -43,8 +43,8 @@ class NoWayError(Exception):
 
 
 @dataclass(slots=True)
-class _Way:
-    """A channel, the version of the settings that it was made of, and how many messages use it."""
+class _AccountChannel:
+    """The channel of an account's settings at a version, and the number of messages that use it."""
 
     channel: Channel
     version: int
@@ -69,32 +69,32 @@ class ChannelRegistry:
         self._defaults = defaults
         self._versions = versions
         self._caller = Caller(allowed=site.networks)
-        self._made: dict[AccountKey, _Way] = {}
+        self._made: dict[AccountKey, _AccountChannel] = {}
         self._making: dict[AccountKey, asyncio.Lock] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         self._receipts = asyncio.Semaphore(RECEIPTS_MAX)
 
     @asynccontextmanager
     async def use(self, account: AccountKey, channel_id: int) -> AsyncGenerator[Channel]:
-        """The channel of a message, for as long as it is sent. Raises NoWayError."""
-        way = await self._way(account)
-        if way is None:
+        """The channel of a message while it is sent. Raises NoChannelError."""
+        own = await self._current(account)
+        if own is None:
             default = self._defaults.get(channel_id)
             if default is None:
-                raise NoWayError("connection", "the account has no settings to send by")
+                raise NoChannelError("connection", "the account has no settings to send by")
             yield default
             return
-        way.users += 1
+        own.users += 1
         try:
-            yield way.channel
+            yield own.channel
         finally:
-            way.users -= 1
-            way.used = time.monotonic()
-            if way.is_old and not way.users:
-                self._leave(way)
+            own.users -= 1
+            own.used = time.monotonic()
+            if own.is_old and not own.users:
+                self._leave(own)
 
-    async def look(self, account: AccountKey) -> None:
-        """See for oneself which version is the current one: for messages that no lane shows."""
+    async def refresh(self, account: AccountKey) -> None:
+        """Read the current version of an account's settings, for messages without a lane."""
         organization_id, account_id = account
         async with db.connection(self._pool) as database:
             self._versions[account] = await accounts_store.get_settings_version(
@@ -102,38 +102,38 @@ class ChannelRegistry:
             )
 
     async def close(self) -> None:
-        """Close all that was made. No send is under way any more; the installation's own channels are their maker's."""
-        for way in self._made.values():
-            self._leave(way)
+        """Close all channels of accounts. No send is under way any more."""
+        for own in self._made.values():
+            self._leave(own)
         self._made.clear()
         if self._leaving:
             await asyncio.gather(*self._leaving, return_exceptions=True)
         await self._caller.close()
 
-    async def _way(self, account: AccountKey) -> _Way | None:
-        """The account's own way, None where it has none."""
+    async def _current(self, account: AccountKey) -> _AccountChannel | None:
+        """The account's own channel, None if it has none."""
         if account in self._versions and self._versions[account] is None:
             return None
-        way = self._made.get(account)
-        if way is not None and self._is_current(account, way):
-            return way
+        own = self._made.get(account)
+        if own is not None and self._is_current(account, own):
+            return own
         async with self._making.setdefault(account, asyncio.Lock()):
-            way = self._made.get(account)
-            if way is not None and self._is_current(account, way):
-                return way
+            own = self._made.get(account)
+            if own is not None and self._is_current(account, own):
+                return own
             made = await self._make(account)
-            if way is not None:
+            if own is not None:
                 self._retire(account)
             if made is not None:
                 self._sweep()
                 self._made[account] = made
             return made
 
-    def _is_current(self, account: AccountKey, way: _Way) -> bool:
-        """Never older than what a lane showed; it may be newer, when it was made after that look."""
-        return way.version >= (self._versions.get(account) or 0)
+    def _is_current(self, account: AccountKey, own: _AccountChannel) -> bool:
+        """True unless a lane showed a later version; the channel's own may be later still."""
+        return own.version >= (self._versions.get(account) or 0)
 
-    async def _make(self, account: AccountKey) -> _Way | None:
+    async def _make(self, account: AccountKey) -> _AccountChannel | None:
         organization_id, account_id = account
         try:
             async with db.connection(self._pool) as database:
@@ -144,34 +144,34 @@ class ChannelRegistry:
                 return None
             kind = kinds.kind_of(opened.kind)
             if kind is None:
-                raise NoWayError("account", f"this version knows no account of the kind {opened.kind}")
-            ground = kinds.Context(caller=self._caller, slots=opened.slots_max, report=self._reporter(account))
-            return _Way(kinds.make(kind, opened.settings, ground), opened.version)
+                raise NoChannelError("account", f"this version knows no account of the kind {opened.kind}")
+            context = kinds.Context(caller=self._caller, slots=opened.slots_max, report=self._reporter(account))
+            return _AccountChannel(kinds.make(kind, opened.settings, context), opened.version)
         except sealing.Unreadable:
             sentence = "its settings were sealed with another secret: write them anew with “afterword account set”"
-            raise NoWayError("account", sentence) from None
+            raise NoChannelError("account", sentence) from None
         except errors.Unavailable as error:
-            raise NoWayError("connection", "the database is away") from error
+            raise NoChannelError("connection", "the database is away") from error
         except ValueError as error:
-            raise NoWayError("account", str(error)) from None
+            raise NoChannelError("account", str(error)) from None
 
     def _sweep(self) -> None:
-        """Retire what nobody has used for long, and the longest unused when there are too many."""
+        """Retire channels that are idle for long, and the longest idle when there are too many."""
         oldest = time.monotonic() - IDLE_SECONDS_MAX
-        idle = sorted((way.used, account) for account, way in self._made.items() if not way.users)
-        surplus = len(self._made) - WAYS_MAX
+        idle = sorted((own.used, account) for account, own in self._made.items() if not own.users)
+        surplus = len(self._made) - CHANNELS_MAX
         for place, (used, account) in enumerate(idle):
             if used < oldest or place < surplus:
                 self._retire(account)
 
     def _retire(self, account: AccountKey) -> None:
-        way = self._made.pop(account)
-        way.is_old = True
-        if not way.users:
-            self._leave(way)
+        own = self._made.pop(account)
+        own.is_old = True
+        if not own.users:
+            self._leave(own)
 
-    def _leave(self, way: _Way) -> None:
-        self._keep(way.channel.close())
+    def _leave(self, own: _AccountChannel) -> None:
+        self._keep(own.channel.close())
 
     def _keep(self, work: Awaitable[None]) -> None:
         async def run() -> None:
@@ -192,7 +192,7 @@ class ChannelRegistry:
         return report
 
     async def _take(self, account: AccountKey, found: Sequence[Report]) -> None:
-        """Hand receipts on; once more later while none of them was news."""
+        """Apply receipts, and again later while none of them is new."""
         try:
             for pause in RECEIPT_PAUSES:
                 await asyncio.sleep(pause)

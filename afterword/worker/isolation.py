@@ -1,10 +1,9 @@
-"""Runs one piece of work in a process of its own, within limits: whatever it does there, the worker lives on.
+"""Runs one piece of work in a process of its own, within limits, so that it cannot end the worker.
 
-For items that were in a worker's hands when it died. The process is a copy of this one (`fork`), so it needs nothing
-handed over; it touches neither the event loop nor the database, and ends without cleanup. Of this one's threads it has
-none: a lock that one of them held in that moment (OpenSSL's, say, while the heartbeat logs in to the database) is never
-released there. Whoever waits for one uses no processor time, unlike work that does not end; such a copy is ended, and
-the next one has its chance.
+For items that a worker held when it died. The process is a copy of this one (`fork`), so it needs no input; it uses
+neither the event loop nor the database, and ends without cleanup. It has none of this one's threads, so a lock that a
+thread held at the fork (such as OpenSSL's, while the heartbeat logs in to the database) is never released there. A copy
+that waits for such a lock uses no processor time, unlike endless work; it is ended, and another one is tried.
 """
 
 import asyncio
@@ -30,11 +29,11 @@ _AT_ONCE = asyncio.Semaphore(2)
 
 
 class Died(Exception):
-    """The process ended without an answer; the sentence says how."""
+    """The process ended without an answer; the sentence says why."""
 
 
 class _Stalled(Died):
-    """It waited for something that nobody there will ever do."""
+    """The process waited for a lock that is never released."""
 
 
 async def run(work: Callable[[], bytes], *, seconds: float = SECONDS_MAX) -> bytes:
@@ -110,7 +109,7 @@ def _collect(pid: int, reading: int, seconds: float) -> bytes:
 
 
 def _read(pid: int, reading: int, seconds: float, answer: bytearray) -> Died | None:
-    """Its answer, to the end; or why we end it."""
+    """Read its answer to the end, or return the reason to end it."""
     deadline = time.monotonic() + seconds
     stall_seconds = min(STALL_SECONDS_MAX, seconds / 4)
     used = _cpu_seconds(pid)

@@ -31,9 +31,8 @@ from afterword.worker.sender import Sender
 from afterword.worker.test_messages import TestMessages
 from afterword.worker.waiting import first_of, jitter, wait
 
-# A worker probes by key only, and a plan that was made while a table was small must not survive its growth: reading a
-# page costs hardly more than judging its rows, and plans are made anew every few seconds. (Planning at every execution
-# would also plan every foreign key's check anew: a fifth of the database's work.)
+# A worker probes by key only, and a plan that was made while a table was small must not survive its growth. (To plan
+# at each execution would also plan each foreign key's check anew, a fifth of the database's work.)
 PLANNER: Final[Mapping[str, str]] = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
@@ -59,29 +58,28 @@ async def run(
     queue_days: int = retention.DAYS_DEFAULT,
     folder: Path | None = None,
 ) -> None:
-    """Work until `stop` is set. A database that is away is waited for, at the start and at any later time.
+    """Work until `stop` is set; while the database is away, wait for it.
 
-    `channels` makes the ways out, by channel_id, once there is a pool: `captured` for those that keep messages,
-    EmailChannel and the like beside it. Items on a channel that it lacks are left for other workers. `folder` keeps
-    what is remembered of the database.
+    `channels` makes the installation's channels, by channel_id, once there is a pool: those of `captured`, EmailChannel
+    and others. Items on other channels are left for other workers. `folder` keeps the sending mark.
     """
     pool = await _opened(database_url, stop, statement_cache_size)
     if pool is None:
         return
     async with pool:
-        ways = channels(pool)
+        defaults = channels(pool)
         guard = Guard(pool=pool, folder=folder)
         sender = Sender(
             pool=pool,
             site=site,
-            channels=ways,
+            channels=defaults,
             mail_from=mail_from,
             pace=pace,
             guard=guard,
         )
         heartbeat = _heartbeat(database_url, sender, pace)
         lease = Lease(owner=sender.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
-        logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(ways), slots=pace.slots)
+        logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
         heartbeat.start()
         with contextlib.suppress(errors.Unavailable):  # then the guard looks again
             await guard.is_open()  # before any reader of the event log
@@ -97,16 +95,16 @@ async def run(
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))
-                test_messages = TestMessages(pool=pool, site=site, ways=sender.ways, mail_from=mail_from)
+                test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(test_messages.run(stop))
-                if EMAIL in ways:
-                    notices = Notices(pool=pool, site=site, channel=ways[EMAIL], mail_from=mail_from)
+                if EMAIL in defaults:
+                    notices = Notices(pool=pool, site=site, channel=defaults[EMAIL], mail_from=mail_from)
                     group.create_task(notices.run(stop))
         finally:
             await heartbeat.stop()
-            await sender.ways.close()
-            for way in {id(way): way for way in ways.values()}.values():
-                await way.close()
+            await sender.channels.close()
+            for channel in {id(channel): channel for channel in defaults.values()}.values():
+                await channel.close()
         logger.info("worker stopped", run_id=str(sender.run_id))
 
 
@@ -158,7 +156,7 @@ async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> No
 
 
 async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
-    """Run a job again and again; what it raises is logged and ends nothing."""
+    """Run a job until `stop`; its errors are logged and end nothing."""
     while not stop.is_set():
         seconds = job.seconds
         try:

@@ -32,7 +32,7 @@ class Accounts:
         self._probing: set[AccountKey] = set()
 
     def meet(self, lane: Lane) -> None:
-        """Take over what the database says of a lane's account."""
+        """Take over the state of a lane's account."""
         key = (lane.organization_id, lane.account_id)
         self._slots_max[key] = lane.slots_max
         self.versions[key] = lane.settings_version
@@ -40,11 +40,11 @@ class Accounts:
             self._troubled.add(key)
 
     def probe(self, account: AccountKey) -> None:
-        """The next item of this account tries whether it is well again."""
+        """Note that the next item of this account is its probe."""
         self._probing.add(account)
 
     def free(self) -> Mapping[AccountKey, int]:
-        """The slots that each known account may still take here."""
+        """The free slots of each known account in this process."""
         return {key: slots - self._in_flight[key] for key, slots in self._slots_max.items()}
 
     def full(self) -> list[AccountKey]:
@@ -52,19 +52,17 @@ class Accounts:
         return [key for key, free in self.free().items() if free <= 0]
 
     def enter(self, account: AccountKey) -> None:
-        """A slot is in use."""
         self._in_flight[account] += 1
 
     def leave(self, account: AccountKey) -> None:
-        """A slot is free again."""
         self._in_flight[account] -= 1
         if self._in_flight[account] <= 0:
             del self._in_flight[account]
 
     async def learn(self, account: AccountKey, outcome: Outcome, *, since: datetime) -> bool:
-        """Apply an outcome to its account: slow down, pause, open the breaker, recover; true if it closed it.
+        """Apply an item's outcome to its account: slow down, pause, open the breaker, recover; True if it now rests.
 
-        `since`: when the item was claimed that it is of.
+        `since`: the claim of the item.
         """
         match outcome:
             case Retry(cause="account"):

@@ -1,4 +1,4 @@
-"""A message on its way back from a process of its own."""
+"""Encodes a message for the way back from a process of its own."""
 
 from collections.abc import Callable
 from typing import Final
@@ -13,7 +13,7 @@ _DONE, _FAILED = b"m", b"e"
 
 
 class Failed(Exception):
-    """Composing raised something there; the sentence is for the item's result, addresses masked."""
+    """Composing failed there; the sentence is for the item's result, addresses masked."""
 
 
 def written(compose: Callable[[], Message], *addresses: str) -> bytes:

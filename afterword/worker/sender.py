@@ -1,9 +1,9 @@
-"""The dispatch of what was claimed: renders, begins at the channel's point of no return, sends, settles the outcome.
+"""Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
 
 A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
-channel stands at the point of no return, and leaves its slot when its outcome is written. What was sent makes room for
-another item before that: the next batch is claimed while the outcomes of the last one are written, and begins when they
-are, so that a crash leaves no more items of unknown outcome than there are slots.
+channel is at the point of no return, and leaves its slot when its outcome is written. A sent item makes room for one
+more before that. The next batch is claimed while the outcomes of the last are written, and begins after that, so that a
+crash leaves no more items of unknown outcome than there are slots.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from afterword.queue.sending.outcomes import REASON_LOST, Waits
 from afterword.queue.sending.service import Lease, Result
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker import isolation, rendering
-from afterword.worker.channels import ChannelRegistry, NoWayError
+from afterword.worker.channels import ChannelRegistry, NoChannelError
 from afterword.worker.claimer import Claimer
 from afterword.worker.failures import cause_of
 from afterword.worker.guard import Guard
@@ -42,7 +42,7 @@ from afterword.worker.providers import Accounts
 from afterword.worker.waiting import first_of, jitter, wait
 
 AWAY_SECONDS: Final = 0.1
-PAUSED_SECONDS: Final = 1.0  # between two looks whether sending was confirmed
+PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
 TICK_SECONDS: Final = 1.0
 STUCK_EXIT_CODE: Final = 70
 
@@ -92,7 +92,7 @@ class Sender:
         self._lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         self._cache = SettingsCache()
         self._accounts = Accounts(pool)
-        self.ways = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
+        self.channels = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
         self._slots: dict[LeaseKey, SendSlot] = {}
         self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
@@ -116,7 +116,7 @@ class Sender:
             enter=self._enter,
         )
 
-    # what the loop and the heartbeat ask --------------------------------------------------------------------------
+    # for the loop and the heartbeat -------------------------------------------------------------------------------
 
     def lease_keys(self) -> list[LeaseKey]:
         """Leases to renew; safe to call from another thread. After `send_seconds_max` a send is not renewed."""
@@ -124,7 +124,7 @@ class Sender:
         return [lease_key for lease_key, slot in list(self._slots.items()) if slot.started > oldest]
 
     def lose(self, lease_keys: Collection[LeaseKey]) -> None:
-        """Somebody else has these items now. What has begun goes on: its answer may still be the late acceptance."""
+        """Cancel sends whose lease is lost. Those that have begun go on, as they may end in a late acceptance."""
         for lease_key in lease_keys:
             slot = self._slots.get(lease_key)
             if slot is not None and slot.phase is Phase.HELD and slot.task is not None:
@@ -134,7 +134,7 @@ class Sender:
     def watch(self) -> None:
         """End this process when its event loop stands still; safe to call from another thread.
 
-        Its leases run out, others go on with its items, and whoever watches over processes starts it again.
+        Its leases run out, other workers take its items, and the supervisor of processes starts it again.
         """
         still = time.monotonic() - self._ticked
         if still > self._pace.stuck_seconds:
@@ -149,7 +149,7 @@ class Sender:
             await wait(stop, min(TICK_SECONDS, self._pace.heartbeat_seconds))
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Send until `stop`; then hand back what is only claimed, and let what is being sent finish for its grace."""
+        """Send until `stop`; then hand back claimed items, and let begun sends finish for `grace_seconds`."""
         away = 0.0
         while not stop.is_set():
             try:
@@ -181,8 +181,8 @@ class Sender:
         if not await self._claimer.turn(free):
             before, self._circle = self._circle, time.monotonic() - started
             seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
-            # Where an account has, or had when the turn began, all its slots in use, more may be due in its lanes:
-            # then the next free slot wakes.
+            # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
+            # next free slot wakes the loop.
             is_full = was_full or self._accounts.full()
             events = (self._freed, stop) if is_full else (stop,)
             await first_of(*events, seconds=seconds)
@@ -213,7 +213,7 @@ class Sender:
             logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
 
     def _make_room(self, slot: SendSlot) -> None:
-        """Its connection is another's now; once a slot."""
+        """Give its connection to another item; once a slot."""
         if not slot.has_made_room:
             slot.has_made_room = True
             self._sent += 1
@@ -243,7 +243,7 @@ class Sender:
             await self._conclude(slot, outcome)
 
     async def _composed(self, dispatch: Dispatch) -> Message:
-        """The message; made in a process of its own where a worker died with this item in its hands."""
+        """The message; made in a process of its own if a worker died while it held this item."""
         if dispatch.item.reason == REASON_LOST:
             address = dispatch.item.responder_channel_identifier
             return rendering.read(
@@ -287,13 +287,13 @@ class Sender:
         dispatch = slot.dispatch
         try:
             async with (
-                self.ways.use(dispatch.account, dispatch.settings.pipeline.channel_id) as channel,
+                self.channels.use(dispatch.account, dispatch.settings.pipeline.channel_id) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
                 return await channel.send(message, begin=begin)
         except Fenced:
             return None
-        except NoWayError as error:
+        except NoChannelError as error:
             return Retry(error.cause, error.reason)
         except TimeoutError:
             return _broken(slot, "no answer in time")
@@ -305,7 +305,7 @@ class Sender:
     async def _has_begun(self, slot: SendSlot) -> bool:
         """Begin the item; true if it is still ours. A send that timed out while it began asks a second time.
 
-        Until fewer than all slots are under way it is only held: whoever stops may hand it back.
+        While all slots are under way it is only held, and a stop may hand it back.
         """
         if not slot.is_under_way:
             await self._under_way.acquire()
@@ -313,14 +313,14 @@ class Sender:
         if slot.beginning is None or _has_failed(slot.beginning):
             slot.phase = Phase.BEGINNING
             slot.beginning = asyncio.create_task(self._begins.submit(slot.dispatch))
-            slot.beginning.add_done_callback(_has_failed)  # looks at it, so that nobody complains of an error unseen
+            slot.beginning.add_done_callback(_has_failed)  # retrieves its error, so that it is not logged
         if await asyncio.shield(slot.beginning):
             slot.phase = Phase.BEGUN
             return True
         return False
 
     async def _conclude(self, slot: SendSlot, outcome: Outcome) -> None:
-        """Write down what became of the item, then what that says of its account."""
+        """Write the item's outcome, then apply it to its account."""
         result = Result(slot.dispatch, outcome, self._waits())
         has_begun = slot.phase is Phase.BEGUN
         if not has_begun and isinstance(outcome, Retry) and outcome.cause != "recipient":
@@ -342,9 +342,9 @@ class Sender:
             await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
 
     async def _until_written(self, write: Callable[[], Awaitable[None]], slot: SendSlot) -> None:
-        """Repeat, whatever stands in the way: an outcome must not be lost, and writing it twice changes nothing.
+        """Repeat after any error: an outcome must not be lost, and writing it twice changes nothing.
 
-        Only when its lease is no longer renewed is it left to the reaper, as unknown.
+        When its lease is no longer renewed, it is left to the reaper, as unknown.
         """
         away = AWAY_SECONDS
         while True:
@@ -383,7 +383,7 @@ class Sender:
         return [dispatch.item.lease_key in begun for dispatch in batch]
 
     async def _begin_again(self, batch: Sequence[Dispatch]) -> set[LeaseKey]:
-        """Until the database answers, or until no lease can have any margin left."""
+        """Repeat until the database answers, or no lease can have any margin left."""
         deadline = time.monotonic() + self._pace.lease_seconds
         while time.monotonic() < deadline:
             await asyncio.sleep(AWAY_SECONDS * jitter())
@@ -421,7 +421,7 @@ class Sender:
             logger.warning("claimed items could not be handed back; their leases will run out", items=len(slots))
 
     async def _finish(self) -> None:
-        """Hand back, wait, and after the grace leave the rest to the reaper."""
+        """Hand back, wait, and after `grace_seconds` leave the rest to the reaper."""
         await self._hand_back(self._held())
         tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
         if tasks:

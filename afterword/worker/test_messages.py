@@ -13,7 +13,7 @@ from afterword.db import Pool
 from afterword.intake.test_messages import service
 from afterword.intake.test_messages.store import TestMessage
 from afterword.messages.email import SenderNotAllowed
-from afterword.worker.channels import ChannelRegistry, NoWayError
+from afterword.worker.channels import ChannelRegistry, NoChannelError
 from afterword.worker.failures import cause_of
 from afterword.worker.flights import Flights
 
@@ -30,11 +30,11 @@ class TestMessages(Flights[TestMessage]):
     poll_seconds = 0.5
     grace_seconds = 6.0
 
-    def __init__(self, *, pool: Pool, site: Site, ways: ChannelRegistry, mail_from: str) -> None:
+    def __init__(self, *, pool: Pool, site: Site, channels: ChannelRegistry, mail_from: str) -> None:
         super().__init__()
         self._pool = pool
         self._site = site
-        self._ways = ways
+        self._channels = channels
         self._mail_from = mail_from
 
     async def claim(self, limit: int) -> tuple[Sequence[TestMessage], bool]:
@@ -74,10 +74,10 @@ class TestMessages(Flights[TestMessage]):
             async with asyncio.timeout(service.SEND_SECONDS_MAX):
                 async with db.connection(self._pool) as database:
                     account = await service.account_of(database, test=test)
-                await self._ways.look(account)
-                async with self._ways.use(account, test.channel_id) as channel:
+                await self._channels.refresh(account)
+                async with self._channels.use(account, test.channel_id) as channel:
                     return await channel.send(message, begin=begin)
-        except NoWayError as error:
+        except NoChannelError as error:
             return Refused(error.reason)
         except TimeoutError:
             reason = "no answer in time"

@@ -43,8 +43,8 @@ async def _test_messages(world: worlds.World) -> AsyncGenerator[None]:
     """A worker that sends what is asked for as a test, as often as the probes ask."""
     stop = asyncio.Event()
     channels = worker.captured(world.pool, [EMAIL])
-    ways = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
-    sender = TestMessages(pool=world.pool, site=world.site, ways=ways, mail_from="survey@shop.example")
+    registry = ChannelRegistry(pool=world.pool, site=world.site, defaults=channels, versions={})
+    sender = TestMessages(pool=world.pool, site=world.site, channels=registry, mail_from="survey@shop.example")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "TEST_MESSAGES_MAX", 100_000)
         patch.setattr(trials, "OPEN_MAX", 100_000)

@@ -61,9 +61,9 @@ async def sending(client: Client, channel: Channel | None = None) -> AsyncGenera
     """A worker that sends test messages, e-mail by this channel."""
     pool, stop = client.queue.pool, asyncio.Event()
     channels = {**worker.captured(pool, [EMAIL]), **({EMAIL: channel} if channel else {})}
-    ways = ChannelRegistry(pool=pool, site=client.queue.house.site, defaults=channels, versions={})
+    registry = ChannelRegistry(pool=pool, site=client.queue.house.site, defaults=channels, versions={})
     sender = test_messages.TestMessages(
-        pool=pool, site=client.queue.house.site, ways=ways, mail_from="survey@shop.example"
+        pool=pool, site=client.queue.house.site, channels=registry, mail_from="survey@shop.example"
     )
     running = asyncio.create_task(sender.run(stop))
     try:

@@ -33,7 +33,7 @@ async def test_an_older_database(bench: Bench, tmp_path: Path) -> None:
     remembered = Guard(pool=bench.queue.pool, folder=tmp_path)
     await bench.queue.execute("alter sequence event_seq_seq restart with 1000")
     item = await bench.queue.schedule()
-    await remembered._look()
+    await remembered._check()
     await bench.queue.execute("delete from event")
     await bench.queue.execute("alter sequence event_seq_seq restart with 1")
     assert file.exists()

@@ -116,7 +116,7 @@ class TestThrottled:
         random.seed(20_261_121)
         bins = [0] * 20
         for _ in range(20_000):
-            bins[int((sender._jitter() - 0.8) / 0.4 * 20)] += 1
+            bins[int((sender.jitter() - 0.8) / 0.4 * 20)] += 1
         assert sum((count - 1_000) ** 2 / 1_000 for count in bins) < CHI_SQUARE_MAX
 
 
