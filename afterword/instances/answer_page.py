@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from afterword.core.answers import instances as core_instances
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires import directions
 from afterword.core.questionnaires.definition import Definition, Group
@@ -20,7 +21,6 @@ from afterword.instances import forms, views
 from afterword.instances import theme as page_theme
 from afterword.instances.answers.service import AnswerContext
 from afterword.instances.forms import Fields, PageAnswers, Posted, Wrong
-from afterword.instances.page_sequence import PageSequence
 from afterword.instances.store import Instance, PublicQuestionnaire
 from afterword.instances.views import QuestionView, Section
 from afterword.texts import Texts, texts
@@ -144,9 +144,9 @@ class AnswerPage:
     def first_open(self) -> int:
         """The first reachable page with questions and no answer yet; else the last page."""
         reachable, answers = self.sequence.reachable, self.sequence.answers
-        for number, page in reachable.items():
-            asks = not answers or any(question.is_answered for question in page.questions)
-            if asks and not any(question.question_id in answers for question in page.questions):
+        for number, questions in reachable.items():
+            asks = not answers or any(question.is_answered for question in questions)
+            if asks and not any(question.question_id in answers for question in questions):
                 return number
         return max(reachable, default=self.sequence.end)
 
@@ -321,10 +321,9 @@ def _message(
 def _questions(
     answer_page: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
 ) -> list[QuestionView]:
-    page = answer_page.sequence.reachable.get(number)
     found: list[QuestionView] = []
-    group = page.group if page else None
-    for question in page.questions if page else ():
+    group = answer_page.sequence.group_on(number)
+    for question in answer_page.sequence.questions_on(number):
         own = answer_page.sequence.definition.group_of(question.question_id)
         section, group = None if own is group else _section_of(answer_page, own), own
         fault = wrong.get(question.question_id)
@@ -357,18 +356,18 @@ def _question(
 def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
     """The heading and the text below it: the questionnaire's on the first page, then the group's."""
     head, t = answer_page.head, answer_page.texts
-    page = answer_page.sequence.reachable.get(number)
-    if page is None:
+    group = answer_page.sequence.group_on(number)
+    if group is None:
         return t("That was the last question"), t("Your answers are ready to be sent.")
     if number == 1:
         return head.title, head.description
-    section = _section_of(answer_page, page.group)
+    section = _section_of(answer_page, group)
     return (section.title, section.lead) if section else (head.title, None)
 
 
 def _section(answer_page: AnswerPage, number: int) -> Section | None:
-    page = answer_page.sequence.reachable.get(number)
-    return None if page is None else _section_of(answer_page, page.group)
+    group = answer_page.sequence.group_on(number)
+    return None if group is None else _section_of(answer_page, group)
 
 
 def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:

@@ -59,7 +59,7 @@ async def get_answer_page(request: Request) -> Response:
         return closed
     marked = answer_page.marked(query.get("q"), query.get("v"))
     number = answer_page.sequence.at(
-        requested or (marked and answer_page.sequence.of_question(marked.question_id)) or answer_page.first_open()
+        requested or (marked and answer_page.sequence.numbers.get(marked.question_id)) or answer_page.first_open()
     )
     wrong = answer_page.missing_on(number) if "check" in query else {}
     return _page(request, answer_page, number, marked=marked, wrong=wrong)
@@ -254,7 +254,7 @@ def _whole(request: Request, answer_page: AnswerPage, posted: Posted) -> Respons
 async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
     missing = answer_page.sequence.missing()
     if missing:  # the visitor skipped a page by its address
-        return _go(answer_page, answer_page.sequence.of_question(missing[0]), check="1")
+        return _go(answer_page, answer_page.sequence.numbers[missing[0]], check="1")
     await answers.save_answers(
         database, context=answer_page.context, answers={}, complete=True, now=database.clock.now()
     )

@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from afterword import db, errors, ids
 from afterword.core.answers import instances as core_instances
-from afterword.core.answers import progress as answers_rules
 from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.answers.progress import PageSequence, draw_questions
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.text import locales
@@ -22,7 +22,6 @@ from afterword.core.wire.site import Site
 from afterword.instances import store
 from afterword.instances.answer_page import AnswerPage, answer_page_of, head_of
 from afterword.instances.answers import service
-from afterword.instances.page_sequence import PageSequence
 from afterword.instances.store import PublicQuestionnaire
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -93,7 +92,7 @@ async def read(request: Request, database: db.Database, *, nonce: str) -> Start:
         definition = version.definition
         head = head_of(questionnaire, definition, _locale(request, definition))
         secret, subject = request.state.site.secret, _subject(questionnaire, reference_id, nonce)
-        question_ids = frozenset(answers_rules.draw_questions(definition, draw=draws_of(secret, "deal", subject)))
+        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", subject)))
         facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
         sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
         answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from afterword.core.answers.progress import missing_required
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
@@ -75,7 +75,7 @@ def missing(
     """The required questions on the responder's path that have no answer; `facts` are those of the metadata."""
     return tuple(
         FieldError("required", "This question needs an answer.", pointer=_pointer(question_id))
-        for question_id in missing_required(definition, question_ids, answers, metadata=facts)
+        for question_id in PageSequence(definition, question_ids, answers, facts).missing()
     )
 
 

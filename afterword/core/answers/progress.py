@@ -1,30 +1,18 @@
 """The path of one instance: the questions that it gets, their pages, and the next page after each answer."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
 
 from afterword.core.answers.values import Given, facts_of
 from afterword.core.questionnaires import conditions
+from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition, Group
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.visuals import Layout
 
 PERCENT: Final = 100
-
-Answers: TypeAlias = Mapping[str, Given]
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of an instance: those of its questions that are shown, in order, and the group of the first.
-
-    `number` counts from 1 among all pages that were drawn, so that a jump skips numbers and never shifts them.
-    """
-
-    number: int
-    group: Group
-    questions: tuple[Question, ...]
 
 
 def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list[str]:
@@ -41,86 +29,146 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float]) -> list
     ]
 
 
-def all_pages(
-    definition: Definition, question_ids: Collection[str], layout: Layout = "by_group"
-) -> list[tuple[Question, ...]]:
-    """The drawn questions page by page. By question, a statement shares the page of the question that follows it."""
-    groups = [
-        [question for question in group.questions if question.question_id in question_ids]
-        for group in definition.groups
-    ]
-    match layout:
-        case "by_group":
-            found = groups
-        case "by_question":
-            found = [page for group in groups for page in _one_by_one(group)]
-        case "one_page":
-            found = [[question for group in groups for question in group]]
-    return [tuple(page) for page in found if page]
+def _is_drawn(question: Question, draw: Callable[[], float]) -> bool:
+    if question.display_probability >= PERCENT or not question.is_answered:
+        return True
+    return draw() * PERCENT < question.display_probability
 
 
-def pages(
-    definition: Definition,
-    question_ids: Collection[str],
-    answers: Answers,
-    *,
-    metadata: conditions.Facts = conditions.NO_FACTS,
-    layout: Layout = "by_group",
-) -> list[Page]:
-    """The pages on the path of these answers, from the first to the end. `metadata`: further facts for conditions.
+@dataclass(frozen=True)
+class PageSequence:
+    """The pages of `question_ids`, numbered from 1; a jump skips numbers and never shifts them."""
 
-    Within a page nothing is hidden after the question at which the path enters it: what follows may still change.
-    """
-    facts = _facts(definition, answers, metadata)
-    every = all_pages(definition, question_ids, layout)
-    positions = {
-        question.question_id: (number, position)
-        for number, page in enumerate(every, 1)
-        for position, question in enumerate(page)
-    }
-    found: list[Page] = []
-    question = _first(definition, question_ids)
-    while question is not None:
-        number, position = positions[question.question_id]
-        shown = every[number - 1][position:]
-        found.append(Page(number, definition.group_of(question.question_id), shown))
-        question = _leave(definition, question_ids, shown, facts)
-    return found
+    definition: Definition
+    question_ids: Collection[str]
+    answers: Mapping[str, Given]
+    facts: Facts = field(default_factory=dict[str, object])  # of the metadata
+    layout: Layout = "by_group"
 
+    @cached_property
+    def pages(self) -> list[tuple[Question, ...]]:
+        """All questions page by page. By question, a statement shares the page of the question that follows it."""
+        groups = [
+            [question for question in group.questions if question.question_id in self.question_ids]
+            for group in self.definition.groups
+        ]
+        match self.layout:
+            case "by_group":
+                found = groups
+            case "by_question":
+                found = [page for group in groups for page in _one_by_one(group)]
+            case "one_page":
+                found = [[question for group in groups for question in group]]
+        return [tuple(page) for page in found if page]
 
-def path(
-    definition: Definition,
-    question_ids: Collection[str],
-    answers: Answers,
-    *,
-    metadata: conditions.Facts = conditions.NO_FACTS,
-) -> list[Question]:
-    """The questions that these answers lead through, jumps inside pages included."""
-    facts = _facts(definition, answers, metadata)
-    found: list[Question] = []
-    question = _first(definition, question_ids)
-    while question is not None:
-        found.append(question)
-        question = _after(definition, question_ids, question, facts)
-    return found
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The page number of each question."""
+        return {question.question_id: number for number, page in enumerate(self.pages, 1) for question in page}
 
+    @cached_property
+    def reachable(self) -> dict[int, tuple[Question, ...]]:
+        """The shown questions of the pages that the answers lead through, by number.
 
-def missing_required(
-    definition: Definition,
-    question_ids: Collection[str],
-    answers: Answers,
-    *,
-    among: Collection[str] | None = None,
-    metadata: conditions.Facts = conditions.NO_FACTS,
-) -> list[str]:
-    """The ids of required questions on the path that have no answer; `among` these ids only, where they are given."""
-    return [
-        question.question_id
-        for question in path(definition, question_ids, answers, metadata=metadata)
-        if question.is_required
-        and question.question_id not in answers
-        and (among is None or question.question_id in among)
-    ]
+        Within a page nothing is hidden after the question at which the path enters it: what follows may still change.
+        """
+        found: dict[int, tuple[Question, ...]] = {}
+        question = self._first
+        while question is not None:
+            number = self.numbers[question.question_id]
+            page = self.pages[number - 1]
+            found[number] = page[page.index(question) :]
+            while question is not None and self.numbers[question.question_id] == number:
+                question = self._after(question)
+        return found
+
+    @property
+    def path(self) -> list[Question]:
+        """The questions that the answers lead through, jumps inside pages included."""
+        found: list[Question] = []
+        question = self._first
+        while question is not None:
+            found.append(question)
+            question = self._after(question)
+        return found
+
+    def questions_on(self, number: int) -> tuple[Question, ...]:
+        """The questions shown on a page; none where the answers do not lead there."""
+        return self.reachable.get(number, ())
+
+    def group_on(self, number: int) -> Group | None:
+        """The group of a page's first question; None where the answers do not lead there."""
+        shown = self.questions_on(number)
+        return self.definition.group_of(shown[0].question_id) if shown else None
+
+    @property
+    def total(self) -> int:
+        """The number of pages, skipped ones included."""
+        return len(self.pages)
+
+    @property
+    def end(self) -> int:
+        """The number of the page after the last one, which has only the button to send."""
+        return self.total + 1
+
+    def at(self, number: int) -> int:
+        """The page to show for a requested number: itself, else the nearest reachable one before it, else the first."""
+        if number > self.total:
+            return self.end
+        return max((one for one in self.reachable if one <= number), default=min(self.reachable, default=self.end))
+
+    def before(self, number: int) -> int | None:
+        return max((one for one in self.reachable if one < number), default=None)
+
+    def after(self, number: int) -> int:
+        """The next page; `end` after the last one."""
+        return min((one for one in self.reachable if one > number), default=self.end)
+
+    def is_last(self, number: int) -> bool:
+        """True if no answer on this page leads to another one."""
+        has_jumps = any(question.jumps for question in self.questions_on(number))
+        return number == self.total or (self.after(number) == self.end and not has_jumps)
+
+    def missing(self, number: int | None = None) -> list[str]:
+        """The ids of required questions on the path (of one page, if a number is given) without an answer."""
+        return [
+            question.question_id
+            for question in self.path
+            if question.is_required
+            and question.question_id not in self.answers
+            and number in {None, self.numbers[question.question_id]}
+        ]
+
+    def answered(self, changes: Mapping[str, Given | None]) -> "PageSequence":
+        """The sequence after a page was answered; None removes an answer."""
+        after: dict[str, Given | None] = {**self.answers, **changes}
+        return replace(self, answers={question_id: given for question_id, given in after.items() if given is not None})
+
+    @cached_property
+    def _known(self) -> Facts:
+        """The facts of the metadata and the answers."""
+        known = dict(self.facts)
+        for question_id, given in self.answers.items():
+            question = self.definition.question(question_id)
+            known |= {} if question is None else facts_of(question, given.value)
+        return known
+
+    @property
+    def _first(self) -> Question | None:
+        return self._next(0)
+
+    def _next(self, position: int) -> Question | None:
+        """The first question of the instance at a position of the definition, or after it."""
+        rest = self.definition.questions()[position:]
+        return next((question for question in rest if question.question_id in self.question_ids), None)
+
+    def _after(self, question: Question) -> Question | None:
+        """The next question: at the target of the first jump that holds, else after this one; None at the end."""
+        for jump in question.jumps:
+            if conditions.matches(jump.conditions, self._known):
+                target = jump.target_question_id
+                return None if target is None else self._next(self.definition.position(target))
+        return self._next(self.definition.position(question.question_id) + 1)
 
 
 def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:
@@ -132,46 +180,3 @@ def _one_by_one(questions: Sequence[Question]) -> Iterator[list[Question]]:
             yield page
             page = []
     yield page
-
-
-def _is_drawn(question: Question, draw: Callable[[], float]) -> bool:
-    if question.display_probability >= PERCENT or not question.is_answered:
-        return True
-    return draw() * PERCENT < question.display_probability
-
-
-def _facts(definition: Definition, answers: Answers, metadata: conditions.Facts) -> dict[str, object]:
-    facts = dict(metadata)
-    for question_id, given in answers.items():
-        question = definition.question(question_id)
-        facts |= {} if question is None else facts_of(question, given.value)
-    return facts
-
-
-def _first(definition: Definition, question_ids: Collection[str]) -> Question | None:
-    return next((question for question in definition.questions() if question.question_id in question_ids), None)
-
-
-def _after(
-    definition: Definition, question_ids: Collection[str], question: Question, facts: conditions.Facts
-) -> Question | None:
-    """The next drawn question: the target of the first jump that holds, or the one after a target that is not drawn."""
-    position = definition.position(question.question_id) + 1
-    for jump in question.jumps:
-        if conditions.matches(jump.conditions, facts):
-            if jump.target_question_id is None:
-                return None
-            position = definition.position(jump.target_question_id)
-            break
-    return next((one for one in definition.questions()[position:] if one.question_id in question_ids), None)
-
-
-def _leave(
-    definition: Definition, question_ids: Collection[str], shown: Sequence[Question], facts: conditions.Facts
-) -> Question | None:
-    """The first question beyond a page, on the path that begins with the page's first question."""
-    ids = {one.question_id for one in shown}
-    question: Question | None = shown[0]
-    while question is not None and question.question_id in ids:
-        question = _after(definition, question_ids, question, facts)
-    return question

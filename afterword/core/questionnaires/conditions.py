@@ -21,7 +21,6 @@ from afterword.core.reading.documents import is_array, is_object
 PATTERN_BYTES_MAX = 1 << 20
 
 Facts = Mapping[str, object]
-NO_FACTS: Final[Facts] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ The first of `RULES` that does not pass decides. A further rule is a further ent
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from afterword.core.questionnaires import conditions
@@ -73,7 +74,14 @@ class Rules:
         return self.policy is not None and not self.is_exempt
 
     def calendar(self, zone_name: str) -> Calendar:
-        return Calendar(zone_of(zone_name), self.window, self.weekdays, self.quiet, self.holidays)
+        return _calendar(zone_name, self.window, self.weekdays, self.quiet, self.holidays)
+
+
+@lru_cache(maxsize=1024)  # one for each lane and zone, not one for each item
+def _calendar(
+    zone_name: str, window: Hours | None, weekdays: frozenset[int], quiet: Hours | None, holidays: DaysOff
+) -> Calendar:
+    return Calendar(zone_of(zone_name), window, weekdays, quiet, holidays)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +218,8 @@ def first_due(
 ) -> datetime:
     """The first due time: `send_time`, now if that is past, the next opening if the lane is closed then."""
     at = max(send_time, now, rules.start_time or now)
-    if rules.if_outside == "wait":
-        at = _opened(rules.calendar(zone_name), at, item_id) or at
+    if rules.if_outside == "wait" and not (calendar := rules.calendar(zone_name)).is_always_open:
+        at = _opened(calendar, at, item_id) or at
     return min(at, max(not_after, now))
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from afterword.core.answers import forms as answer_forms
 from afterword.core.answers import progress, values
 from afterword.core.answers.forms import read_date, read_number
+from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.definition import Definition, Group
@@ -385,7 +386,7 @@ class TestFacts:
         )
         whole = Definition(default_locale="en", locales=("en",), groups=groups)
         assert (["a"] if holds else ["a", "b"]) == [
-            one.question_id for one in progress.path(whole, ["a", "b"], {"a": Given(value)})
+            one.question_id for one in PageSequence(whole, ["a", "b"], {"a": Given(value)}).path
         ]
 
 
@@ -412,8 +413,8 @@ ALL = ["a", "b", "c", "d", "e"]
 
 
 def shown(whole: Definition, question_ids: list[str], given: dict[str, int]) -> list[str]:
-    pages = progress.pages(whole, question_ids, {name: Given(value) for name, value in given.items()})
-    return ["".join(one.question_id for one in page.questions) for page in pages]
+    pages = PageSequence(whole, question_ids, {name: Given(value) for name, value in given.items()}).reachable
+    return ["".join(one.question_id for one in page) for page in pages.values()]
 
 
 class TestDeal:
@@ -470,14 +471,14 @@ class TestPages:
     )
     def test_layouts(self, layout: Any, given: dict[str, int], pages: list[str]) -> None:
         known = {name: Given(value) for name, value in given.items()}
-        found = progress.pages(way(), ALL, known, layout=layout)
-        assert pages == [f"{page.number}{''.join(one.question_id for one in page.questions)}" for page in found]
+        found = PageSequence(way(), ALL, known, layout=layout).reachable
+        assert pages == [f"{number}{''.join(one.question_id for one in page)}" for number, page in found.items()]
 
     def test_statements_stand_before_their_question(self) -> None:
         names = ["s1", "a", "s2", "s3", "b", "s4"]
         asked = tuple(question("statement" if name[0] == "s" else "nps", name) for name in names)
         whole = Definition(default_locale="en", locales=("en",), groups=(Group(group_id="G", questions=asked),))
-        found = progress.all_pages(whole, names, "by_question")
+        found = PageSequence(whole, names, {}, layout="by_question").pages
         assert ["s1a", "s2s3b", "s4"] == ["".join(one.question_id for one in page) for page in found]
 
     def test_first_jump_that_holds_wins(self) -> None:
@@ -489,33 +490,33 @@ class TestPages:
     def test_inside_a_page_nothing_is_hidden(self) -> None:
         whole = way(jumps={"b": (Jump("d", less("b", 5)),)})
         assert ["a", "bc", "d", "e"] == shown(whole, ALL, {"b": 1})
-        assert ["a", "b", "d", "e"] == [one.question_id for one in progress.path(whole, ALL, {"b": Given(1)})]
+        assert ["a", "b", "d", "e"] == [one.question_id for one in PageSequence(whole, ALL, {"b": Given(1)}).path]
 
     def test_metadata_decides_too(self) -> None:
         condition = Leaf("questionnaire_metadata:store_id", "equal", "7")
         whole = way(jumps={"a": (Jump(None, condition),)})
         facts = {"questionnaire_metadata:store_id": "7"}
-        assert ["G1"] == [page.group.group_id for page in progress.pages(whole, ALL, {}, metadata=facts)]
+        assert [1] == list(PageSequence(whole, ALL, {}, facts).reachable)
 
     @pytest.mark.parametrize(
-        ("given", "among", "missing"),
+        ("given", "number", "missing"),
         [
             ({}, None, ["c", "e"]),
-            ({}, "bc", ["c"]),
-            ({}, "a", []),
+            ({}, 2, ["c"]),
+            ({}, 1, []),
             ({"c": 1}, None, []),  # to the end: nobody is asked e
             ({"c": 5}, None, ["e"]),
             ({"c": 5, "e": 5}, None, []),
         ],
     )
-    def test_missing_required(self, given: dict[str, int], among: str | None, missing: list[str]) -> None:
+    def test_missing_required(self, given: dict[str, int], number: int | None, missing: list[str]) -> None:
         known = {name: Given(value) for name, value in given.items()}
-        assert missing == progress.missing_required(way(), ALL, known, among=among)
+        assert missing == PageSequence(way(), ALL, known).missing(number)
 
     def test_a_required_statement_is_never_missing(self) -> None:
         group = Group(group_id="G", questions=(question("statement", "s", required=True),))
         whole = Definition(default_locale="en", locales=("en",), groups=(group,))
-        assert [] == progress.missing_required(whole, ["s"], {})
+        assert [] == PageSequence(whole, ["s"], {}).missing()
 
 
 JSON = st.recursive(
@@ -563,10 +564,10 @@ def test_any_form_is_what_json_would_be_or_refused(
 def test_the_way_goes_forward_and_ends(question_ids: list[str], given_answers: dict[str, int]) -> None:
     whole = way()
     known = {name: Given(value) for name, value in given_answers.items()}
-    path = [one.question_id for one in progress.path(whole, question_ids, known)]
-    pages = progress.pages(whole, question_ids, known)
-    on_pages = [one.question_id for page in pages for one in page.questions]
+    sequence = PageSequence(whole, question_ids, known)
+    path = [one.question_id for one in sequence.path]
+    on_pages = [one.question_id for page in sequence.reachable.values() for one in page]
     assert path == sorted(set(path))
     assert set(path) <= set(on_pages) <= set(question_ids)
-    places = [whole.groups.index(page.group) for page in pages]
-    assert places == sorted(set(places))
+    groups = [whole.groups.index(whole.group_of(page[0].question_id)) for page in sequence.reachable.values()]
+    assert groups == sorted(set(groups))
