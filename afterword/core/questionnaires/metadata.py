@@ -129,14 +129,6 @@ def declared_for(application_type_id: str | None, own: Iterable[MetadataDefiniti
 _BREADTH: Final = ("global", "organization", "application_type", "application")
 
 
-class InvalidMetadata(ValueError):
-    """A name or a value that cannot be kept; `code` is stable, the sentence repeats neither."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The changes that a request asks for in both maps."""
@@ -173,10 +165,10 @@ def _read_map(value: object, pointer: str, context: Context, groups: tuple[Kind,
         if name in groups and (is_object(entry) or is_array(entry)):
             found[name] = read_map(entry, f"{pointer}/{name}", context)
             continue
-        try:
-            found[name] = read_value(name, entry)
-        except InvalidMetadata as error:
-            context.error(f"{pointer}/{escape(name)}", error.code, str(error))
+        if fault := fault_of(name, entry):
+            context.error(f"{pointer}/{escape(name)}", *fault)
+        else:
+            found[name] = _text(entry) or None
     return found
 
 
@@ -206,17 +198,16 @@ def changes_of(
     return changes
 
 
-def read_value(name: str, value: object) -> str | None:
-    """A value as the text that is kept, None where it is empty; raises InvalidMetadata."""
-    if not _is_name(name):
+def fault_of(name: str, value: object = None) -> tuple[str, str] | None:
+    """Code and sentence of a name or a value that cannot be kept; the sentence repeats neither."""
+    if not 1 <= len(name) <= NAME_CHARACTERS_MAX or _CONTROL.search(name):
         message = f"A metadata name has 1 to {NAME_CHARACTERS_MAX} characters, none of them a control character."
-        raise InvalidMetadata("invalid_format", message)
+        return "invalid_format", message
     if value is not None and not isinstance(value, str | int | float):
-        raise InvalidMetadata("wrong_type", "A metadata value is a text, a number or a boolean.")
-    text = _text(value)
-    if len(text) > VALUE_CHARACTERS_MAX:
-        raise InvalidMetadata("too_long", f"A metadata value has at most {VALUE_CHARACTERS_MAX:,} characters.")
-    return text or None
+        return "wrong_type", "A metadata value is a text, a number or a boolean."
+    if len(_text(value)) > VALUE_CHARACTERS_MAX:
+        return "too_long", f"A metadata value has at most {VALUE_CHARACTERS_MAX:,} characters."
+    return None
 
 
 def merge(current: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
@@ -246,11 +237,7 @@ def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | No
     return text
 
 
-def _is_name(name: str) -> bool:
-    return 1 <= len(name) <= NAME_CHARACTERS_MAX and _CONTROL.search(name) is None
-
-
-def _text(value: str | float | None) -> str:
+def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -18,7 +18,7 @@ import msgspec
 
 from afterword import errors
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import GLOBAL, Declared, InvalidMetadata
+from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading.findings import escape
 from afterword.errors import FieldError
 
@@ -205,10 +205,8 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
         message = _advice(column, found.fields, declared, is_mapped=is_mapped)
         return FieldError("unknown_column", message, **place)
     kind, known = group
-    try:
-        metadata.read_value(known, None)
-    except InvalidMetadata as error:
-        return FieldError(error.code, str(error), **place)
+    if fault := metadata.fault_of(known):
+        return FieldError(*fault, **place)
     if strict and declared.get("questionnaire" if kind == "questionnaire" else "responder", known) is None:
         return FieldError("unknown_metadata", "This name is not declared.", **place)
     return None
