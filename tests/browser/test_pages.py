@@ -103,13 +103,13 @@ async def test_accessible(shop: Shop, new_page: NewPage, scheme: Literal["dark",
     assert {} == found
 
 
-async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage) -> None:
+@pytest.mark.parametrize("locale", one_of(["en", "ar"]))
+async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage, locale: str) -> None:
     """1280 pixels at 400 % are 320: no page scrolls sideways, and eleven keys stand in two rows."""
-    for locale in ("en", "ar"):
-        page = await new_page(width=320, locale=locale)
-        for name, visit in (await scenes(shop, locale=locale)).items():
-            await visit(page)
-            assert (name, True) == (name, await page.evaluate("document.documentElement.scrollWidth <= 320"))
+    page = await new_page(width=320, locale=locale)
+    for name, visit in (await scenes(shop, locale=locale)).items():
+        await visit(page)
+        assert (name, True) == (name, await page.evaluate("document.documentElement.scrollWidth <= 320"))
     instance = await shop.issue()
     for width, rows in ((320, 2), (360, 1)):
         page = await new_page(width=width)
@@ -118,30 +118,23 @@ async def test_nothing_overflows_at_400_percent(shop: Shop, new_page: NewPage) -
         assert rows == len(set(tops))
 
 
-async def test_targets_are_large(shop: Shop, new_page: NewPage) -> None:
-    """A finger meets every control; keys of a long scale may be narrow, never low."""
+async def test_texts_and_targets_are_large(shop: Shop, new_page: NewPage) -> None:
+    """No text is below 14 pixels. A finger meets every control; keys of a long scale may be narrow, never low."""
     page = await new_page()
-    for name in ("first page", "second page", "third page", "error", "thank you", "unsubscribe"):
-        await (await scenes(shop))[name](page)
+    for name, visit in (await scenes(shop)).items():
+        await visit(page)
+        sizes = await page.eval_on_selector_all(
+            "body *", "all => all.filter(one => one.innerText).map(one => parseFloat(getComputedStyle(one).fontSize))"
+        )
+        assert 14 <= min(sizes), name
         boxes = await page.eval_on_selector_all(
             ".key, .star, .smiley, .choice, .button, textarea, input.text:not([placeholder])",
             """all => all.filter(one => one.checkVisibility())
                       .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
         )
         for kind, width, height in boxes:
-            assert TARGET_PIXELS_MIN <= height, kind
-            assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= width, kind
-
-
-async def test_text_is_large(shop: Shop, new_page: NewPage) -> None:
-    """Nothing is smaller than 14 pixels."""
-    page = await new_page()
-    for visit in (await scenes(shop)).values():
-        await visit(page)
-        sizes = await page.eval_on_selector_all(
-            "body *", "all => all.filter(one => one.innerText).map(one => parseFloat(getComputedStyle(one).fontSize))"
-        )
-        assert 14 <= min(sizes)
+            assert TARGET_PIXELS_MIN <= height, (name, kind)
+            assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= width, (name, kind)
 
 
 async def test_first_page_is_light(shop: Shop, new_page: NewPage) -> None:

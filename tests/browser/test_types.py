@@ -5,6 +5,7 @@ import json
 import re
 import unicodedata
 from collections.abc import AsyncIterator
+from itertools import product
 from typing import Any, Literal
 
 import httpx2
@@ -284,30 +285,29 @@ async def test_long_words_fit(hotel: Shop, new_page: NewPage) -> None:
             assert await page.evaluate(f"document.documentElement.scrollWidth <= {width}"), (width, number)
 
 
-@pytest.mark.parametrize("locale", one_of(["en", "ar"]))
-async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: str) -> None:
+@pytest.mark.parametrize(("locale", "width"), one_of(list(product(("en", "ar"), (320, 360, 1280)))))
+async def test_fits_and_can_be_touched(hotel: Shop, new_page: NewPage, locale: str, width: int) -> None:
     """At 320 pixels nothing scrolls sideways; at 360 and 1280 every control is 44 pixels high and wide."""
-    for width in (320, 360, 1280):
-        page = await new_page(width=width, locale=locale)
-        async for name in states(hotel, page, locale):
-            assert (name, True) == (name, await page.evaluate(f"document.documentElement.scrollWidth <= {width}"))
-            boxes = await page.eval_on_selector_all(
-                ".key, .star, .smiley, .choice, .cell, .move, .button, select, textarea, input.text",
-                """all => all.filter(one => one.checkVisibility())
-                          .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
-            )
-            for kind, wide, high in boxes:
-                assert TARGET_PIXELS_MIN <= high, (name, kind)
-                assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= wide, (name, kind)
+    page = await new_page(width=width, locale=locale)
+    async for name in states(hotel, page, locale):
+        assert (name, True) == (name, await page.evaluate(f"document.documentElement.scrollWidth <= {width}"))
+        boxes = await page.eval_on_selector_all(
+            ".key, .star, .smiley, .choice, .cell, .move, .button, select, textarea, input.text",
+            """all => all.filter(one => one.checkVisibility())
+                      .map(one => [one.className, one.offsetWidth, one.offsetHeight])""",
+        )
+        for kind, wide, high in boxes:
+            assert TARGET_PIXELS_MIN <= high, (name, kind)
+            assert (KEY_PIXELS_MIN if kind == "key" else TARGET_PIXELS_MIN) <= wide, (name, kind)
 
 
-async def test_pages_are_light(hotel: Shop, new_page: NewPage) -> None:
+@pytest.mark.parametrize(("number", "files"), one_of([(1, 4), (2, 5), (3, 4), (4, 3)]))
+async def test_pages_are_light(hotel: Shop, new_page: NewPage, number: int, files: int) -> None:
     """The rarer types bring a stylesheet and a script only where they are; each page stays small."""
     instance = await hotel.issue()
-    for number, files in ((1, 4), (2, 5), (3, 4), (4, 3)):
-        sizes = await weigh(await new_page(), f"{hotel.url}/a/{instance.instance_id}?page={number}")
-        assert files == len(sizes), sizes
-        assert sum(sizes.values()) <= 1.5 * FIRST_PAGE_BYTES_MAX, sizes
+    sizes = await weigh(await new_page(), f"{hotel.url}/a/{instance.instance_id}?page={number}")
+    assert files == len(sizes), sizes
+    assert sum(sizes.values()) <= 1.5 * FIRST_PAGE_BYTES_MAX, sizes
 
 
 async def test_ranking_by_buttons(hotel: Shop, new_page: NewPage) -> None:

@@ -1,7 +1,6 @@
 """A sender's own look: colours, font, corners, logo and layout on every page, and nothing that could be smuggled in."""
 
 import base64
-import random
 import re
 import struct
 import zlib
@@ -16,7 +15,7 @@ from tests.browser import markup
 from tests.browser.conftest import BRAND, Shop, on_the_loop
 from tests.browser.test_answering import form, set_active
 from tests.browser.test_pages import WCAG, NewPage, follow, new_page
-from tests.sizes import FULL, draw_by
+from tests.sizes import one_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -198,7 +197,7 @@ class TestLayouts:
         assert "<progress" not in (await client.get(f"/a/{(await hotel.issue()).instance_id}")).text
 
 
-@pytest.mark.parametrize("configuration", THEMES if FULL else [random.Random(draw_by()).choice(THEMES)])  # noqa: S311
+@pytest.mark.parametrize("configuration", one_of(THEMES))
 async def test_accessible(hotel: Shop, new_page: NewPage, configuration: dict[str, Any]) -> None:
     """axe finds enough contrast in each theme, light and dark, with faults and after the end; no rule is broken."""
     await hotel.dress(**configuration)
