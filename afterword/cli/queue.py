@@ -7,9 +7,8 @@ from cyclopts import Parameter
 
 from afterword import errors
 from afterword.cli.context import OrganizationDomain, open_organization
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import installation
 from afterword.intake.imports import service as imports
-from afterword.organizations.store import Organization
 from afterword.queue import service
 from afterword.queue.service import ItemScope
 
@@ -33,7 +32,7 @@ async def resolve(
     async with open_organization(organization) as (_, database, owner):
         try:
             found = await service.resolve(
-                database, caller=_operator(owner), place=ItemScope(item_id=item), is_sent=sent
+                database, caller=installation(owner.organization_id), place=ItemScope(item_id=item), is_sent=sent
             )
         except errors.NotFound as refusal:
             raise errors.NotFound("There is no item with this id.") from refusal
@@ -48,20 +47,6 @@ async def resume_import(import_id: str, /, *, organization: OrganizationDomain =
         import_id: Its id.
     """
     async with open_organization(organization) as (_, database, owner):
-        job = await imports.get(database, caller=_operator(owner), import_id=import_id)
+        job = await imports.get(database, caller=installation(owner.organization_id), import_id=import_id)
         job = await imports.resume(database, job=job, now=database.clock.now())
     print(f"The import is {job.state}: {job.rows_done:,} of {job.rows_total:,} rows are done.")
-
-
-def _operator(owner: Organization) -> Caller:
-    """The installation itself, for an organization of it."""
-    return Caller(
-        organization_id=owner.organization_id,
-        token_id="",
-        user_id=None,
-        scopes=frozenset(),
-        application_ids=(),
-        domain=owner.domain,
-        time_zone=owner.time_zone,
-        default_locale=owner.default_locale,
-    )

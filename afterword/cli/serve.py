@@ -1,6 +1,7 @@
 """`afterword serve`: database, web and worker in one process tree, started in order and stopped in the other."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from afterword.cli import CommandError, context
 
 STOP_SECONDS_MAX = 40  # longer than the 25 s that each part may take to finish what it holds
 PARTS = ("web", "worker")
+GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector last looked; 700 is Python's own
 RESTART_SECONDS = 1.0
 RESTART_SECONDS_MAX = 30.0
 logger = structlog.get_logger(__name__)
@@ -124,6 +126,19 @@ class Part:
             logger.error("part did not stop in time", part=self.name)
             process.kill()
             await ended
+
+
+@asynccontextmanager
+async def process(stop: asyncio.Event) -> AsyncGenerator[None, None]:
+    """Run the body as a long process: the collector looks seldom, and a supervised process ends with its parent."""
+    gc.collect()
+    gc.freeze()  # what start-up made stays; looking through it again and again took a request's time
+    gc.set_threshold(GARBAGE_OBJECTS)  # an item or a request makes hundreds of objects and no cycles
+    watching = asyncio.create_task(watch_parent(stop))
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 async def watch_parent(stop: asyncio.Event) -> None:

@@ -1,7 +1,6 @@
 """`afterword web`: the API and the pages, one process; start as many as you like behind a balancer."""
 
 import asyncio
-import gc
 from typing import cast
 
 import structlog
@@ -23,7 +22,6 @@ GRACE_SECONDS = 25
 WAITING_MAX = 200  # requests for a connection: a tenth of a second of them
 ACQUIRE_SECONDS = 1.0  # a client would rather be told to come back than wait
 TICK_SECONDS = 60.0
-GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector last looked; 700 is Python's own
 KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the proxy closes first
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -46,16 +44,12 @@ async def web() -> None:
     ):
         ticks = Ticks()
         server = uvicorn.Server(_config(chosen, opened, pool, ticks))
-        gc.collect()
-        gc.freeze()  # what start-up made stays; looking through it again and again took a request's time
-        gc.set_threshold(GARBAGE_OBJECTS)  # a request makes hundreds of objects and no cycles: look more seldom
-        watching = asyncio.create_task(serve.watch_parent(gone))
         ending = asyncio.create_task(_end_when(gone, server))
         ticking = asyncio.create_task(_write_ticks(pool, ticks))
         try:
-            await server.serve()
+            async with serve.process(gone):
+                await server.serve()
         finally:
-            watching.cancel()
             ending.cancel()
             ticking.cancel()
             await _write(pool, ticks)

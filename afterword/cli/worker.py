@@ -1,7 +1,6 @@
 """`afterword worker`: sends what is due; start as many as you like."""
 
 import asyncio
-import gc
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,8 +18,6 @@ from afterword.cli import CommandError, context, serve
 from afterword.core.wire.site import Site
 from afterword.settings import Settings
 
-GARBAGE_OBJECTS = 20_000  # that were made and not freed since the collector last looked; 700 is Python's own
-
 logger = structlog.get_logger(__name__)
 
 
@@ -28,13 +25,9 @@ async def worker() -> None:
     """Work until SIGTERM or SIGINT: finish messages under way, return the others. A second signal ends it at once."""
     chosen = context.read_settings()
     stop = serve.stop_on_signals()
-    async with context.open_context(chosen, migrate=False) as opened:
+    async with context.open_context(chosen, migrate=False) as opened, serve.process(stop):
         await _require_schema(opened.database_url, chosen.statement_cache)
-        watching = asyncio.create_task(serve.watch_parent(stop))
         hurrying = asyncio.create_task(_give_way(stop))
-        gc.collect()
-        gc.freeze()  # what start-up made stays; looking through it again and again took most of an export's reading
-        gc.set_threshold(GARBAGE_OBJECTS)  # an item makes hundreds of objects and no cycles: look more seldom
         try:
             await work.run(
                 database_url=opened.database_url,
@@ -53,7 +46,6 @@ async def worker() -> None:
                 queue_days=chosen.queue_retention_days,
             )
         finally:
-            watching.cancel()
             hurrying.cancel()
 
 

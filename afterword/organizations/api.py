@@ -163,9 +163,8 @@ async def list_organizations(call: Call[None], db: Database) -> Answer:
 )
 async def get_organization(call: Call[None], db: Database) -> Answer:
     _require_own(call)
-    organization = await store.get_organization(db, organization_id=call.caller.organization_id)
-    if organization is None:
-        raise _unknown_organization()
+    found = await store.get_organization(db, organization_id=call.caller.organization_id)
+    organization = found or service.refuse_unknown()
     return Answer(Organization.of(organization, zone_of(organization.time_zone)), version=organization.version)
 
 
@@ -197,9 +196,7 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
 async def get_billing(call: Call[None], db: Database) -> Answer:
     _require_own(call)
     call.caller.require_whole()
-    billing = await store.get_billing(db, organization_id=call.caller.organization_id)
-    if billing is None:
-        raise _unknown_organization()
+    billing = await store.get_billing(db, organization_id=call.caller.organization_id) or service.refuse_unknown()
     return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
 
 
@@ -248,20 +245,13 @@ async def list_application_types(call: Call[None], db: Database) -> Answer:
     description="An application of a type other than `custom` has that type's metadata definitions.",
 )
 async def create_application(call: Call[ApplicationRequest], db: Database) -> Answer:
-    body = call.body
     call.caller.require_whole()
     application = await service.create_application(
         db,
         organization_id=call.caller.organization_id,
-        display_name=body.display_name,
-        application_type_id=body.application_type_id,
-        description=body.description,
-        time_zone=body.time_zone,
-        default_locale=body.default_locale,
-        website_urls=body.website_urls,
-        active=body.active,
         created_by=call.caller.actor_id,
         now=call.now,
+        **msgspec.structs.asdict(call.body),
     )
     return Answer(
         Application.of(application, call.zone),
@@ -337,11 +327,7 @@ async def delete_application(call: Call[None], db: Database) -> Answer:
 def _require_own(call: Call[Any]) -> None:
     """A token reaches its own organization; raises NotFound for all others."""
     if call.ids["organization_id"] != call.caller.organization_id:
-        raise _unknown_organization()
-
-
-def _unknown_organization() -> errors.NotFound:
-    return errors.NotFound("There is no such organization.")
+        service.refuse_unknown()
 
 
 # The slice has one table; the reference shows its families apart.

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from afterword import db as database
 from afterword import errors, ids
@@ -150,7 +150,7 @@ async def update_billing(
     await _organization_locked(db, caller=caller)
     before = await store.get_billing(db, organization_id=caller.organization_id)
     if before is None:
-        raise _unknown_organization()
+        refuse_unknown()
     check_version(before.version)
     wanted = {
         name: value.upper() if name in {"country", "currency"} and value else value for name, value in changes.items()
@@ -184,8 +184,7 @@ async def update_application(
     check_version: CheckVersion = unchecked,
 ) -> Application:
     """Change what a PATCH names. Raises NotFound, Stale."""
-    before = await _application_locked(db, caller=caller, application_id=application_id)
-    check_version(before.version)
+    before = await _application_locked(db, caller, application_id, check_version)
     changed = _changed(before, changes)
     if not changed:
         return before
@@ -204,8 +203,7 @@ async def delete_application(
     db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion = unchecked
 ) -> None:
     """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, Stale."""
-    before = await _application_locked(db, caller=caller, application_id=application_id)
-    check_version(before.version)
+    await _application_locked(db, caller, application_id, check_version)
     try:
         await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
     except database.Dangling as error:
@@ -214,17 +212,18 @@ async def delete_application(
 
 async def _organization_locked(db: database.Database, *, caller: Caller) -> Organization:
     found = await store.get_organization_locked(db, organization_id=caller.organization_id)
-    if found is None:
-        raise _unknown_organization()
-    return found
+    return found or refuse_unknown()
 
 
-async def _application_locked(db: database.Database, *, caller: Caller, application_id: str) -> Application:
+async def _application_locked(
+    db: database.Database, caller: Caller, application_id: str, check_version: CheckVersion
+) -> Application:
     found = await store.get_application_locked(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     )
     if found is None:
         raise errors.NotFound("There is no such application.")
+    check_version(found.version)
     return found
 
 
@@ -233,5 +232,5 @@ def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 
-def _unknown_organization() -> errors.NotFound:
-    return errors.NotFound("There is no such organization.")
+def refuse_unknown() -> NoReturn:
+    raise errors.NotFound("There is no such organization.")

@@ -157,7 +157,7 @@ async def get_organization_locked(db: Database, *, organization_id: str) -> Orga
 async def update_organization(
     db: Database, *, organization_id: str, changes: Mapping[str, object], now: datetime, updated_by: str | None
 ) -> Organization | None:
-    """Write these columns and no others; None when there is no such organization."""
+    """Write these columns and no others; None when there is none."""
     row = await db.fetch_row(
         f"""update organization o
            set (display_name, legal_name, default_locale, time_zone, minimum_base, anonymize_after_days,
@@ -292,7 +292,7 @@ async def update_application(
     now: datetime,
     updated_by: str | None,
 ) -> Application | None:
-    """Write these columns and no others; None when there is no such application."""
+    """Write these columns and no others; None when there is none."""
     row = await db.fetch_row(
         f"""update application a
            set (display_name, description, time_zone, default_locale, website_urls, active)

@@ -34,6 +34,8 @@ OF_US_ALONE: Final = {
     "list_tokens": "asks for ours",
     "list_plans": "asks for ours",
     "count_plans": "asks for ours",
+    "count_other_organizations": "whether ours is alone on the installation",
+    "list_senders": "asks for ours",
     "list_instances": "asks for ours",
     "list_questionnaires": "asks for ours",
     "list_definitions": "asks for ours",

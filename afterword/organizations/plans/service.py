@@ -149,8 +149,11 @@ async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
     """Write a plan that is locked; only an active monthly one renews."""
     renews = plan.kind == "monthly" and plan.state == "active"
     renew_time = core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None
-    wanted = replace(plan, renew_time=renew_time)
-    return await store.update_plan(db, organization_id=plan.organization_id, plan=wanted, now=now)
+    changes = asdict(replace(plan, renew_time=renew_time))
+    key = {"organization_id": plan.organization_id, "plan_id": plan.plan_id}
+    written = await store.update_plan(db, **key, changes=changes, now=now)
+    assert written is not None, "the row is locked"  # noqa: S101
+    return written
 
 
 def _extra_errors(extra_credits: int) -> list[FieldError]:

@@ -125,22 +125,23 @@ async def update_credits_used(db: Database, *, organization_id: str, application
     return Plan(**row) if row else None
 
 
-async def update_plan(db: Database, *, organization_id: str, plan: Plan, now: datetime) -> Plan:
+async def update_plan(
+    db: Database, *, organization_id: str, plan_id: str, changes: Mapping[str, object], now: datetime
+) -> Plan | None:
     """Update a locked plan after a renewal, a top-up or an end."""
-    row = await db.fetch_one(
-        f"""update plan set state = $3, remaining_credits = $4, extra_credits = $5, renew_time = $6, end_time = $7,
-             version = version + 1, updated_time = greatest($8, updated_time)
+    row = await db.fetch_row(
+        f"""update plan p
+           set (state, remaining_credits, extra_credits, renew_time, end_time)
+               = (select s.state, s.remaining_credits, s.extra_credits, s.renew_time, s.end_time
+                  from jsonb_populate_record(p, $3) s),
+             version = version + 1, updated_time = greatest($4, updated_time)
            where organization_id = $1 and plan_id = $2 returning {_COLUMNS}""",
         organization_id,
-        plan.plan_id,
-        plan.state,
-        plan.remaining_credits,
-        plan.extra_credits,
-        plan.renew_time,
-        plan.end_time,
+        plan_id,
+        changes,
         now,
     )
-    return Plan(**row)
+    return Plan(**row) if row else None
 
 
 async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:

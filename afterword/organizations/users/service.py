@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from afterword import errors, ids
@@ -37,20 +38,16 @@ async def create_user(
     email: str,
     role: str,
     now: datetime,
-    display_name: str | None = None,
     application_ids: Sequence[str] = (),
-    locale: str | None = None,
-    time_zone: str | None = None,
-    names: Mapping[str, str | None] | None = None,
+    profile: Mapping[str, str | None] = MappingProxyType({}),
     active: bool = True,
     among: Sequence[str] = (),
     created_by: str | None = None,
 ) -> User:
     """Create a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
 
-    `names`: first, middle and last; `among`: the applications of the caller (none: all).
+    `profile`: some of PROFILE; `among`: the applications of the caller (none: all).
     """
-    profile = {**(names or {}), "display_name": display_name, "locale": locale, "time_zone": time_zone}
     wrong = checks.email_errors(email) + _profile_errors(profile)
     if role not in ROLE_SCOPES:
         wrong.append(FieldError("unknown_value", f"One of {', '.join(ROLE_SCOPES)}.", pointer="/role"))
@@ -98,10 +95,7 @@ async def invite(
         organization_id=caller.organization_id,
         email=email,
         role=role,
-        display_name=profile.get("display_name"),
-        locale=profile.get("locale"),
-        time_zone=profile.get("time_zone"),
-        names={name: profile.get(name) for name in ("first_name", "middle_name", "last_name")},
+        profile=profile,
         application_ids=application_ids,
         active=active,
         among=caller.application_ids,
