@@ -241,11 +241,11 @@ async def _counted(db: Database, run: _Run, period: Period) -> Counted:
     has_cases = any(want.is_of_cases for want in wanted)
     standing = _standing_rows(run, period)
     if run.context.protected:
-        found = await run.visible(db, run.of_answers(period, core_reports.pools(wanted, apart=True)))
+        found = await run.visible(db, run.of_answers(period, core_reports.pools(wanted, separately=True)))
         if has_cases:
             found += await run.visible(db, run.of_cases(period), is_of_cases=True)
         return counts.counted(wanted, found, group_by, standing)
-    questions = core_reports.pools(wanted, apart=core_reports.EACH_QUESTION in group_by)
+    questions = core_reports.pools(wanted, separately=core_reports.EACH_QUESTION in group_by)
     cells, people = await counts.answers(db, asked=run.of_answers(period, questions), people_max=run.minimum)
     if has_cases:
         cases, of_cases = await counts.cases(db, asked=run.of_cases(period), people_max=run.minimum)

@@ -178,9 +178,9 @@ def mean(
     return replace(measure, interval=Interval(min(low, value), max(high, value), level), method="t")
 
 
-def count(number: int, *, metric: str, of: int, base: Base = "created") -> Measure:
+def count(number: int, *, metric: str, of: int) -> Measure:
     """A number of cases, of `of` that it was counted among."""
-    return Measure(metric=metric, unit="count", n=of, base=base, value=float(number))
+    return Measure(metric=metric, unit="count", n=of, base="created", value=float(number))
 
 
 def correlation(

@@ -4,7 +4,7 @@ All borders are computed here, with one copy of the zones' rules, and given to t
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Literal
@@ -168,13 +168,8 @@ def _begin(day: date, bucket: Bucket) -> date:
             return day.replace(month=day.month - (day.month - 1) % 3, day=1)
 
 
+_DAYS_TO_NEXT: Final[Mapping[Bucket, int]] = {"day": 1, "week": 7, "month": 31, "quarter": 95}
+
+
 def _next(first: date, bucket: Bucket) -> date:
-    match bucket:
-        case "day":
-            return first + _DAY
-        case "week":
-            return first + timedelta(days=7)
-        case "month":
-            return _begin(first + timedelta(days=31), "month")
-        case "quarter":
-            return _begin(first + timedelta(days=95), "quarter")
+    return _begin(first + timedelta(days=_DAYS_TO_NEXT[bucket]), bucket)

@@ -198,13 +198,13 @@ class Counted:
     hidden: Sequence[Collection[Key]] = ()  # of each metric, rows that are hidden whatever their size, and `TOTAL`
 
 
-def pools(requested: Sequence[RequestedMetric], *, apart: bool) -> dict[str, str]:
+def pools(requested: Sequence[RequestedMetric], *, separately: bool) -> dict[str, str]:
     """The questions, each with the one under which it may be counted: questions in the same metrics count as one."""
     first: dict[frozenset[int], str] = {}
     found: dict[str, str] = {}
     for question_id in sorted({each for request in requested for each in request.question_ids}):
         uses = frozenset(index for index, request in enumerate(requested) if question_id in request.question_ids)
-        found[question_id] = question_id if apart else first.setdefault(uses, question_id)
+        found[question_id] = question_id if separately else first.setdefault(uses, question_id)
     return found
 
 

@@ -266,14 +266,6 @@ def _folded(value: object) -> str:
     return unicodedata.normalize("NFC", str(value)).casefold().strip()
 
 
-def _begins_with(actual: object, value: object) -> bool:
-    return isinstance(actual, str) and _folded(actual).startswith(_folded(value))
-
-
-def _ends_with(actual: object, value: object) -> bool:
-    return isinstance(actual, str) and _folded(actual).endswith(_folded(value))
-
-
 def _matches(actual: object, value: object) -> bool:
     return isinstance(actual, str) and isinstance(value, str) and pattern_of(value).search(actual) is not None
 
@@ -285,8 +277,8 @@ _COMPARISONS: Final[Mapping[str, Callable[[object, object], bool]]] = {
     "less": lambda actual, value: _compare(actual, value) == -1,
     "less_equal": lambda actual, value: _compare(actual, value) in {-1, 0},
     "contains": _contains,
-    "begins_with": _begins_with,
-    "ends_with": _ends_with,
+    "begins_with": lambda actual, value: isinstance(actual, str) and _folded(actual).startswith(_folded(value)),
+    "ends_with": lambda actual, value: isinstance(actual, str) and _folded(actual).endswith(_folded(value)),
     "matches": _matches,
 }
 OPERATORS: Final = (*_COMPARISONS, "in", "is_empty", *_NEGATIONS)

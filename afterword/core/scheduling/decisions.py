@@ -246,17 +246,16 @@ _PASSED: Final[Mapping[str, Check]] = {name: Check(name) for name in _NAMES}
 def _period(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR0911  one return for each reason
     rules, rule, block = facts.rules, "period", facts.block
     if not rules.is_active:
-        return _skip(rule, "inactive", "Ignored: the questionnaire is not active")
+        return _skip(rule, "inactive", "the questionnaire is not active")
     if rules.end_time is not None and now >= rules.end_time:
-        return _skip(rule, "ended", f"Ignored: the pipeline ended on {_zoned(rules.end_time, facts)}")
+        return _skip(rule, "ended", f"the pipeline ended on {_zoned(rules.end_time, facts)}")
     if rules.is_closed:
-        return _skip(rule, "closed", "Ignored: the questionnaire has all the responses it takes")
+        return _skip(rule, "closed", "the questionnaire has all the responses it takes")
     if not rules.application_active:
-        text = "Held: the application is not active"
-        return Check(rule, "hold", "application_inactive", text, _closed_until(item, now))
+        return _hold(rule, "application_inactive", "the application is not active", _closed_until(item, now))
     if rules.start_time is not None and now < rules.start_time:
-        text = f"Held: the pipeline starts on {_zoned(rules.start_time, facts)}"
-        return Check(rule, "hold", "not_started", text, rules.start_time)
+        text = f"the pipeline starts on {_zoned(rules.start_time, facts)}"
+        return _hold(rule, "not_started", text, rules.start_time)
     if block is not None:
         until = block.until
         words = block.text if until is None else f"{block.text}, tried again at {_zoned(until, facts)}"
@@ -283,15 +282,15 @@ def _previous(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: PLR091
         return _PASSED[rule]
     if previous.is_open:  # reminder or not, it does not overtake
         until = now + timedelta(minutes=PREVIOUS_WAIT_MINUTES)
-        return Check(rule, "hold", "previous_open", "Held: the message before this one is still under way", until)
+        return _hold(rule, "previous_open", "the message before this one is still under way", until)
     if not item.is_reminder:
         return _PASSED[rule]
     if not previous.is_sent:
-        return _skip(rule, "previous_not_sent", "Ignored: the message before this one was not sent")
+        return _skip(rule, "previous_not_sent", "the message before this one was not sent")
     if previous.is_answered:
-        return _skip(rule, "already_answered", "Ignored: already answered")
+        return _skip(rule, "already_answered", "already answered")
     if previous.is_expired:
-        return _skip(rule, "instance_expired", "Ignored: the questionnaire can no longer be answered")
+        return _skip(rule, "instance_expired", "the questionnaire can no longer be answered")
     return _PASSED[rule]
 
 
@@ -301,7 +300,7 @@ def _suppression(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG
         return _PASSED["suppression"]
     words = reasons.SUPPRESSED.get(found.reason, found.reason)
     day = found.created_time.astimezone(zone_of(facts.zone_name)).date().isoformat()
-    return _skip("suppression", found.reason, f"Ignored: {words} on {day}")
+    return _skip("suppression", found.reason, f"{words} on {day}")
 
 
 def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG001
@@ -310,7 +309,7 @@ def _conditions(item: Item, facts: Facts, now: datetime) -> Check:  # noqa: ARG0
         return _PASSED["conditions"]
     leaf = conditions.first_unmet(tree, facts.metadata)
     words = "" if leaf is None else _condition_words(leaf)
-    return _skip("conditions", "conditions", f"Ignored: condition not met{words}")
+    return _skip("conditions", "conditions", f"condition not met{words}")
 
 
 def _frequency_cap(item: Item, facts: Facts, now: datetime) -> Check:
@@ -323,9 +322,7 @@ def _frequency_cap(item: Item, facts: Facts, now: datetime) -> Check:
         return _PASSED[rule]
     again = last + rules.cap
     text = f"asked on {_local(last, facts)}, possible again from {_zoned(again, facts)}"
-    if rules.if_capped == "wait":
-        return Check(rule, "hold", "frequency_cap", f"Held: {text}", again)
-    return _skip(rule, "frequency_cap", f"Ignored: {text}")
+    return _exceeded(rule, rules.if_capped, text, again)
 
 
 def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
@@ -335,7 +332,7 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
     answered, rest = facts.responded_time, timedelta(days=policy.response_days or 0)
     if answered is not None and answered + rest > now:
         text = f"answered on {_local(answered, facts)}, asked again from {_zoned(answered + rest, facts)}"
-        return _exceeded(policy, text, answered + rest)
+        return _exceeded(rule, policy.if_exceeded, text, answered + rest)
     counted = _counted(policy, item, facts, now)
     if len(counted) >= policy.invitations_max:
         first, last = counted[len(counted) - policy.invitations_max], counted[-1]
@@ -345,11 +342,11 @@ def _contact_policy(item: Item, facts: Facts, now: datetime) -> Check:
             f"{len(counted)} {noun} since {_zoned(counted[0].time, facts)}, limit {policy.invitations_max} in "
             f"{policy.days} {'day' if policy.days == 1 else 'days'}{f'; the last from “{title}”' if title else ''}"
         )
-        return _exceeded(policy, text, first.time + timedelta(days=policy.days))
+        return _exceeded(rule, policy.if_exceeded, text, first.time + timedelta(days=policy.days))
     if len(counted) + len(facts.competitors) >= policy.invitations_max:
         # Held, not skipped: an item that goes first may still be refused, and then this one may go.
-        text = f"Held: makes way for “{facts.competitors[0]}”, which is due for the same person and goes first"
-        return Check(rule, "hold", rule, text, now + timedelta(minutes=COMPETITOR_WAIT_MINUTES))
+        text = f"makes way for “{facts.competitors[0]}”, which is due for the same person and goes first"
+        return _hold(rule, rule, text, now + timedelta(minutes=COMPETITOR_WAIT_MINUTES))
     return _PASSED[rule]
 
 
@@ -368,11 +365,8 @@ def _counted(policy: Policy, item: Item, facts: Facts, now: datetime) -> list[Co
     )
 
 
-def _exceeded(policy: Policy, text: str, until: datetime) -> Check:
-    rule = "contact_policy"
-    if policy.if_exceeded == "wait":
-        return Check(rule, "hold", rule, f"Held: {text}", until)
-    return _skip(rule, rule, f"Ignored: {text}")
+def _exceeded(rule: str, if_exceeded: str, text: str, until: datetime) -> Check:
+    return _hold(rule, rule, text, until) if if_exceeded == "wait" else _skip(rule, rule, text)
 
 
 _CLOSED: Final[Mapping[windows.Closed, tuple[str, str]]] = {
@@ -390,7 +384,7 @@ def _window(item: Item, facts: Facts, now: datetime) -> Check:
     until = _opened(calendar, now, item.item_id)
     reason, words = _CLOSED[closed]
     if closed == "window" and facts.rules.if_outside == "skip":
-        return _skip(rule, reason, f"Ignored: {words}")
+        return _skip(rule, reason, f"{words}")
     text = "Held" if until is None else f"Held until {_zoned(until, facts)}"
     return Check(rule, "hold", reason, f"{text}: {words}", until)
 
@@ -417,12 +411,15 @@ RULES: Final[tuple[Rule, ...]] = (
 
 def _too_late(item: Item, held_by: str, facts: Facts) -> Check:
     words = reasons.HELD_BY.get(held_by, held_by)
-    text = f"Ignored: not sent before {_zoned(item.not_after, facts)}; held by: {words}"
-    return _skip("expiry", "too_late", text)
+    return _skip("expiry", "too_late", f"not sent before {_zoned(item.not_after, facts)}; held by: {words}")
 
 
 def _skip(rule: str, reason: str, text: str) -> Check:
-    return Check(rule, "skip", reason, text)
+    return Check(rule, "skip", reason, f"Ignored: {text}")
+
+
+def _hold(rule: str, reason: str, text: str, until: datetime) -> Check:
+    return Check(rule, "hold", reason, f"Held: {text}", until)
 
 
 def _opened(calendar: Calendar, at: datetime, item_id: str) -> datetime | None:
