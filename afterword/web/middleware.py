@@ -1,7 +1,7 @@
 """Outermost middleware: canonical paths, HEAD and OPTIONS, the request id, headers of every response."""
 
-import os
 import re
+import secrets
 import time
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
@@ -23,7 +23,6 @@ ALIASES: Final = ("/v3.0", "/v3.1")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
 CORS_SECONDS = 600
 REQUEST_ID_BYTES = 11
-REQUEST_IDS_AT_ONCE = 256
 HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 EXPOSED: Final = (
@@ -44,7 +43,6 @@ NOWHERE: Final = "/%2F"  # no route has it
 _logged_id: Final = ContextVar[str](f"{structlog.contextvars.STRUCTLOG_KEY_PREFIX}request_id")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SLASHES = re.compile(r"/{2,}")
-_random_bytes: list[bytes] = []
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -77,7 +75,7 @@ class Middleware:
             scope = {**scope, "method": "GET"}  # a copy: the server reads its own scope
         sent = scope["afterword.headers"] = headers.read(scope["headers"])
         chosen = sent.get("x-request-id", "")
-        request_id = chosen if _REQUEST_ID.fullmatch(chosen) else _new_request_id()
+        request_id = chosen if _REQUEST_ID.fullmatch(chosen) else secrets.token_hex(REQUEST_ID_BYTES)
         scope["afterword.request_id"] = request_id
         scope["afterword.is_head"] = method == "HEAD"
         _logged_id.set(request_id)
@@ -199,14 +197,6 @@ class _Answer:
         ]
         await self({"type": "http.response.start", "status": 204, "headers": []})
         await self({"type": "http.response.body", "body": b""})
-
-
-def _new_request_id() -> str:
-    """Draws random bytes in bulk, since each draw is a system call."""
-    if not _random_bytes:
-        many = os.urandom(REQUEST_ID_BYTES * REQUEST_IDS_AT_ONCE)
-        _random_bytes.extend(many[at : at + REQUEST_ID_BYTES] for at in range(0, len(many), REQUEST_ID_BYTES))
-    return _random_bytes.pop().hex()
 
 
 def canonical_path(path: str, raw_path: bytes | None) -> str:

@@ -1,12 +1,11 @@
 """Routes for operators: /healthz (the process lives), /readyz (it can work), /metrics."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from afterword import db, errors
 from afterword.web import loopback
@@ -38,15 +37,14 @@ class Probes:
         self.pages.get("/metrics")(self._get_metrics)
 
     async def _get_health(self, _request: Request) -> Response:
-        return _json({"status": "alive"})
+        return JSONResponse({"status": "alive"}, headers=NO_STORE)
 
     async def _get_readiness(self, _request: Request) -> Response:
         reason = await self._what_is_missing()
         if reason is None:
-            return _json({"status": "ready"})
-        response = _json({"status": "not ready", "reason": reason}, status=503)
-        response.headers["Retry-After"] = str(db.RETRY_AFTER_SECONDS)
-        return response
+            return JSONResponse({"status": "ready"}, headers=NO_STORE)
+        later = {**NO_STORE, "Retry-After": str(db.RETRY_AFTER_SECONDS)}
+        return JSONResponse({"status": "not ready", "reason": reason}, status_code=503, headers=later)
 
     async def _get_metrics(self, request: Request) -> Response:
         if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
@@ -60,7 +58,3 @@ class Probes:
         except (errors.Refusal, TimeoutError):
             return "The database cannot be reached."
         return None if is_migrated else "The database is not at this release's revision: run afterword migrate."
-
-
-def _json(document: Mapping[str, str], *, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(document), status_code=status, media_type="application/json", headers=NO_STORE)

@@ -17,7 +17,6 @@ from afterword.web.operations import Route
 from afterword.web.pages import Pages
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
 
-EXAMPLE_ID: Final = "0QmCkLh2XnT7vRz9YbWd4e"
 CACHED: Final = {"Cache-Control": "public, max-age=300"}
 
 
@@ -52,14 +51,12 @@ class Reference:
         return html.render(
             "public/reference.html",
             **_frame("API reference"),
-            site_url=self._site.public_url,
             base_url=self._site.base_url,
             sections=self._sections(),
             criteria=CRITERIA,
             roles=vocabulary.ROLES,
             scopes=[(scope, vocabulary.scope(scope), _roles_with(scope)) for scope in sorted(SCOPES)],
             problems=sorted(EXPLANATIONS.items(), key=lambda entry: entry[1].status),
-            field_codes=FIELD_CODES,
             example_curl=f'curl "{self._site.api("/q/questionnaire")}" \\\n  -H "Authorization: Bearer $TOKEN"',
         ).encode()
 
@@ -120,7 +117,7 @@ def curl_of(route: Route, site: Site) -> str:
     """An example request for a shell."""
     path = route.path
     for name in route.parameters:
-        path = path.replace(f"{{{name}}}", EXAMPLE_ID if name.endswith("_id") else "example")
+        path = path.replace(f"{{{name}}}", vocabulary.SAMPLES["id"] if name.endswith("_id") else "example")
     lines = [f'curl "{site.api(path)}"'] if route.method == "GET" else [f'curl -X {route.method} "{site.api(path)}"']
     lines.append('  -H "Authorization: Bearer $TOKEN"')
     if route.body is not None:
