@@ -139,6 +139,11 @@ class Invalid(Refusal):
         refusal.record = record
         return refusal
 
+    @classmethod
+    def at(cls, pointer: str, code: str, message: str) -> "Invalid":
+        """One wrong field."""
+        return cls.of(FieldError(code, message, pointer=pointer))
+
 
 class TooMany(Refusal):
     """Over a rate limit; `Retry-After` says when again."""
@@ -150,3 +155,9 @@ class Unavailable(Refusal):
     """The database is away or we are overloaded; `Retry-After` says when again."""
 
     status, code_default = 503, "unavailable"
+
+
+def check(wrong: Sequence[FieldError]) -> None:
+    """Raise Invalid with all of them, if there are any."""
+    if wrong:
+        raise Invalid.of(*wrong)

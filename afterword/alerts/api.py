@@ -28,7 +28,6 @@ from afterword.alerts.statuses import service as statuses
 from afterword.alerts.statuses import store as statuses_store
 from afterword.core.wire.times import Moment
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.web.fields import UNSET
 from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
@@ -350,7 +349,7 @@ def _alert_columns(body: AlertRequest | AlertUpdate) -> dict[str, Any]:
     columns = body.named()
     if columns.pop("chat_urls", None):
         message = "This release delivers to no chat; leave the list empty."
-        raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/chat_urls"))
+        raise errors.Invalid.at("/chat_urls", "unknown_value", message)
     for name in ("questionnaire_ids", "subscriber_user_ids"):
         if name in columns:
             columns[name] = list(dict.fromkeys(columns[name]))

@@ -344,6 +344,5 @@ def _check(columns: Mapping[str, Any]) -> datetime | None:
             since_time = read_cursor(columns["since_cursor"])
         except ValueError as error:
             wrong.append(FieldError("invalid_cursor", str(error), pointer="/since_cursor"))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
     return since_time

@@ -7,7 +7,6 @@ from afterword.core.questionnaires.condition_reader import Kind, Scope
 from afterword.core.questionnaires.conditions import Facts, Node
 from afterword.core.reading.findings import Findings
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.instances import facts, store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
@@ -23,8 +22,7 @@ async def read(
     """
     instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
     if instance is None or instance.questionnaire_id != questionnaire_id:
-        message = "There is no such instance of this questionnaire."
-        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/instance_id"))
+        raise errors.Invalid.at("/instance_id", "unknown_id", "There is no such instance of this questionnaire.")
     questionnaire = await questionnaires_store.get_questionnaire(
         db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
     )

@@ -297,7 +297,7 @@ async def _matched(db: Database, *, instance: Instance, change: Change) -> str |
     if change.is_strict and not locales.is_same_language(change.locale, found):
         there_are = ", ".join(version.definition.locales)
         message = f"The questionnaire is not written in this language. There are: {there_are}."
-        raise errors.Invalid.of(errors.FieldError("unknown_value", message, pointer="/locale"))
+        raise errors.Invalid.at("/locale", "unknown_value", message)
     return found
 
 

@@ -94,5 +94,4 @@ async def reach_errors(
 
 def refuse(wrong: Sequence[FieldError]) -> None:
     """Raise Invalid if there are errors."""
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)

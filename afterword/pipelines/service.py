@@ -104,7 +104,7 @@ async def add_pipeline(
     if not await store.claim_questionnaire(db, **key, application_ids=caller.application_ids):
         raise errors.NotFound("There is no questionnaire with this questionnaire_id.")
     if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
-        raise errors.Invalid.of(FieldError("too_many", f"A questionnaire has at most {PIPELINES_MAX}.", pointer=""))
+        raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {PIPELINES_MAX}.")
     wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
     _require(wanted, _needed_by(wanted["channel_id"]))
     return await create_pipeline(
@@ -239,8 +239,7 @@ async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None
         application_ids=caller.application_ids,
     )
     if template is None:
-        message = "There is no such pipeline."
-        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/template_pipeline_id"))
+        raise errors.Invalid.at("/template_pipeline_id", "unknown_id", "There is no such pipeline.")
     return _editable(template)
 
 
@@ -331,8 +330,7 @@ def _check(
     findings = Findings(strict=True)
     condition_reader.read(fields.get("conditions"), "/conditions", findings, scope)
     wrong += findings.errors
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 def _time_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:

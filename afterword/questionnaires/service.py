@@ -237,8 +237,7 @@ async def _require_application(db: Database, *, caller: Caller, application_id: 
     is_open = not caller.application_ids or application_id in caller.application_ids
     key = {"organization_id": caller.organization_id, "application_id": application_id}
     if not is_open or await accounts_store.get_application(db, **key) is None:
-        wrong = FieldError("unknown_id", "There is no such application.", pointer="/owner_application_id")
-        raise errors.Invalid.of(wrong)
+        raise errors.Invalid.at("/owner_application_id", "unknown_id", "There is no such application.")
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
@@ -248,8 +247,7 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
     try:
         questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     except errors.NotFound:
-        wrong = FieldError("unknown_id", "There is no such questionnaire.", pointer="/template_questionnaire_id")
-        raise errors.Invalid.of(wrong) from None
+        raise errors.Invalid.at("/template_questionnaire_id", "unknown_id", "There is no such questionnaire.") from None
     editions = await _editions(db, questionnaire)
     return editions[0] if editions else None
 
@@ -270,8 +268,7 @@ def _first_locale(requested: str | None, template: Mapping[str, Any] | None, cal
     """The requested locale, which must be the template's, else the organization's."""
     locale = requested or (template or {}).get("default_locale") or locales.normalise(caller.default_locale)
     if template is not None and locale != template.get("default_locale"):
-        message = "A copy has the default locale of its template."
-        raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/default_locale"))
+        raise errors.Invalid.at("/default_locale", "unknown_value", "A copy has the default locale of its template.")
     return str(locale)
 
 
@@ -284,7 +281,7 @@ def _require_question(question_id: object, *editions: Mapping[str, Any] | None) 
         for question in core_definition.read(definition, Findings()).questions()
     }
     if question_id is not None and question_id not in known:
-        raise errors.Invalid.of(FieldError("unknown_id", "There is no such question.", pointer="/key_question_id"))
+        raise errors.Invalid.at("/key_question_id", "unknown_id", "There is no such question.")
 
 
 async def _publishable(db: Database, questionnaire: Questionnaire, draft: Draft) -> Definition:
@@ -369,8 +366,7 @@ async def _require_types(db: Database, questionnaire: Questionnaire, document: M
         if one["question_id"] in published
         and (one["question_id"], one["type"], one.get("scale_min"), one.get("scale_max")) not in known
     ]
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 async def _settle(

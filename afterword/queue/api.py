@@ -184,8 +184,7 @@ def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpda
     if body.status_id != STATUS_ABORTED:
         return checked(body, declared=declared, is_strict=call.strict)
     if body.result and len(body.result) > RESULT_CHARACTERS_MAX:
-        message = f"At most {RESULT_CHARACTERS_MAX} characters are possible."
-        raise errors.Invalid.of(FieldError("too_long", message, pointer="/result"))
+        raise errors.Invalid.at("/result", "too_long", f"At most {RESULT_CHARACTERS_MAX} characters are possible.")
     return body
 
 

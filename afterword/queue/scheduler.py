@@ -117,8 +117,7 @@ class Scheduler:
         try:
             return normalise(self.intake.channel_id, identifier, locale=locale)
         except InvalidAddress as error:
-            wrong = FieldError("invalid_address", str(error), pointer="/responder_channel_identifier")
-            raise errors.Invalid.of(wrong) from error
+            raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", str(error)) from error
 
 
 def address_errors(channel_id: int, document: Mapping[str, object], *, locale: str | None) -> list[FieldError]:

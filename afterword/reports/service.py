@@ -45,8 +45,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
         checks.refuse(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
     await _check(db, caller=caller, spec=columns["spec"], now=now)
     if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
-        message = f"An organization has {REPORTS_MAX:,} reports at most."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+        raise errors.Invalid.at("", "too_many", f"An organization has {REPORTS_MAX:,} reports at most.")
     return await store.insert_report(
         db,
         organization_id=caller.organization_id,

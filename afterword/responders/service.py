@@ -11,7 +11,6 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, addre
 from afterword.core.questionnaires import metadata as rules
 from afterword.core.text import locales
 from afterword.db import RETRY_AFTER_SECONDS, Database
-from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.responders import store
@@ -159,8 +158,7 @@ async def update(
         expect(before.version)
     kept = {name for name, value in change.metadata.items() if value}
     if len((before.metadata.keys() - change.metadata.keys()) | kept) > rules.NAMES_MAX:
-        message = f"A responder keeps at most {rules.NAMES_MAX} names."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer="/metadata"))
+        raise errors.Invalid.at("/metadata", "too_many", f"A responder keeps at most {rules.NAMES_MAX} names.")
     after = replace(
         before,
         locale=change.locale if change.has_locale else before.locale,
@@ -419,7 +417,7 @@ def _found(search: _Search, index: int, rows: Mapping[ResponderKey, Responder]) 
 
 def _require_all(given: Sequence[ResponderKey], there: Sequence[Responder]) -> None:
     if set(given) - {row.key for row in there}:
-        raise errors.Invalid.of(FieldError("unknown_id", "There is no such responder.", pointer="/responder_id"))
+        raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
 
 
 def _locale(tag: str | None) -> str | None:

@@ -54,7 +54,7 @@ def split(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
         raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
     pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
     if not pieces:
-        raise _invalid("too_few", "At least 1 record is expected.")
+        raise errors.Invalid.at("", "too_few", "At least 1 record is expected.")
     if len(pieces) > rows_max:
         raise _too_many(rows_max)
     return Records(pieces, not is_lines and not is_json)
@@ -83,11 +83,11 @@ async def read(
 
 def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> msgspec.Struct | errors.Invalid:
     if len(raw) > RECORD_BYTES_MAX:
-        return _invalid("too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
+        return errors.Invalid.at("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
     try:
         document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
-        return _invalid("invalid_format", refusal.detail.replace("The body", "The record"))
+        return errors.Invalid.at("", "invalid_format", refusal.detail.replace("The body", "The record"))
     assert route.body is not None  # noqa: S101
     return structs.read_row(route.body, document, context, read_only=read_only)
 
@@ -108,7 +108,7 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
     try:
         return _pieces.decode(raw)
     except msgspec.ValidationError:  # JSON, but no list
-        raise _invalid("wrong_type", "A list is expected.") from None
+        raise errors.Invalid.at("", "wrong_type", "A list is expected.") from None
     except (ValueError, RecursionError):
         if has_many:
             raise _no_list() from None
@@ -140,10 +140,6 @@ def _split_slowly(raw: bytes, rows_max: int) -> list[bytes]:
 def _after_space(text: str, position: int) -> int:
     space = _SPACE.match(text, position)
     return position if space is None else space.end()
-
-
-def _invalid(code: str, message: str) -> errors.Invalid:
-    return errors.Invalid.of(errors.FieldError(code, message, pointer=""))
 
 
 def _no_list() -> errors.Malformed:

@@ -242,8 +242,7 @@ class Operation:
                 wrong += await self.route.also_wrong(self._database, caller, path, given)
             if request.records is not None and not wrong:
                 found = await self._read_rows(request, request.records, in_body)
-        if wrong:
-            raise errors.Invalid.of(*wrong)
+        errors.check(wrong)
         if request.upload is not None:
             found = await self._prepared(request, request.upload, asked)
         return Call(

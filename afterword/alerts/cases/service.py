@@ -14,7 +14,6 @@ from afterword.alerts.statuses import store as statuses_store
 from afterword.alerts.statuses.store import Status
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.events import service as events
 
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
@@ -221,7 +220,7 @@ async def _status(db: Database, case: Case, status_id: int, *, application_id: s
         db, organization_id=case.organization_id, status_id=status_id, application_ids=[application_id]
     )
     if status is None:
-        raise errors.Invalid.of(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
+        raise errors.Invalid.at("/status_id", "unknown_id", "There is no such alert status.")
     return status
 
 
@@ -231,7 +230,7 @@ async def _require_user(db: Database, case: Case, user_id: str, *, application_i
     )
     if not known:
         message = "There is no such user, or this case is not one that the user may see."
-        raise errors.Invalid.of(FieldError("unknown_id", message, pointer="/assigned_user_id"))
+        raise errors.Invalid.at("/assigned_user_id", "unknown_id", message)
 
 
 async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:

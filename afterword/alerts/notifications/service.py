@@ -128,8 +128,7 @@ async def subscribe(
         for position, watch in enumerate(watches)
         if watch not in known
     ]
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
     key = {"organization_id": caller.organization_id, "user_id": before.user_id}
     await store.update_subscription(db, **key, types=types, digest=digest, now=now)
     await store.delete_watches(db, **key)

@@ -10,7 +10,6 @@ from afterword.alerts.statuses.store import Status
 from afterword.core.messaging.alerts import STATUSES_MAX
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.organizations import checks
 
 Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
@@ -49,11 +48,10 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
         checks.refuse(await checks.reach_errors(db, caller=caller, application_id=application_id))
     elif caller.application_ids:
         message = "Your token is for certain applications; name one of them."
-        raise errors.Invalid.of(FieldError("required", message, pointer="/application_id"))
+        raise errors.Invalid.at("/application_id", "required", message)
     status_id = await store.claim_number(db, organization_id=organization_id)
     if await store.count_statuses(db, organization_id=organization_id) >= STATUSES_MAX:
-        message = f"An organization has at most {STATUSES_MAX} statuses of its own."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+        raise errors.Invalid.at("", "too_many", f"An organization has at most {STATUSES_MAX} statuses of its own.")
     return await store.insert_status(
         db, organization_id=organization_id, status_id=status_id, columns=columns, now=now, by=caller.actor_id
     )

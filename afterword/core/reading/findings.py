@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from afterword.errors import FieldError, Invalid
+from afterword import errors
+from afterword.errors import FieldError
 
 FINDINGS_MAX = 1000
 Severity = Literal["error", "warning"]
@@ -57,8 +58,7 @@ class Findings:
 
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
-        if errors := self.errors:
-            raise Invalid.of(*errors)
+        errors.check(self.errors)
 
     def _add(self, finding: Finding) -> None:
         if len(self.found) < FINDINGS_MAX:

@@ -122,14 +122,14 @@ async def _position(call: Call[RedeliveryRequest], db: Database) -> tuple[int, i
     """The position (xid, seq) of the cursor; raises Invalid if the request names no span."""
     body = call.body
     if body.after is None and body.from_time is None:
-        raise errors.Invalid.of(FieldError("required", "Either from_time or after is expected.", pointer="/from_time"))
+        raise errors.Invalid.at("/from_time", "required", "Either from_time or after is expected.")
     if body.after is None:
         return None
     try:
         event_id = log.event_id_of(body.after, secret=call.site.secret)
     except ValueError:
         message = "This is no cursor of the event log in its own order."
-        raise errors.Invalid.of(FieldError("invalid_cursor", message, pointer="/after")) from None
+        raise errors.Invalid.at("/after", "invalid_cursor", message) from None
     wrong = FieldError("cursor_expired", log.EXPIRED, pointer="/after")
     organization_id = call.caller.organization_id
     return await log_service.position_of(db, organization_id=organization_id, event_id=event_id, wrong=wrong)

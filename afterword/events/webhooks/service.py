@@ -45,7 +45,7 @@ async def create(
     _require_reads(caller, columns["event_types"])
     await _check(db, caller=caller, columns=columns, bound=columns, site=site)
     if await store.count_webhooks_locked(db, organization_id=caller.organization_id) >= WEBHOOKS_MAX:
-        raise errors.Invalid.of(FieldError("too_many", f"There are {WEBHOOKS_MAX} already.", pointer=""))
+        raise errors.Invalid.at("", "too_many", f"There are {WEBHOOKS_MAX} already.")
     webhook_id, secret = ids.ordered(now), rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
     webhook = await store.insert_webhook(
         db,
@@ -171,8 +171,7 @@ async def _check(
             message = "There is no such type; a type, prefix.* or * is expected."
             wrong.append(FieldError("unknown_value", message, pointer=f"/event_types/{index}"))
     wrong += await _check_binding(db, caller=caller, bound=bound)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 async def _check_binding(db: Database, *, caller: Caller, bound: Mapping[str, Any]) -> list[FieldError]:

@@ -165,8 +165,7 @@ async def require_seen(db: Database, *, caller: Caller, responder_id: str) -> No
     try:
         await get(db, caller=caller, responder_id=responder_id)
     except errors.NotFound:
-        wrong = errors.FieldError("unknown_id", "There is no such responder.", pointer="/responder_id")
-        raise errors.Invalid.of(wrong) from None
+        raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.") from None
 
 
 async def require_whole(db: Database, *, caller: Caller, responder_id: str) -> None:

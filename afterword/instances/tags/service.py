@@ -47,8 +47,7 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
     if added is None:  # another transaction added it while this one waited
         return await store.get_tag(db, **key, tag=tag) or _refuse_unknown()
     if await store.count_tags(db, **key) > INSTANCE_TAGS_MAX:
-        message = f"An instance has at most {INSTANCE_TAGS_MAX} tags."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer="/tag"))
+        raise errors.Invalid.at("/tag", "too_many", f"An instance has at most {INSTANCE_TAGS_MAX} tags.")
     await events.record(db, events=[_event("tag.added", added, instance, now=now, actor=actor)])
     return added
 

@@ -268,5 +268,4 @@ def _require_all(outcomes: Sequence[Outcome]) -> None:
             wrong += [FieldError(e.code, e.message, pointer=f"/{place}{e.pointer or ''}") for e in refusal.errors]
         else:
             wrong.append(FieldError(refusal.code, refusal.detail, pointer=f"/{place}/external_reference"))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)

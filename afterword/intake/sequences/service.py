@@ -73,8 +73,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     """Make a sequence. Raises Invalid: unknown ids, conditions that cannot be asked there, one too many."""
     await _check(db, caller=caller, columns=columns, changed=frozenset(columns))
     if await store.count_sequences_locked(db, organization_id=caller.organization_id) >= SEQUENCES_MAX:
-        message = f"An organization has at most {SEQUENCES_MAX} sequences."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+        raise errors.Invalid.at("", "too_many", f"An organization has at most {SEQUENCES_MAX} sequences.")
     return await store.insert_sequence(
         db,
         organization_id=caller.organization_id,
@@ -267,8 +266,7 @@ async def _check(db: Database, *, caller: Caller, columns: Mapping[str, Any], ch
             wrong.append(FieldError("unknown_id", "There is no such pipeline.", pointer="/pipeline_id"))
     if "conditions" in changed and columns["conditions"] is not None and not wrong:
         wrong += await _condition_errors(db, organization_id=caller.organization_id, columns=columns)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:

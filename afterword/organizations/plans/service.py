@@ -49,8 +49,7 @@ async def add_plan(
         wrong.append(FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time"))
     if await store.count_plans(db, organization_id=organization_id) >= PLANS_MAX:
         wrong.append(FieldError("too_many", f"An organization has at most {PLANS_MAX} plans.", pointer=""))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
     document = {
         "plan_id": ids.ordered(now),
         "application_id": application_id,
@@ -95,8 +94,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
     """
     plan = await _claimed(db, plan_id)
     if end_time is not None and end_time <= max(now, plan.start_time):
-        wrong = FieldError("out_of_range", "It ends after its beginning, and in the future.", pointer="/end_time")
-        raise errors.Invalid.of(wrong)
+        raise errors.Invalid.at("/end_time", "out_of_range", "It ends after its beginning, and in the future.")
     kept = plan.end_time if plan.end_time is not None and plan.end_time > now else None
     return await _renew(db, replace(plan, end_time=end_time or kept), now=now)
 
@@ -106,8 +104,7 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
     plan = await _claimed(db, plan_id)
     total = plan.extra_credits + extra_credits
     wrong = _extra_errors(total)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
     return await _write(db, replace(plan, extra_credits=total), now=now)
 
 

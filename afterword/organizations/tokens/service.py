@@ -103,11 +103,11 @@ async def make(
     kind = kind or ("user" if caller.user_id else "organization")
     if kind == "user" and caller.user_id is None:
         message = "Only a user makes a user's token; the one that asks belongs to the organization."
-        raise errors.Invalid.of(FieldError("unknown_value", message, pointer="/kind"))
+        raise errors.Invalid.at("/kind", "unknown_value", message)
     if kind == "organization" and caller.role not in MAKER_ROLES:
         raise errors.Forbidden("Only an owner or an admin makes tokens of the organization.")
     if caller.test and not test:
-        raise errors.Invalid.of(FieldError("unknown_value", "A test token makes test tokens.", pointer="/test"))
+        raise errors.Invalid.at("/test", "unknown_value", "A test token makes test tokens.")
     return await create_token(
         db,
         organization_id=caller.organization_id,

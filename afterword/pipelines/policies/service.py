@@ -31,8 +31,7 @@ async def replace(
     quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
     pipelines = await store.list_windows(db, organization_id=caller.organization_id) if quiet else []
     wrong = list(_errors(document, pipelines))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
     return await store.update_policy(
         db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
     )

@@ -119,8 +119,7 @@ async def declare(db: Database, *, caller: Caller, new: NewDefinition, now: date
     await store.claim_names(db, organization_id=caller.organization_id)
     count = await store.count_definitions(db, organization_id=caller.organization_id, kind=new.kind)
     if count >= DEFINITIONS_MAX:
-        message = f"An organization declares at most {DEFINITIONS_MAX} names of a kind."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+        raise errors.Invalid.at("", "too_many", f"An organization declares at most {DEFINITIONS_MAX} names of a kind.")
     made = await store.insert_definition(
         db,
         organization_id=caller.organization_id,
@@ -195,8 +194,7 @@ async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) ->
         await store.get_application_type_id(db, application_type_id=new.application_type_id) is None
     ):
         wrong.append(FieldError("unknown_id", "There is no such application type.", pointer="/application_type_id"))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 def _require_level(new: NewDefinition) -> None:
@@ -210,8 +208,7 @@ def _require_level(new: NewDefinition) -> None:
             wrong.append(FieldError("required", _WANTED[level], pointer=f"/{name}"))
         elif new.level != level and value is not None:
             wrong.append(FieldError("exclusive", f"A name of the level {new.level} has none.", pointer=f"/{name}"))
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 def _forget(organization_id: str) -> None:

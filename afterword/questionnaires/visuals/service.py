@@ -10,7 +10,6 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.questionnaires import access
 from afterword.questionnaires.visuals import store
 from afterword.questionnaires.visuals.store import Visual
@@ -41,8 +40,7 @@ async def create(
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
     check(configuration)
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
-        message = f"A questionnaire has at most {VISUALS_MAX} visuals."
-        raise errors.Invalid.of(FieldError("too_many", message, pointer=""))
+        raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
     if active:
         await store.update_to_inactive(db, **key, now=now, by=caller.actor_id)
     return await store.insert_visual(
@@ -110,10 +108,9 @@ def check(configuration: Mapping[str, object]) -> None:
     """Raise Invalid for a configuration that is too large or invalid in a key that pages read."""
     if len(_text(configuration)) > CONFIGURATION_BYTES_MAX:
         message = f"A configuration has at most {CONFIGURATION_BYTES_MAX:,} bytes."
-        raise errors.Invalid.of(FieldError("too_long", message, pointer="/configuration"))
+        raise errors.Invalid.at("/configuration", "too_long", message)
     _, wrong = visuals.read(configuration)
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+    errors.check(wrong)
 
 
 def _text(configuration: Mapping[str, object]) -> bytes:

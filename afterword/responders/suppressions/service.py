@@ -13,7 +13,6 @@ from afterword import errors
 from afterword.core.messaging.addresses import InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
-from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor
 from afterword.responders import service as responders
@@ -59,11 +58,11 @@ async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret
     """
     require_reach(caller)
     if request.expires_time is not None and request.expires_time <= now:
-        raise errors.Invalid.of(FieldError("out_of_range", "That time has passed.", pointer="/expires_time"))
+        raise errors.Invalid.at("/expires_time", "out_of_range", "That time has passed.")
     try:
         new = _new(request, organization_id=caller.organization_id, secret=secret)
     except InvalidAddress as error:
-        raise errors.Invalid.of(FieldError("invalid_address", str(error), pointer="/identifier")) from None
+        raise errors.Invalid.at("/identifier", "invalid_address", str(error)) from None
     written = await responders.suppress_addresses(db, suppressions=[new], now=now, actor=Actor.of(caller))
     if not written:
         raise AlreadySuppressed("This address is suppressed already.")
