@@ -399,6 +399,26 @@ class TestTogether:
         assert DAYS - 1 == await kept_days(house, asked(house))
         assert await compare(house, monkeypatch, asked(house))
 
+    async def test_counts_are_not_compared_with_all_people(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The planner knows no sizes of these sets: a join of the two takes their product."""
+        plans: list[str] = []
+        async with db.connection(house.pool) as database:
+            explained = database._connection
+
+            async def execute(query: str, *values: Any) -> int:
+                plans.extend(row[0] for row in await explained.fetch(f"explain {query}", *values))
+                return 0
+
+            organization_id = house.caller.organization_id
+            span = rollups_store.Span(organization_id, house.questionnaire_id, "", 1, ZONE, NOW.date(), NOW, PEOPLE)
+            days = periods.days(NOW.date(), NOW.date() + timedelta(days=2), periods.times.zone_of(ZONE))
+            monkeypatch.setattr(db.Database, "execute", lambda _, query, *values: execute(query, *values))
+            await rollups_store.insert_counts(
+                database, organization_id=organization_id, span=span, days=days, values_max=9
+            )
+        assert plans
+        assert [] == [line for line in plans if "= people." in line]
+
 
 def test_days_are_those_of_the_zone() -> None:
     """The day of a moment and the borders of days agree, in every hour of a year with changes of the clock."""

@@ -363,7 +363,7 @@ async def list_pairs(
     Without outcome and value it is the count of people who answered both.
     """
     rows = await db.fetch(
-        f"""with pair as materialized (
+        f"""with pair as not materialized (
              select a.question_id, x.value #>> '{{}}' as outcome, a.value #>> '{{}}' as value, i.responder_id
              from {_RESPONSES}
              join answer x on x.organization_id = i.organization_id and x.instance_id = i.instance_id

@@ -242,9 +242,13 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
              select $1, $2, $3, $4, day from wide)
            insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
              dimension_value, given, counts, people)
-           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), people
-           from counted join people using (question_id, day, dimension_value)
-           where day not in (select day from wide) group by question_id, day, dimension_value, people""",
+           select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value) filter (where value is not null),
+             array_agg(count) filter (where value is not null), max(people)
+           from ( -- united, not joined: the planner knows no sizes here and would compare each count with all people
+             select question_id, day, dimension_value, value, count, null::bigint[] as people from counted
+             union all
+             select question_id, day, dimension_value, null, null, people from people) c
+           where day not in (select day from wide) group by 5, 6, 7 having count(value) > 0""",
         *_key(organization_id, span),
         sorted(COUNTED),
         *(kind, name, values_max),
