@@ -18,7 +18,7 @@ from afterword import db, errors
 from afterword.cli.context import open_pool, read_text
 from afterword.core.scheduling.retries import JITTER_MAX
 from afterword.privacy import service, store
-from afterword.privacy.store import Kept
+from afterword.privacy.store import LedgerLine
 from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.worker.imports import Importer
@@ -42,7 +42,7 @@ async def export() -> None:
     async with open_pool() as (_, pool):
         while True:
             async with db.connection(pool) as database:
-                kept = await store.list_kept(database, after=after, limit=LINES_A_READ)
+                kept = await store.list_ledger_lines(database, after=after, limit=LINES_A_READ)
             for one in kept:
                 print(_line(one))
                 after = one.erasure.organization_id, one.erasure.erasure_id
@@ -89,7 +89,7 @@ async def _work(pool: db.Pool, *, secret: bytes) -> None:
             await asyncio.sleep(WAIT_SECONDS)
 
 
-def _line(kept: Kept) -> str:
+def _line(kept: LedgerLine) -> str:
     """The members that a replay and a proof need; the reason and the progress stay in the database."""
     erasure = kept.erasure
     names = (
@@ -100,7 +100,7 @@ def _line(kept: Kept) -> str:
     return msgspec.json.encode({**document, "subjects": kept.subjects, "suppressed": kept.suppressed}).decode()
 
 
-def _read(file: Path) -> Iterable[Kept]:
+def _read(file: Path) -> Iterable[LedgerLine]:
     for number, line in enumerate(read_text(file, bytes_max=LEDGER_BYTES_MAX).splitlines(), 1):
         if not line.strip():
             continue
@@ -112,7 +112,7 @@ def _read(file: Path) -> Iterable[Kept]:
                     "subjects": document["subjects"],
                     "suppressed": document["suppressed"],
                 },
-                Kept,
+                LedgerLine,
             )
         except (msgspec.DecodeError, KeyError, TypeError) as error:
             raise errors.Invalid(f"{file} is no ledger of erasures, in line {number}.") from error

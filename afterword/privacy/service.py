@@ -24,7 +24,7 @@ from afterword.events.service import Actor, NewEvent
 from afterword.instances.responders import service as shown_responders
 from afterword.privacy import store
 from afterword.privacy.rows import service as rows
-from afterword.privacy.store import Erasure, Kept
+from afterword.privacy.store import Erasure, LedgerLine
 from afterword.privacy.subjects import service as subjects
 from afterword.privacy.subjects import store as subjects_store
 from afterword.privacy.subjects.store import Person
@@ -72,7 +72,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class StepResult:
     """The result of a turn. `mark`: the position in this step, None: after it; `back`: a step to repeat."""
 
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -81,7 +81,7 @@ class Turn:
     back: str | None = None
 
 
-Step = Callable[[Database, Work], Awaitable[Turn]]
+Step = Callable[[Database, Work], Awaitable[StepResult]]
 
 
 async def request(db: Database, *, caller: Caller, responder_id: str, request: ErasureInput, now: datetime) -> Erasure:
@@ -148,7 +148,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
         raise
     except Exception:  # of one person's rows
         logger.exception("a turn of an erasure failed", erasure_id=erasure.erasure_id, step=erasure.step)
-        turn = Turn(waits=True)
+        turn = StepResult(waits=True)
     counts = Counter(erasure.counts) + turn.counts
     if turn.waits:
         await store.settle_step(
@@ -166,7 +166,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
     return 1
 
 
-async def replay(db: Database, *, kept: Kept, now: datetime) -> bool:
+async def replay(db: Database, *, kept: LedgerLine, now: datetime) -> bool:
     """Begin an erasure anew after an older backup was restored; False where it is done there, or nothing is there.
 
     `work_next` does the rest, on the ids of the ledger and on all else that the backup knows of the person.
@@ -225,52 +225,52 @@ def _behind(step: str) -> str | None:
     return names[place] if place < len(names) else None
 
 
-async def _wait_for_imports(db: Database, work: Work) -> Turn:
+async def _wait_for_imports(db: Database, work: Work) -> StepResult:
     """Wait until the rows of earlier imports are items, so that these are erased too."""
-    return Turn(waits=await subjects_store.get_has_open_import(db, **work.key))
+    return StepResult(waits=await subjects_store.get_has_open_import(db, **work.key))
 
 
-async def _find_near(db: Database, work: Work) -> Turn:
-    await subjects.find_near(db, **work.key, person=work.person)
-    return Turn()
+async def _find_by_indexes(db: Database, work: Work) -> StepResult:
+    await subjects.find_by_indexes(db, **work.key, person=work.person)
+    return StepResult()
 
 
-async def _end_open(db: Database, work: Work) -> Turn:
+async def _cancel_open_items(db: Database, work: Work) -> StepResult:
     """Nothing more leaves; what is being sent at this moment comes to its end first."""
-    ended, is_over = await subjects.end_open(db, **work.key)
+    ended, is_over = await subjects.cancel_open_items(db, **work.key)
     counts = Counter({"Cancelled Queue Item": ended})
     if is_over or ended:
-        return Turn(counts=counts, mark="more" if ended else None)
-    return Turn(waits=True)
+        return StepResult(counts=counts, mark="more" if ended else None)
+    return StepResult(waits=True)
 
 
-async def _find_far(db: Database, work: Work) -> Turn:
-    _, last = await subjects.find_far(db, **work.key, person=work.person, after=work.erasure.mark)
-    return Turn(mark=last)
+async def _find_by_scan(db: Database, work: Work) -> StepResult:
+    _, last = await subjects.find_by_scan(db, **work.key, person=work.person, after=work.erasure.mark)
+    return StepResult(mark=last)
 
 
-def _walk(name: str) -> Step:
-    async def step(db: Database, work: Work) -> Turn:
-        resource, walk = rows.walks(db, **work.key, person=work.person)[name]
-        count, last = await walk(work.erasure.mark)
-        return Turn(counts=Counter({resource: count}), mark=last)
+def _scan(name: str) -> Step:
+    async def step(db: Database, work: Work) -> StepResult:
+        resource, scan = rows.scans(db, **work.key, person=work.person)[name]
+        count, last = await scan(after=work.erasure.mark)
+        return StepResult(counts=Counter({resource: count}), mark=last)
 
     return step
 
 
-async def _blank_items(db: Database, work: Work) -> Turn:
+async def _blank_items(db: Database, work: Work) -> StepResult:
     item_ids = await _subjects(db, work, "item", ITEMS_MAX)
     if not item_ids:
-        return Turn()
+        return StepResult()
     salt = work.erasure.salt or b""
     counts = await rows.blank_items(db, organization_id=work.erasure.organization_id, item_ids=item_ids, salt=salt)
-    return Turn(counts=counts, mark=item_ids[-1] if len(item_ids) == ITEMS_MAX else None)
+    return StepResult(counts=counts, mark=item_ids[-1] if len(item_ids) == ITEMS_MAX else None)
 
 
-async def _blank_instances(db: Database, work: Work) -> Turn:
+async def _blank_instances(db: Database, work: Work) -> StepResult:
     instance_ids = await _subjects(db, work, "instance", INSTANCES_MAX)
     if not instance_ids:
-        return Turn()
+        return StepResult()
     counts = await rows.blank_instances(
         db,
         organization_id=work.erasure.organization_id,
@@ -278,26 +278,26 @@ async def _blank_instances(db: Database, work: Work) -> Turn:
         is_whole=work.erasure.mode == "erase",
         now=work.now,
     )
-    return Turn(counts=counts, mark=instance_ids[-1] if len(instance_ids) == INSTANCES_MAX else None)
+    return StepResult(counts=counts, mark=instance_ids[-1] if len(instance_ids) == INSTANCES_MAX else None)
 
 
-async def _end_exports(db: Database, work: Work) -> Turn:
+async def _end_exports(db: Database, work: Work) -> StepResult:
     ended, is_over = await rows.end_exports(db, **work.key, is_begun=bool(work.erasure.mark))
-    return Turn(counts=Counter({"Export": ended}), mark=None if is_over else "more")
+    return StepResult(counts=Counter({"Export": ended}), mark=None if is_over else "more")
 
 
-async def _blank_person(db: Database, work: Work) -> Turn:
+async def _blank_person(db: Database, work: Work) -> StepResult:
     """The last step; whoever was written to or answered in the meantime goes round again."""
     erasure = work.erasure
-    if await subjects.find_near(db, **work.key, person=work.person):
-        return Turn(back="open items")
+    if await subjects.find_by_indexes(db, **work.key, person=work.person):
+        return StepResult(back="open items")
     suppression_ids = await _subjects(db, work, "suppression", ITEMS_MAX)
     counts = await rows.blank_events(
         db, organization_id=erasure.organization_id, subject_ids=suppression_ids, blanks=rows.SUPPRESSION_BLANKS
     )
     more, version = await rows.blank_person(db, organization_id=erasure.organization_id, person=work.person)
     await events.record(db, events=[_erased(work, version)])
-    return Turn(counts=counts + more)
+    return StepResult(counts=counts + more)
 
 
 async def _subjects(db: Database, work: Work, kind: str, limit: int) -> list[str]:
@@ -306,16 +306,16 @@ async def _subjects(db: Database, work: Work, kind: str, limit: int) -> list[str
 
 STEPS: Final[Mapping[str, Step]] = {
     FIRST: _wait_for_imports,
-    "near": _find_near,
-    "open items": _end_open,
-    "far": _find_far,
-    "open items found far": _end_open,
-    "events": _walk("events"),
-    "kept answers": _walk("kept answers"),
-    "messages": _walk("messages"),
-    "trials": _walk("trials"),
-    "import rows": _walk("import rows"),
-    "import rests": _walk("import rests"),
+    "near": _find_by_indexes,
+    "open items": _cancel_open_items,
+    "far": _find_by_scan,
+    "open items found far": _cancel_open_items,
+    "events": _scan("events"),
+    "kept answers": _scan("kept answers"),
+    "messages": _scan("messages"),
+    "trials": _scan("trials"),
+    "import rows": _scan("import rows"),
+    "import rests": _scan("import rests"),
     "items": _blank_items,
     "instances": _blank_instances,
     "exports": _end_exports,

@@ -37,7 +37,7 @@ _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class LedgerLine:
     """A line of the ledger as it is kept outside of the database: ids and hashes alone."""
 
     erasure: Erasure
@@ -139,9 +139,9 @@ async def settle_erasure(
     )
 
 
-async def list_kept(  # any tenant: the ledger is the installation's
+async def list_ledger_lines(  # any tenant: the ledger is the installation's
     db: Database, *, after: tuple[str, str], limit: int
-) -> list[Kept]:
+) -> list[LedgerLine]:
     """The next lines of the ledger behind (organization_id, erasure_id)."""
     rows = await db.fetch(
         f"""select {_COLUMNS_E},
@@ -159,7 +159,7 @@ async def list_kept(  # any tenant: the ledger is the installation's
         limit,
     )
     return [
-        Kept(
+        LedgerLine(
             erasure=_erasure(row),
             subjects=row["subjects"],
             suppressed=[(channel_id, key) for channel_id, key in row["suppressed"]],

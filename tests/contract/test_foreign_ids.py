@@ -67,7 +67,7 @@ OF_US_ALONE: Final = {
     "get_kept": "tells how far the reader of the log is behind; tests/reports/test_rollups.py",
     "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
-    "update_told": "walks through ours",
+    "update_events_by_address": "walks through ours",
     "update_kept_answers": "walks through ours",
     "delete_captured": "walks through ours",
     "delete_test_messages": "walks through ours",

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from afterword.alerts.cases import service as cases
@@ -12,15 +13,15 @@ from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances import store as instances_store
 from afterword.privacy.rows import store
-from afterword.privacy.subjects.store import Person, Walked
+from afterword.privacy.subjects.store import Person, ScanResult
 from afterword.questionnaires.metadata import service as metadata
 from afterword.queue.records import TEXTS
 
-WALK_EVENTS_MAX: Final = 5_000
-WALK_KEYS_MAX: Final = 500
-WALK_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
-WALK_MESSAGES_MAX: Final = 2_000
-WALK_IMPORTS_MAX: Final = 3  # each of up to 200,000 rows
+SCAN_EVENTS_MAX: Final = 5_000
+SCAN_KEYS_MAX: Final = 500
+SCAN_KEYS_BYTES_MAX: Final = 1_000_000  # of their answers
+SCAN_MESSAGES_MAX: Final = 2_000
+SCAN_IMPORTS_MAX: Final = 3  # each of up to 200,000 rows
 PIECES_MAX: Final = 50  # of files, up to a megabyte each
 ERASED: Final = "erased"
 
@@ -41,48 +42,36 @@ INSTANCE_BLANKS: Final[Mapping[str, Any]] = {
 TAG_BLANKS: Final[Mapping[str, Any]] = {"tag": ERASED}
 RESPONDER_BLANKS: Final[Mapping[str, Any]] = {"locale": None, "time_zone": None, "metadata": {}}
 SUPPRESSION_BLANKS: Final[Mapping[str, Any]] = {"identifier": ERASED, "note": None}
-TOLD_BLANKS: Final[Mapping[str, Any]] = {**ITEM_BLANKS, **SUPPRESSION_BLANKS}
+ADDRESS_BLANKS: Final[Mapping[str, Any]] = {**ITEM_BLANKS, **SUPPRESSION_BLANKS}
 
-Walk = Callable[[str], Awaitable[Walked]]
+Scan = Callable[..., Awaitable[ScanResult]]  # its argument `after` is the row that it goes on behind
 
 
-def walks(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> dict[str, tuple[str, Walk]]:
-    """The walks over tables that no index of a person leads into: what each changes, and how it goes on behind a row.
+def scans(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> dict[str, tuple[str, Scan]]:
+    """Scans of tables that have no index by person: the resource that each changes, and its continuation behind a row.
 
     They recognise the person by the addresses, so they come before those go.
     """
-    scope = {"organization_id": organization_id}
-    both = {**scope, "erasure_id": erasure_id}
+    scope: dict[str, Any] = {"organization_id": organization_id}
+    both: dict[str, Any] = {**scope, "erasure_id": erasure_id}
+    of_person: dict[str, Any] = {**scope, "person": person}
+    of_both: dict[str, Any] = {**both, "person": person}
+    keys = {"limit": SCAN_KEYS_MAX, "bytes_max": SCAN_KEYS_BYTES_MAX}
 
-    async def told(after: str) -> Walked:
-        return await store.update_told(
-            db, **scope, person=person, blanks=TOLD_BLANKS, after=after, limit=WALK_EVENTS_MAX
-        )
-
-    async def kept_answers(after: str) -> Walked:
-        return await store.update_kept_answers(
-            db, **both, person=person, after=after, limit=WALK_KEYS_MAX, bytes_max=WALK_KEYS_BYTES_MAX
-        )
-
-    async def captured(after: str) -> Walked:
-        return await store.delete_captured(db, **both, person=person, after=after, limit=WALK_MESSAGES_MAX)
-
-    async def test_messages(after: str) -> Walked:
-        return await store.delete_test_messages(db, **scope, person=person, after=after, limit=WALK_MESSAGES_MAX)
-
-    async def import_rows(after: str) -> Walked:
-        return await store.update_import_rows(db, **both, after=after, limit=WALK_IMPORTS_MAX)
-
-    async def import_rests(_: str) -> Walked:
+    async def import_rests(*, after: str) -> ScanResult:
+        del after  # what is removed is not met again
         count = await store.delete_import_rests(db, **scope, limit=PIECES_MAX)
         return count, "more" if count == PIECES_MAX else None
 
     return {
-        "events": ("Event", told),
-        "kept answers": ("Kept Answer", kept_answers),
-        "messages": ("Outbox Message", captured),
-        "trials": ("Test Send", test_messages),
-        "import rows": ("Import Row", import_rows),
+        "events": (
+            "Event",
+            partial(store.update_events_by_address, db, **of_person, blanks=ADDRESS_BLANKS, limit=SCAN_EVENTS_MAX),
+        ),
+        "kept answers": ("Kept Answer", partial(store.update_kept_answers, db, **of_both, **keys)),
+        "messages": ("Outbox Message", partial(store.delete_captured, db, **of_both, limit=SCAN_MESSAGES_MAX)),
+        "trials": ("Test Send", partial(store.delete_test_messages, db, **of_person, limit=SCAN_MESSAGES_MAX)),
+        "import rows": ("Import Row", partial(store.update_import_rows, db, **both, limit=SCAN_IMPORTS_MAX)),
         "import rests": ("Import", import_rests),
     }
 

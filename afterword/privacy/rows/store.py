@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from afterword.db import Database
 from afterword.db.columns import suffixed
-from afterword.privacy.subjects.store import Person, Walked
+from afterword.privacy.subjects.store import Person, ScanResult
 from afterword.queue.records import TEXT_COLUMNS
 
 _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
-# walks -----------------------------------------------------------------------------------------------------------
-async def update_told(
+# scans -----------------------------------------------------------------------------------------------------------
+async def update_events_by_address(
     db: Database,
     *,
     organization_id: str,
@@ -24,7 +24,7 @@ async def update_told(
     blanks: Mapping[str, Any],
     after: str,
     limit: int,
-) -> Walked:
+) -> ScanResult:
     """Blank the next events of the log that name an address: of suppressions that were lifted, of items long gone."""
     row = await db.fetch_row(
         """with passed as materialized (
@@ -52,7 +52,7 @@ async def update_told(
 
 async def update_kept_answers(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int, bytes_max: int
-) -> Walked:
+) -> ScanResult:
     """Empty the next answers under idempotency keys that name the person; the keys stay, nothing is done twice.
 
     The answer that told of this erasure is not one of them. Every word is looked for in every byte, so it is bytes that
@@ -90,7 +90,7 @@ async def update_kept_answers(
 
 async def delete_captured(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
-) -> Walked:
+) -> ScanResult:
     """Remove the person's among the next captured messages."""
     row = await db.fetch_row(
         """with passed as materialized (
@@ -113,7 +113,9 @@ async def delete_captured(
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
 
-async def delete_test_messages(db: Database, *, organization_id: str, person: Person, after: str, limit: int) -> Walked:
+async def delete_test_messages(
+    db: Database, *, organization_id: str, person: Person, after: str, limit: int
+) -> ScanResult:
     """Remove the next test messages that went to the person, or whose values name an address."""
     row = await db.fetch_row(
         """with passed as materialized (
@@ -135,7 +137,9 @@ async def delete_test_messages(db: Database, *, organization_id: str, person: Pe
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
 
-async def update_import_rows(db: Database, *, organization_id: str, erasure_id: str, after: str, limit: int) -> Walked:
+async def update_import_rows(
+    db: Database, *, organization_id: str, erasure_id: str, after: str, limit: int
+) -> ScanResult:
     """Blank what the next imports kept of rows that became, or met, the person's items; a row that failed says so."""
     row = await db.fetch_row(
         """with passed as materialized (

@@ -10,16 +10,16 @@ from afterword.privacy.subjects.store import Person
 from afterword.queue import service as queue
 from afterword.queue import store as queue_store
 
-WALK_ITEMS_MAX: Final = 5_000  # of the queue, in one transaction
-NEAR_ROUNDS_MAX: Final = 10  # items that repeat one that repeats one …
+SCAN_ITEMS_MAX: Final = 5_000  # of the queue, in one transaction
+INDEX_ROUNDS_MAX: Final = 10  # items that repeat one that repeats one …
 OPEN_ITEMS_MAX: Final = 100
 
 
-async def find_near(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
+async def find_by_indexes(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
     """Note what indexes lead to; how many are new."""
     found = 0
-    for _ in range(NEAR_ROUNDS_MAX):
-        new = await store.insert_near_subjects(
+    for _ in range(INDEX_ROUNDS_MAX):
+        new = await store.insert_indexed_subjects(
             db, organization_id=organization_id, erasure_id=erasure_id, person=person
         )
         found += new
@@ -28,14 +28,16 @@ async def find_near(db: Database, *, organization_id: str, erasure_id: str, pers
     return found
 
 
-async def find_far(db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str) -> store.Walked:
+async def find_by_scan(
+    db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str
+) -> store.ScanResult:
     """Note the person's among the next items of the queue."""
-    return await store.insert_far_subjects(
-        db, organization_id=organization_id, erasure_id=erasure_id, person=person, after=after, limit=WALK_ITEMS_MAX
+    return await store.insert_scanned_subjects(
+        db, organization_id=organization_id, erasure_id=erasure_id, person=person, after=after, limit=SCAN_ITEMS_MAX
     )
 
 
-async def end_open(db: Database, *, organization_id: str, erasure_id: str) -> tuple[int, bool]:
+async def cancel_open_items(db: Database, *, organization_id: str, erasure_id: str) -> tuple[int, bool]:
     """Cancel items of the person that nobody has begun to send; how many, and whether all have come to their end."""
     items = await store.list_open_items(
         db, organization_id=organization_id, erasure_id=erasure_id, limit=OPEN_ITEMS_MAX

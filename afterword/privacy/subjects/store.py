@@ -1,10 +1,10 @@
-"""The SQL that finds what is a person's: by indexes what they lead to, by a walk over the queue what they do not."""
+"""The SQL that finds what is a person's: by indexes what they lead to, by a scan of the queue what they do not."""
 
 from dataclasses import dataclass
 
 from afterword.db import Database
 
-Walked = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
+ScanResult = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ async def get_has_open_import(db: Database, *, organization_id: str, erasure_id:
     return found
 
 
-async def insert_near_subjects(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
+async def insert_indexed_subjects(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
     """Note what indexes lead to: instances, their items, items that wait, what repeats or reminds; how many are new."""
     return await db.execute(
         """insert into erasure_subject (organization_id, erasure_id, kind, subject_id)
@@ -110,12 +110,12 @@ async def insert_near_subjects(db: Database, *, organization_id: str, erasure_id
     )
 
 
-async def insert_far_subjects(
+async def insert_scanned_subjects(
     db: Database, *, organization_id: str, erasure_id: str, person: Person, after: str, limit: int
-) -> Walked:
+) -> ScanResult:
     """Note the person's among the next items of the organization: those that ended unsent have no other way to them.
 
-    An index on what an item is addressed to would cost every item that is sent; a walk costs the erasure alone.
+    An index on what an item is addressed to would cost every item that is sent; a scan costs the erasure alone.
     """
     row = await db.fetch_row(
         """with passed as materialized (
