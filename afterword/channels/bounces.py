@@ -48,7 +48,7 @@ _REPLY: Final = re.compile(r"(?<![\d.])([45]\d\d)(?:[ -]|$)")
 _AUTOMATIC_SUBJECT: Final = re.compile(
     r"(?:auto(?:matic(?: reply)?|-?reply|-?response)|out of (?:the )?office|abwesen|vacation|on leave)", re.IGNORECASE
 )
-logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # a detector that fails on a forgery is no news
+logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL)  # it logs each forgery that a detector fails on
 
 _HOSTS: Final = re.compile(r"mailer-?daemon|postmaster|mail ?delivery|microsoftexchange", re.IGNORECASE)
 

@@ -97,7 +97,7 @@ def is_throttle(code: int, text: str) -> bool:
 def _throttling_domain(phase: Phase, code: int, text: str, recipient: str) -> str | None:
     """The recipient's domain, if it asks for a lower rate itself: in answer to RCPT, or later by its name.
 
-    421 closes the connection, so it is about the account, whoever the recipient is.
+    421 closes the connection, so it is about the account.
     """
     domain = recipient.rpartition("@")[2].lower()
     if not domain or code == _CLOSING or phase < Phase.RCPT:

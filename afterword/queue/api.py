@@ -197,7 +197,7 @@ def _place(call: Call[Any]) -> ItemScope:
 
 
 async def _declared(call: Call[Any], db: Database) -> Declared:
-    """The names that the questionnaire's application knows. Grouped metadata are told apart by them if strict alone."""
+    """The metadata names that the questionnaire's application declares; needed under strict handling alone."""
     if not call.strict:
         return metadata.GLOBAL
     questionnaire_id = call.ids.get("questionnaire_id")

@@ -10,7 +10,7 @@ from afterword.core.scheduling.decisions import WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import as_document, assigned, qualified, suffixed
+from afterword.db.columns import arrays, as_document, assigned, qualified, suffixed
 from afterword.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
@@ -43,7 +43,7 @@ INSERTED_ITEMS: Final = f"""with d as materialized (
              select {_INSERTED}, created_by from d
              on conflict do nothing
              returning {ITEM_COLUMNS}),
-           told as (
+           recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                actor_kind, actor_id, test, data)
              select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
@@ -123,9 +123,7 @@ async def list_intakes(  # any tenant: requests that wait at the same moment sha
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id
            join organization o on o.organization_id = p.organization_id
            left join contact_policy c on c.organization_id = p.organization_id""",
-        [organization_id for organization_id, _, _ in wanted],
-        [questionnaire_id for _, questionnaire_id, _ in wanted],
-        [pipeline_id for _, _, pipeline_id in wanted],
+        *arrays(wanted, 3),
     )
     return [Intake(**row) for row in rows]
 
@@ -238,7 +236,7 @@ async def update_item(
 async def update_item_to_aborted(
     db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
 ) -> QueueItem | None:
-    """Cancel an item that nobody has begun to send, and fence whoever holds it; None when it is too late."""
+    """Cancel an item that has not begun, and fence its holder; None if it is too late."""
     row = await db.fetch_row(
         f"""update queue_item
            set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,

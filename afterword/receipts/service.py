@@ -230,11 +230,11 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
 
 async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:
     """Record an event for each report, with the item as it is now."""
-    told = [about for about in abouts if about.report.kind in _EVENTS]
+    shown = [about for about in abouts if about.report.kind in _EVENTS]
     rows = await store.list_told(
-        db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in told})
+        db, organization_id=organization_id, item_ids=sorted({about.item.item_id for about in shown})
     )
-    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in told])
+    await events.record(db, events=[_event(about, rows[about.item.item_id], now) for about in shown])
 
 
 def _event(about: _About, row: store.Receipt, now: datetime) -> NewEvent:

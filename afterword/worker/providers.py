@@ -69,7 +69,8 @@ class Accounts:
                 await self._pause(account, outcome.reason, since)
                 return True
             case Retry(cause="throttle"):
-                await self._slow_down(account, outcome.domain)
+                async with db.transaction(self._pool) as database:
+                    await health.slow_down(database, account=account, domain=outcome.domain)
                 return outcome.reply_code == REPLY_GOODBYE and await self._fail(account, since)
             case Retry(cause="connection"):
                 if account not in self._troubled:
@@ -89,10 +90,6 @@ class Accounts:
             is_new = await health.pause(database, account=account, reason=reason, since=since)
         if is_new:
             logger.error("account paused", organization_id=account[0], account_id=account[1], reason=reason)
-
-    async def _slow_down(self, account: AccountKey, domain: str | None) -> None:
-        async with db.transaction(self._pool) as database:
-            await health.slow_down(database, account=account, domain=domain)
 
     async def _fail(self, account: AccountKey, since: datetime) -> bool:
         is_probe = account in self._probing

@@ -20,7 +20,7 @@ def written(compose: Callable[[], Message], *addresses: str) -> bytes:
     """The result or error of `compose`, as bytes."""
     try:
         return _DONE + msgspec.json.encode(compose())
-    except Exception as error:  # noqa: BLE001  it is told to those who asked
+    except Exception as error:  # noqa: BLE001  it becomes the item's result
         return _FAILED + cause_of("", error, *addresses).removeprefix(": ").encode()
 
 

@@ -13,7 +13,7 @@ _TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 @dataclass(frozen=True, slots=True)
 class LateAcceptance:
-    """The late news that an attempt was accepted: the one of `epoch`, or the latest of unknown outcome."""
+    """An attempt that was accepted, as is learned late: the one of `epoch`, or the latest of unknown outcome."""
 
     organization_id: str
     item_id: str
@@ -108,7 +108,7 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
                and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
              returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
                q.questionnaire_instance_id, k.status < 4 as is_terminal, {_TOLD} as data),
-           told as (
+           recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
              select organization_id, event_id, 'queue_item.sent', questionnaire_id, item_id, version, is_terminal,

@@ -73,7 +73,7 @@ async def end_answered(db: Database, *, limit: int) -> int:
     would do so at their own time too, but the queue should not show them waiting until then.
     """
     return await events.handle_next(
-        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda told: _handle(db, told)
+        db, reader=READER, types=EVENT_TYPES, limit=limit, handle=lambda found: _handle(db, found)
     )
 
 
@@ -116,7 +116,7 @@ def _document(sent: Sent, intake: Intake, now: datetime) -> dict[str, object] | 
     }
 
 
-async def _handle(db: Database, told: Sequence[Event]) -> None:
-    ended = sorted({(each.organization_id, each.subject_id) for each in told if each.subject_id is not None})
+async def _handle(db: Database, found: Sequence[Event]) -> None:
+    ended = sorted({(each.organization_id, each.subject_id) for each in found if each.subject_id is not None})
     if ended:
         await store.update_reminders_to_due(db, instances=ended)

@@ -53,7 +53,7 @@ async def within_rates(
         if places[key] <= grant.count:
             going.append(item)
             continue
-        # Its turn by the rate alone; longer each time, since whoever comes back early finds the bucket empty again.
+        # The wait by the rate alone, but longer after each throttle, so that items do not return to an empty bucket.
         turn = timedelta(seconds=(places[key] - grant.count) / grant.rate)
         wait = max(turn, retries.throttle_wait(item.throttled + 1, jitter=1.0)) * jitter
         over.append(outcomes.overdrawn(item, key[2], wait=retries.clamped(wait.total_seconds())))

@@ -186,7 +186,8 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     """
     settlements, reported = await _settlements(db, results=results, now=now)
     moved = await store.settle_items(db, settlements=list(settlements.values()))
-    await late_outcomes.note_reported(db, items=moved & reported, now=now)
+    if reported:
+        await late_outcomes.note_reported(db, items=moved & reported, now=now)
     by_key = {result.dispatch.item.key: result.dispatch for result in results}
     sent = [key for key in moved if settlements[key].status == Item.SENT]
     if sent:
@@ -204,7 +205,8 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
     if fenced:
         await late_outcomes.record_acceptances(db, acceptances=[_late_acceptance(s, now) for s in fenced], now=now)
     failed = [key for key in moved if settlements[key].status == Item.FAILED and by_key[key].settings.reserves_contacts]
-    await deciding.release_contacts(db, items=sorted(failed))
+    if failed:
+        await deciding.release_contacts(db, items=sorted(failed))
     await _suppress(db, results=[result for result in results if result.dispatch.item.key in moved], now=now)
 
 
@@ -263,9 +265,9 @@ async def reap(db: Database, *, limit: int, waits: Waits) -> int:
 async def _settlements(
     db: Database, *, results: Sequence[Result], now: datetime
 ) -> tuple[dict[ItemKey, Settlement], set[ItemKey]]:
-    """The settlement of each item, which is sent, whatever the outcome of this attempt, if an earlier one was accepted.
+    """The settlement of each item: it is sent if this attempt or an earlier one was accepted.
 
-    Also the items whose attempt was reported while it was under way.
+    Also returns the items whose attempt was reported while it was under way.
     """
     items = [result.dispatch.item for result in results]
     settlements = {
@@ -273,7 +275,7 @@ async def _settlements(
         for item, result in zip(items, results, strict=True)
     }
     unsent = [item for item in items if settlements[item.key].status != Item.SENT]
-    known = await late_outcomes.list_known(db, items=[item.key for item in unsent])
+    known = await late_outcomes.list_known(db, items=[item.key for item in unsent]) if unsent else {}
     settlements |= {
         item.key: outcomes.known(item, settlements[item.key], now=now) for item in unsent if item.key in known
     }

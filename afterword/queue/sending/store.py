@@ -1,7 +1,7 @@
 """The SQL of a worker's moves: one statement each over arrays, in which every row keeps its own epoch and outcome.
 
-No row returned means "somebody was faster", never an error. `status::int` in a condition keeps the planner off the
-lease index, which it takes for empty.
+No row returned means that another worker was faster, never an error. `status::int` in a condition keeps the planner off
+the lease index, which it takes for empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _CLAIMING: Final = f"""update queue_item q
            returning {qualified(CLAIMED_COLUMNS, "q")}, now() as database_now"""
 _RETURNED: Final = f"""returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test,
                b.event_id, b.type, {as_document(EVENT_COLUMNS, "q")} as data"""
-_RECORDED: Final = """told as (
+_RECORDED: Final = """recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
                is_terminal, actor_kind, test, data)
              select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
@@ -183,7 +183,7 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
 ) -> set[LeaseKey]:
     """Prolong the leases that still hold; those that are lost are missing from the answer.
 
-    A row that somebody else has locked is left for the next time: it must not keep the others from being prolonged.
+    A row that another transaction has locked is left for the next time, so that it does not delay the others.
     """
     rows = await db.fetch(
         """with b as materialized (
@@ -260,7 +260,7 @@ async def list_begun(  # any tenant: a batch serves many
 
 
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
-    """Write down the outcomes of attempts, close them, tell; the items that moved, the others were fenced."""
+    """Write and close the outcomes of attempts, record events; the items that moved, as the others were fenced."""
     rows = await db.fetch(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
@@ -303,7 +303,7 @@ async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
 
 
 async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
-    """Move items on whose holder is lost: fence it, close its open attempt as unknown, tell."""
+    """Move items of lost workers: fence the worker, close its open attempt as unknown, record events."""
     rows = await db.fetch(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
