@@ -16,6 +16,7 @@ SCHEMA: Final = SOURCE / "migrations" / "schema.sql"
 GATEWAY: Final = SOURCE / "db" / "__init__.py"
 NO_QUERIES: Final = {
     GATEWAY: "composes lists from whitelisted columns; see below",
+    SOURCE / "db" / "leases.py": "the statements of all jobs, of the literals that each store declares of its own",
     SOURCE / "embedded" / "cluster.py": "roles and passwords take no parameters; both are our own letters and digits",
     SOURCE / "migrations" / "__init__.py": "runs the files beside it",
 }
@@ -25,6 +26,7 @@ QUERIES: Final = frozenset(
 OF_COLUMNS: Final = frozenset(
     {"qualified", "as_document", "suffixed", "assigned"}
 )  # of db.columns: they make a literal of literals
+HELD: Final = "organization_id = $1"  # how the condition of db.leases begins
 EXCUSE: Final = "# any tenant:"
 TABLE: Final = re.compile(r"create table (?:public\.)?(\w+) \((.*?)\n\)", re.DOTALL)
 MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\w+)", re.IGNORECASE)
@@ -126,7 +128,10 @@ def named_once(function: ast.AST, constants: Mapping[str, str]) -> dict[str, str
     found: dict[str, str] = {}
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored.count(name) == 1:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ) if stored.count(name) == 1:
                 text = text_of(value, constants)
                 if text is not None:
                     found[name] = text
@@ -141,6 +146,8 @@ def literals_of(tree: ast.Module) -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SOURCE.name):
             found |= {one.asname or one.name: text for one in node.names if (text := imported(node, one.name))}
+        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "LiteralString":
+            found[f"{node.name}()"] = ""  # of literals it makes a literal, as the type checker proves
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             text = text_of(node.value, found)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -173,6 +180,12 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
         case ast.Call(func=ast.Name(id=name), args=[names, ast.Constant(value=str(alias))]) if name in OF_COLUMNS:
             text = text_of(names, constants)
             return None if text is None else getattr(columns, name)(text, alias)
+        case ast.Call(func=ast.Name(id=name), args=args) if f"{name}()" in constants:
+            parts = [text_of(each, constants) for each in args]
+        case ast.Attribute(value=ast.Name(id=name), attr="is_held") if name.isupper():
+            parts = [HELD]
+        case ast.IfExp(body=body, orelse=other):  # one of two literals
+            parts = [text_of(body, constants), text_of(other, constants)]
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [text_of(left, constants), text_of(right, constants)]
         case ast.JoinedStr(values=values):
