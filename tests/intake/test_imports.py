@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+import zlib
 from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from typing import Any
@@ -231,6 +232,19 @@ class TestImport:
         assert {**job, "created_time": 0, "finished_time": 0} == {
             **msgspec.to_builtins(Import.of_log(event.data, UTC)), "created_time": 0, "finished_time": 0,
         }  # fmt: skip
+
+    async def test_pieces_that_an_earlier_release_cut(self, importing: Importing) -> None:
+        """They lack the header's texts: a column is named by its place."""
+        job = await importing.send(lines("nobody,,"))
+        held = msgspec.json.decode(
+            zlib.decompress(await importing.queue.value("select content from queue_import_piece"))
+        )
+        del held["names"]
+        content = zlib.compress(msgspec.json.encode(held))
+        await importing.queue.execute("update queue_import_piece set content = $1", content)
+        await importing.work()
+        [row] = await importing.rows(job)
+        assert "Row 1, column 1: " == row["problem"]["errors"][0]["message"][:17]
 
     async def test_bad_rows(self, importing: Importing) -> None:
         """Each with its number, the column of the file, and the part of the request that it is."""
