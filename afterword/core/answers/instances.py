@@ -1,4 +1,4 @@
-"""The lifetime of an instance, whether it takes answers now, and the changes of a posted page."""
+"""The lifetime of an instance, the changes of a posted page, and the facts of its metadata."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ def expires_time(instance: Lifetime) -> datetime | None:
     """The first moment that takes nothing: steps of 24 hours from `sent_time`, else `created_time`; None is never."""
     if instance.valid_days == 0:
         return None
-    return (instance.sent_time or instance.created_time) + timedelta(hours=24 * instance.valid_days)
+    return (instance.sent_time or instance.created_time) + timedelta(days=instance.valid_days)
 
 
 def is_expired(instance: Lifetime, now: datetime) -> bool:

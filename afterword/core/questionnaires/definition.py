@@ -249,7 +249,9 @@ class _Reader:
         self._locales = locales
         self._give_id = give_id
         self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
-        self._rows: dict[str, str] = {}  # what conditions call rows by keys, and by ids
+        self._rows: dict[
+            str, str
+        ] = {}  # parts of answers by the names that conditions use, `{question key or id}:{row key}`
         self._ids: set[str] = set()
         self._questions: list[Members] = []
 

@@ -30,7 +30,7 @@ ITEM_MOVES = {
 # The public table of moves (resources.md 3.2), to itself where an inner move does not show.
 PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
 ARCHITECTURE = pathlib.Path("ARCHITECTURE.md")
-BEGIN, END = "<!-- moves: made from core/statuses.py -->\n", "<!-- end of moves -->\n"
+BEGIN, END = "<!-- moves: made from core/scheduling/statuses.py -->\n", "<!-- end of moves -->\n"
 
 
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.name)
