@@ -43,7 +43,7 @@ test: setup programs ## every test; the second half runs although the first one 
 ordinary: setup programs ## the tests that may run side by side; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly"
 
-drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a quarter of the others
+drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a sixth of the others
 	$(BIN)/pytest $(FAULTS) --drawn-faults -m "faults and not nightly"
 
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure

@@ -87,7 +87,9 @@ def report(nodeid: str, outcome: str = "passed", when: str = "call", **propertie
     return SimpleNamespace(nodeid=item.nodeid, user_properties=item.user_properties, outcome=outcome, when=when)
 
 
-ALWAYS = {"tests/worker/faults/test_crash.py::test_zombies", "tests/worker/faults/test_stop.py::test_second_signal"}
+CRASH = "tests/worker/faults/test_crash.py::test_killed_workers"
+DATABASE = "tests/worker/faults/test_database.py::test_database_restarts"
+ALWAYS = {CRASH, DATABASE}
 OTHERS = {f"tests/worker/faults/test_clocks.py::test_{number}" for number in range(8)}
 
 
