@@ -196,11 +196,7 @@ async def list_organization_instances(call: Call[None], db: Database) -> Answer:
     summary="Get Questionnaire Instance List",
 )
 async def list_instances(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_instances(
-        db,
-        **call.caller.reach,
-        page=call.page,
-    )
+    rows = await store.list_instances(db, **call.caller.reach, page=call.page)
     return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
 
 
@@ -212,11 +208,7 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    found = await store.get_shown_instance(
-        db,
-        **caller.reach,
-        instance_id=call.ids["instance_id"],
-    )
+    found = await store.get_shown_instance(db, **caller.reach, instance_id=call.ids["instance_id"])
     if found is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     instance, version = found

@@ -40,12 +40,7 @@ class Change:
 
 async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
     """Raises NotFound, also if the caller may not see the instance."""
-    instance = await store.get_instance(
-        db,
-        **caller.reach,
-        instance_id=instance_id,
-    )
-    return instance or _refuse_unknown()
+    return await store.get_instance(db, **caller.reach, instance_id=instance_id) or _refuse_unknown()
 
 
 async def issue(
@@ -275,15 +270,12 @@ async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Act
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:
-    instance = await get(db, caller=caller, instance_id=instance_id)
     if expect is None:
-        return instance
+        return await get(db, caller=caller, instance_id=instance_id)
     # Without the lock another PATCH could commit between this read and the write.
-    locked = await store.get_instance_locked(db, organization_id=instance.organization_id, instance_id=instance_id)
-    if locked is None:
-        _refuse_unknown()
-    expect(locked.version)
-    return locked
+    instance = await store.get_instance_locked(db, **caller.reach, instance_id=instance_id) or _refuse_unknown()
+    expect(instance.version)
+    return instance
 
 
 async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:

@@ -15,6 +15,11 @@ from afterword.instances.records import INSTANCE_COLUMNS, OF_APPLICATIONS, SHOWN
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
 _INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+_REACHED: Final[LiteralString] = f"""from questionnaire_instance i
+  where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
+    and {OF_APPLICATIONS}"""
+_PUBLIC_INSTANCE: Final[LiteralString] = f"""{INSTANCE_COLUMNS} from questionnaire_instance
+  where instance_id = $1 and deleted_time is null order by created_time limit 1"""
 TimeKind = Literal["sent", "delivered", "processed", "flow"]
 _EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
 
@@ -59,9 +64,22 @@ async def get_instance(
 ) -> Instance | None:
     """The instance, unless it belongs to another application than these (none: any)."""
     row = await db.fetch_row(
-        f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
-           where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-             and {OF_APPLICATIONS}""",
+        f"select {_INSTANCE_COLUMNS_I} {_REACHED}", organization_id, instance_id, list(application_ids), test_only
+    )
+    return _found(row)
+
+
+async def get_instance_locked(
+    db: Database,
+    *,
+    organization_id: str,
+    instance_id: str,
+    application_ids: Sequence[str] = (),
+    test_only: bool = False,
+) -> Instance | None:
+    """As `get_instance`, locked until the transaction ends."""
+    row = await db.fetch_row(
+        f"select {_INSTANCE_COLUMNS_I} {_REACHED} for update of i",
         organization_id,
         instance_id,
         list(application_ids),
@@ -80,9 +98,7 @@ async def get_shown_instance(
                   i.viewed_time::timestamp, i.submitted_time::timestamp, i.completed_time::timestamp,
                   i.processed_time::timestamp, i.flow_time::timestamp, i.created_time::timestamp,
                   i.updated_time::timestamp, i.created_by, i.updated_by, i.version
-           from questionnaire_instance i
-           where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-             and {OF_APPLICATIONS}""",
+           {_REACHED}""",
         organization_id,
         instance_id,
         list(application_ids),
@@ -94,24 +110,14 @@ async def get_shown_instance(
 async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str
 ) -> Instance | None:
-    row = await db.fetch_row(
-        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
-           order by created_time limit 1""",
-        instance_id,
-    )
-    return _found(row)
+    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE}", instance_id))
 
 
 async def get_public_instance_locked(  # any tenant: its id opens the page
     db: Database, *, instance_id: str
 ) -> Instance | None:
     """As `get_public_instance`, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
-           order by created_time limit 1 for update""",
-        instance_id,
-    )
-    return _found(row)
+    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE} for update", instance_id))
 
 
 async def get_instance_by_short_code(  # any tenant: the code opens the page
@@ -135,17 +141,6 @@ async def get_instance_by_reference(
         organization_id,
         questionnaire_id,
         reference_id,
-    )
-    return _found(row)
-
-
-async def get_instance_locked(db: Database, *, organization_id: str, instance_id: str) -> Instance | None:
-    """The instance, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"""select {INSTANCE_COLUMNS} from questionnaire_instance
-           where organization_id = $1 and instance_id = $2 and deleted_time is null for update""",
-        organization_id,
-        instance_id,
     )
     return _found(row)
 

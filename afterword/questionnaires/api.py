@@ -4,7 +4,7 @@ Drafts, versions, visuals and metadata have modules of their own.
 """
 
 from datetime import tzinfo
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -59,11 +59,6 @@ IconUrl = Annotated[
         extra={"expected": "An https address is expected, without spaces, quotes and angle brackets."},
     ),
 ]
-SETTINGS: Final = (
-    "display_name", "title", "description", "valid_days", "editable", "desktop_collapsed",
-    "non_collapsed_questions_count", "key_question_id", "credits_accountable", "questionnaire_icon_url",
-    "public_link", "responses_max",
-)  # fmt: skip
 
 
 class QuestionnaireRequest(fields.Request):
@@ -305,16 +300,8 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
 )
 async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
     """Create a questionnaire of one of the caller's applications."""
-    body = call.body
     questionnaire = await service.create(
-        db,
-        caller=call.caller,
-        owner_application_id=body.owner_application_id,
-        settings={name: getattr(body, name) for name in SETTINGS},
-        default_locale=body.default_locale,
-        template_questionnaire_id=body.template_questionnaire_id,
-        active=body.active,
-        now=call.now,
+        db, caller=call.caller, settings=msgspec.structs.asdict(call.body), now=call.now
     )
     return Answer(
         questionnaire_of(questionnaire, call.site, call.zone),

@@ -22,35 +22,24 @@ class Edition:
     version_id: str | None
     definition: Definition
     revision: int
-    draft: Mapping[str, object] | None = None
+    draft: Mapping[str, object] | None
 
 
 async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     """The edition, or None without version and draft."""
-    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
-    if questionnaire.published_version_id is not None:
-        version = await store.get_version(
-            db, organization_id=organization_id, version_id=questionnaire.published_version_id
-        )
+    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    version_id = questionnaire.published_version_id
+    if version_id is not None:
+        version = await store.get_version(db, organization_id=questionnaire.organization_id, version_id=version_id)
         return Edition(
-            organization_id=organization_id,
-            questionnaire_id=questionnaire_id,
-            version_id=version.version_id,
-            definition=version.definition,
-            revision=questionnaire.version,
+            **key, version_id=version_id, definition=version.definition, revision=questionnaire.version, draft=None
         )
-    draft = await drafts_store.get_draft(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    draft = await drafts_store.get_draft(db, **key)
     if draft is None:
         return None
     definition = _sound(core_definition.read(draft.definition, Findings()))
-    return Edition(
-        organization_id=organization_id,
-        questionnaire_id=questionnaire_id,
-        version_id=None,
-        definition=definition,
-        revision=draft.revision,
-        draft=core_definition.document_of(definition),
-    )
+    document = core_definition.document_of(definition)
+    return Edition(**key, version_id=None, definition=definition, revision=draft.revision, draft=document)
 
 
 async def get(db: Database, *, questionnaire: Questionnaire) -> Edition:

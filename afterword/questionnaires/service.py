@@ -63,30 +63,24 @@ async def create(
     db: Database,
     *,
     caller: Caller,
-    owner_application_id: str,
-    settings: Mapping[str, object],
-    default_locale: str | None,
-    template_questionnaire_id: str | None,
-    active: bool,
+    settings: Mapping[str, Any],
     now: datetime,
 ) -> Questionnaire:
     """Create a questionnaire with an empty draft, or with a copy of its template.
 
     `settings` are the columns that a client may set, all of them. Raises Invalid `unknown_id`, `unknown_value`.
     """
-    await _require_application(db, caller=caller, application_id=owner_application_id)
-    template = await _template(db, caller=caller, questionnaire_id=template_questionnaire_id)
-    locale = _first_locale(default_locale, template, caller)
-    _require_question(settings.get("key_question_id"), template)
+    await _require_application(db, caller=caller, application_id=settings["owner_application_id"])
+    template = await _template(db, caller=caller, questionnaire_id=settings["template_questionnaire_id"])
+    locale = _first_locale(settings["default_locale"], template, caller)
+    _require_question(settings["key_question_id"], template)
     questionnaire = await store.insert_questionnaire(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=ids.ordered(now),
-        application_id=owner_application_id,
+        application_id=settings["owner_application_id"],
         slug=None,
         settings={**settings, "default_locale": locale, "locales": [locale]},
-        template_questionnaire_id=template_questionnaire_id,
-        active=active,
         now=now,
         by=caller.actor_id,
     )

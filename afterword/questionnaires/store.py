@@ -73,7 +73,10 @@ QUESTIONNAIRE_COLUMNS: Final[
   non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
   locales, active, public_link, responses_max, published_version_id, archived_time, version, created_time,
   updated_time, created_by, updated_by"""
-_VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
+_REACHED: Final[LiteralString] = f"""{QUESTIONNAIRE_COLUMNS} from questionnaire
+  where organization_id = $1 and questionnaire_id = $2
+    and (cardinality($3::text[]) = 0 or owner_application_id = any($3))"""
+VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
   checksum, published_time, published_by"""
 
 # Versions never change, so each process parses one once; with sizes, the least recently used first.
@@ -84,17 +87,8 @@ async def get_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> Questionnaire:
     """A questionnaire of the organization (and of the given applications). Raises NotFound."""
-    row = await db.fetch_row(
-        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
-           where organization_id = $1 and questionnaire_id = $2
-             and (cardinality($3::text[]) = 0 or owner_application_id = any($3))""",
-        organization_id,
-        questionnaire_id,
-        list(application_ids),
-    )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return _questionnaire(row)
+    row = await db.fetch_row(f"select {_REACHED}", organization_id, questionnaire_id, list(application_ids))
+    return _questionnaire(_there(row))
 
 
 async def get_questionnaire_locked(
@@ -103,16 +97,9 @@ async def get_questionnaire_locked(
     """As `get_questionnaire`, locked until the transaction ends."""
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
     row = await db.fetch_row(
-        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
-           where organization_id = $1 and questionnaire_id = $2
-             and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) for no key update""",
-        organization_id,
-        questionnaire_id,
-        list(application_ids),
+        f"select {_REACHED} for no key update", organization_id, questionnaire_id, list(application_ids)
     )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return _questionnaire(row)
+    return _questionnaire(_there(row))
 
 
 async def get_questionnaire_by_slug(
@@ -150,7 +137,7 @@ async def get_version(db: Database, *, organization_id: str, version_id: str) ->
         _versions.move_to_end(key)
         return _versions[key][0]
     row = await db.fetch_row(
-        f"select {_VERSION_COLUMNS} from questionnaire_version where organization_id = $1 and version_id = $2",
+        f"select {VERSION_COLUMNS} from questionnaire_version where organization_id = $1 and version_id = $2",
         organization_id,
         version_id,
     )
@@ -237,12 +224,10 @@ async def insert_questionnaire(
     application_id: str,
     slug: str | None,
     settings: Mapping[str, object],
-    template_questionnaire_id: str | None = None,
-    active: bool = True,
     now: datetime,
     by: str | None,
 ) -> Questionnaire | None:
-    """Insert a questionnaire without a version; None if the application has this slug."""
+    """Insert a questionnaire without a version, active unless `settings` say otherwise; None if the slug is taken."""
     row = await db.fetch_row(
         f"""insert into questionnaire (
              organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
@@ -252,7 +237,7 @@ async def insert_questionnaire(
            select $1, $2, $3, $4, s.display_name, s.title, s.description, s.valid_days,
              s.editable, s.desktop_collapsed, s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable,
              s.questionnaire_icon_url, s.default_locale, s.locales, s.public_link, s.responses_max,
-             $6, $6, $7, $7, $8, $9
+             $6, $6, $7, $7, s.template_questionnaire_id, coalesce(s.active, true)
            from jsonb_populate_record(null::questionnaire, $5) s
            on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
            returning {QUESTIONNAIRE_COLUMNS}""",
@@ -263,8 +248,6 @@ async def insert_questionnaire(
         settings,
         now,
         by,
-        template_questionnaire_id,
-        active,
     )
     return None if row is None else _questionnaire(row)
 
@@ -299,9 +282,7 @@ async def update_questionnaire(
         now,
         by,
     )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return _questionnaire(row)
+    return _questionnaire(_there(row))
 
 
 async def insert_version(
@@ -320,7 +301,7 @@ async def insert_version(
     row = await db.fetch_row(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {_VERSION_COLUMNS}""",
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
         organization_id,
         version_id,
         questionnaire_id,
@@ -331,9 +312,7 @@ async def insert_version(
         now,
         by,
     )
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return _version(row)
+    return _version(_there(row))
 
 
 async def list_owners(
@@ -420,6 +399,12 @@ def _keep(key: tuple[str, str], version: Version, *, size: int) -> None:
     _versions[key] = version, size
     while len(_versions) > VERSIONS_KEPT_MAX or sum(size for _, size in _versions.values()) > VERSIONS_KEPT_BYTES_MAX:
         _versions.popitem(last=False)
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return row
 
 
 def _questionnaire(row: Row) -> Questionnaire:

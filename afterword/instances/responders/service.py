@@ -38,11 +38,7 @@ class ResponderView:
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
     """The responder as the caller may see it; raises NotFound."""
-    found = await store.get_responder(
-        db,
-        **caller.reach,
-        responder_id=responder_id,
-    )
+    found = await store.get_responder(db, **caller.reach, responder_id=responder_id)
     return found or _refuse_unknown()
 
 
@@ -74,11 +70,7 @@ async def views_of(
         db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now
     ):
         identifiers[one.responder_id].append(one)
-    figures = await store.list_figures(
-        db,
-        **caller.reach,
-        responder_ids=responder_ids,
-    )
+    figures = await store.list_figures(db, **caller.reach, responder_ids=responder_ids)
     by_id = {one.responder_id: one for one in figures}
     return {
         one.responder_id: ResponderView(
@@ -188,11 +180,7 @@ def prefixes(search: str, *, locale: str | None = None) -> list[str]:
 
 
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
-    return await store.get_is_whole(
-        db,
-        **caller.reach,
-        responder_id=responder_id,
-    )
+    return await store.get_is_whole(db, **caller.reach, responder_id=responder_id)
 
 
 def _others_too() -> errors.Forbidden:

@@ -40,7 +40,10 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
     if existing := await store.get_tag(db, **key, tag=tag):
         return existing
     # Without the lock two transactions could both add the last allowed tag.
-    if await instances_store.get_instance_locked(db, **key) is None:
+    locked = await instances_store.get_instance_locked(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id
+    )
+    if locked is None:
         raise errors.NotFound("There is no such questionnaire instance.")
     made_by = actor.id if actor.kind in {"user", "token"} else None
     added = await store.insert_tag(db, **key, tag=tag, now=now, created_by=made_by)

@@ -98,10 +98,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
 async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_responder_values_of_questionnaire(
-        db,
-        **call.caller.reach,
-        questionnaire_id=questionnaire.questionnaire_id,
-        page=call.page,
+        db, **call.caller.reach, questionnaire_id=questionnaire.questionnaire_id, page=call.page
     )
     declared = await _declared(db, questionnaire.organization_id, questionnaire.questionnaire_id)
     return _answer(call, ResponderValue, rows, declared.responder)

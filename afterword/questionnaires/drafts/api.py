@@ -3,6 +3,7 @@
 from datetime import tzinfo
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta, field
 
 from afterword.core.questionnaires import drafts
@@ -99,7 +100,7 @@ async def save_draft(call: Call[Definition], db: Database) -> Answer:
     draft, is_new = await service.save(
         db,
         questionnaire=questionnaire,
-        document=document_of(call.body),
+        document=msgspec.structs.asdict(call.body),
         caller=call.caller,
         check_version=call.check_version,
         is_strict=call.strict,
@@ -135,19 +136,8 @@ async def discard_draft(call: Call[None], db: Database) -> Answer:
     status=200,
 )
 async def validate_definition(call: Call[Definition], db: Database) -> Answer:  # noqa: ARG001  as all handlers
-    found = service.check(document_of(call.body), is_strict=call.strict, now=call.now)
+    found = service.check(msgspec.structs.asdict(call.body), is_strict=call.strict, now=call.now)
     return Answer(Validation(problems=[Problem.of(one) for one in found]))
-
-
-def document_of(body: Definition) -> dict[str, object]:
-    """The members of a definition; others of a body are never stored."""
-    return {
-        "default_locale": body.default_locale,
-        "locales": body.locales,
-        "translations": body.translations,
-        "groups": body.groups,
-        "pages": body.pages,
-    }
 
 
 async def _answer(call: Call[Any], db: Database, questionnaire: Questionnaire, draft: store.Draft) -> Answer:

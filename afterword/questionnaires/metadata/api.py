@@ -92,14 +92,12 @@ async def _get(call: Call[None], db: Database, kind: Kind) -> Answer:
 
 
 async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind) -> Answer:
-    named = call.body.named()
     definition = await service.change(
         db,
         caller=call.caller,
         kind=kind,
         metadata_id=call.ids["metadata_id"],
-        title=named.get("title"),
-        anonymize=named.get("anonymize"),
+        columns=call.body.named(),
         check_version=call.check_version,
         now=call.now,
     )

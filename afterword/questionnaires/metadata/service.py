@@ -1,10 +1,10 @@
 """Declares metadata names, and caches those of each application for a moment."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -140,19 +140,17 @@ async def change(
     caller: Caller,
     kind: Kind,
     metadata_id: str,
-    title: str | None,
-    anonymize: bool | None,
+    columns: Mapping[str, Any],
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Definition:
-    """Set the values that are not None. Raises NotFound, Stale, Forbidden (the product's, or out of reach)."""
+    """Set these columns. Raises NotFound, Stale, Forbidden (the product's, or out of reach)."""
     before = await _changeable(db, caller=caller, kind=kind, metadata_id=metadata_id, check_version=check_version)
     after = await store.update_definition(
         db,
         organization_id=caller.organization_id,
         metadata_id=metadata_id,
-        title=title,
-        anonymize=anonymize,
+        **columns,
         now=now,
         by=caller.actor_id,
     )

@@ -1,7 +1,7 @@
 """The SQL of metadata definitions: the organization's, joined with the product's."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Final, LiteralString
 
@@ -36,15 +36,8 @@ class Definition:
     def of_product(cls, one: MetadataDefinition) -> "Definition":
         """A definition of the product in the form of a row."""
         return cls(
-            metadata_id=one.metadata_id,
-            kind=one.kind,
-            name=one.name,
-            title=one.title,
-            type=one.type,
-            anonymize=one.anonymize,
-            level=one.level,
+            **asdict(one),
             application_id=None,
-            application_type_id=one.application_type_id,
             read_only=True,
             version=1,
             created_time=_BEGINNING,
@@ -55,21 +48,20 @@ class Definition:
 
 
 _BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)  # `created_time` of the product's names
-_COLUMNS: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
-  application_type_id, read_only, version, created_time, updated_time, created_by, updated_by"""
 _STORED: Final[LiteralString] = """metadata_id, kind, name, title, type, anonymize, level, application_id,
   application_type_id, version, created_time, updated_time, created_by, updated_by"""
-_OWN: Final[LiteralString] = f"select organization_id, {_STORED}, false as read_only from metadata_definition"
+_COLUMNS: Final[LiteralString] = f"{_STORED}, false as read_only"
 
 
 async def list_definitions(
     db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[Definition]:
     rows = await db.fetch_list(
-        f"""select {_COLUMNS} from ({_OWN} where organization_id = $1 and kind = $2
-             and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))) own
+        f"""select {_COLUMNS} from metadata_definition where organization_id = $1 and kind = $2
+             and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))
            union all
-           select {_COLUMNS} from jsonb_to_recordset($4::jsonb) as product (metadata_id text, kind text, name text,
+           select {_STORED}, read_only
+           from jsonb_to_recordset($4::jsonb) as product (metadata_id text, kind text, name text,
              title text, type text, anonymize boolean, level text, application_id text, application_type_id text,
              read_only boolean, version bigint, created_time timestamptz, updated_time timestamptz, created_by text,
              updated_by text)""",
@@ -87,7 +79,8 @@ async def get_definition(
 ) -> Definition:
     """A definition of the organization. Raises NotFound."""
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from ({_OWN}) own where organization_id = $1 and kind = $2 and metadata_id = $3
+        f"""select {_COLUMNS} from metadata_definition
+           where organization_id = $1 and kind = $2 and metadata_id = $3
              and (cardinality($4::text[]) = 0 or application_id is null or application_id = any($4))""",
         organization_id,
         kind,
@@ -151,16 +144,14 @@ async def insert_definition(
 ) -> Definition | None:
     """Returns None if the name is taken at its level."""
     row = await db.fetch_row(
-        f"""with made as (
-             insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize, level,
-               application_id, application_type_id, created_time, updated_time, created_by, updated_by)
-             select $1, $2, d.kind, d.name, d.title, d.type, d.anonymize, d.level, d.application_id,
-               d.application_type_id, $4, $4, $5, $5
-             from jsonb_populate_record(null::metadata_definition, $3) d
-             on conflict (organization_id, (kind || ':' || level || ':'
-               || coalesce(application_id, application_type_id, '') || ':' || name)) do nothing
-             returning {_STORED}, false as read_only)
-           select {_COLUMNS} from made""",
+        f"""insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize, level,
+             application_id, application_type_id, created_time, updated_time, created_by, updated_by)
+           select $1, $2, d.kind, d.name, d.title, d.type, d.anonymize, d.level, d.application_id,
+             d.application_type_id, $4, $4, $5, $5
+           from jsonb_populate_record(null::metadata_definition, $3) d
+           on conflict (organization_id, (kind || ':' || level || ':'
+             || coalesce(application_id, application_type_id, '') || ':' || name)) do nothing
+           returning {_COLUMNS}""",
         organization_id,
         metadata_id,
         document,
@@ -175,20 +166,18 @@ async def update_definition(
     *,
     organization_id: str,
     metadata_id: str,
-    title: str | None,
-    anonymize: bool | None,
+    title: str | None = None,
+    anonymize: bool | None = None,
     now: datetime,
     by: str | None,
 ) -> Definition | None:
     """Set the values that are not None; returns None without a change or a definition."""
     row = await db.fetch_row(
-        f"""with changed as (
-             update metadata_definition set title = coalesce($3, title), anonymize = coalesce($4, anonymize),
-               version = version + 1, updated_time = greatest($5, updated_time), updated_by = $6
-             where organization_id = $1 and metadata_id = $2
-               and (title <> coalesce($3, title) or anonymize <> coalesce($4, anonymize))
-             returning {_STORED}, false as read_only)
-           select {_COLUMNS} from changed""",
+        f"""update metadata_definition set title = coalesce($3, title), anonymize = coalesce($4, anonymize),
+             version = version + 1, updated_time = greatest($5, updated_time), updated_by = $6
+           where organization_id = $1 and metadata_id = $2
+             and (title <> coalesce($3, title) or anonymize <> coalesce($4, anonymize))
+           returning {_COLUMNS}""",
         organization_id,
         metadata_id,
         title,

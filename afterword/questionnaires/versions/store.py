@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any
 
 from afterword import errors
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
+from afterword.questionnaires.store import VERSION_COLUMNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +25,12 @@ class PublishedVersion:
     published_by: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition, checksum,
-  published_time, published_by"""
-
-
 async def get_version(
     db: Database, *, organization_id: str, questionnaire_id: str, version_id: str
 ) -> PublishedVersion:
     """A version of this questionnaire. Raises NotFound."""
     row = await db.fetch_row(
-        f"""select {_COLUMNS} from questionnaire_version
+        f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2 and version_id = $3""",
         organization_id,
         questionnaire_id,
@@ -48,7 +45,7 @@ async def list_versions(
     db: Database, *, organization_id: str, questionnaire_id: str, page: Page
 ) -> Rows[PublishedVersion]:
     rows = await db.fetch_list(
-        f"""select {_COLUMNS} from questionnaire_version
+        f"""select {VERSION_COLUMNS} from questionnaire_version
            where organization_id = $1 and questionnaire_id = $2""",
         organization_id,
         questionnaire_id,

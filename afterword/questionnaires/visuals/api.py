@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta
 
 from afterword.db import Database
@@ -86,9 +87,7 @@ async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
-        title=call.body.title,
-        active=call.body.active,
-        configuration=call.body.configuration,
+        columns=msgspec.structs.asdict(call.body),
         now=call.now,
     )
     location = f"/q/questionnaire/{visual.questionnaire_id}/visual/{visual.visual_id}"
@@ -117,15 +116,12 @@ async def get_visual(call: Call[None], db: Database) -> Answer:
     description=f"`configuration` is replaced as a whole; activating it ends the other. {KEYS}",
 )
 async def change_visual(call: Call[VisualUpdate], db: Database) -> Answer:
-    named = call.body.named()
     visual = await service.change(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         visual_id=call.ids["visual_id"],
-        title=named.get("title"),
-        active=named.get("active"),
-        configuration=named.get("configuration"),
+        columns=call.body.named(),
         check_version=call.check_version,
         now=call.now,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +17,8 @@ from afterword.questionnaires.visuals.store import Visual
 CONFIGURATION_BYTES_MAX: Final = 64 << 10
 VISUALS_MAX: Final = 100  # of a questionnaire
 
+_text: Final = msgspec.json.encode
+
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:
     """Raises NotFound."""
@@ -25,34 +27,18 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id:
 
 
 async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str,
-    title: str,
-    active: bool,
-    configuration: Mapping[str, object],
-    now: datetime,
+    db: Database, *, caller: Caller, questionnaire_id: str, columns: Mapping[str, Any], now: datetime
 ) -> Visual:
-    """Create a visual; an active one deactivates the other. Raises NotFound, Invalid."""
+    """Create a visual of these columns; an active one deactivates the other. Raises NotFound, Invalid."""
     # The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active.
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
-    check(configuration)
+    check(columns["configuration"])
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
-    if active:
+    if columns["active"]:
         await store.update_to_inactive(db, **key, now=now, by=caller.actor_id)
-    return await store.insert_visual(
-        db,
-        **key,
-        visual_id=ids.ordered(now),
-        title=title,
-        active=active,
-        configuration=configuration,
-        now=now,
-        by=caller.actor_id,
-    )
+    return await store.insert_visual(db, **key, visual_id=ids.ordered(now), **columns, now=now, by=caller.actor_id)
 
 
 async def change(
@@ -61,34 +47,24 @@ async def change(
     caller: Caller,
     questionnaire_id: str,
     visual_id: str,
-    title: str | None,
-    active: bool | None,
-    configuration: Mapping[str, object] | None,
+    columns: Mapping[str, Any],
     check_version: Callable[[int], None],
     now: datetime,
 ) -> Visual:
-    """Set the values that are not None; activation deactivates the other. Raises NotFound, Stale, Invalid."""
+    """Set these columns; activation deactivates the other visual. Raises NotFound, Stale, Invalid."""
     await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     before = await _visual(db, caller=caller, questionnaire_id=questionnaire_id, visual_id=visual_id)
     check_version(before.version)
-    if configuration is not None:
-        check(configuration)
-    is_same = configuration is None or _text(configuration) == _text(before.configuration)
-    if title in {None, before.title} and active in {None, before.active} and is_same:
+    if "configuration" in columns:
+        check(columns["configuration"])
+    # Compared as texts, because the order of a configuration's keys counts.
+    changed = {name: value for name, value in columns.items() if _text(value) != _text(getattr(before, name))}
+    if not changed:
         return before
     key = {"organization_id": before.organization_id}
-    if active and not before.active:
+    if changed.get("active"):
         await store.update_to_inactive(db, **key, questionnaire_id=questionnaire_id, now=now, by=caller.actor_id)
-    after = await store.update_visual(
-        db,
-        **key,
-        visual_id=visual_id,
-        title=title,
-        active=active,
-        configuration=configuration,
-        now=now,
-        by=caller.actor_id,
-    )
+    after = await store.update_visual(db, **key, visual_id=visual_id, **changed, now=now, by=caller.actor_id)
     if after is None:
         raise AssertionError("the locked visual is gone")
     return after
@@ -111,11 +87,6 @@ def check(configuration: Mapping[str, object]) -> None:
         raise errors.Invalid.at("/configuration", "too_long", message)
     _, wrong = visuals.read(configuration)
     errors.check(wrong)
-
-
-def _text(configuration: Mapping[str, object]) -> bytes:
-    """The configuration as text, for comparison; the order of keys counts."""
-    return msgspec.json.encode(configuration)
 
 
 async def _visual(db: Database, *, caller: Caller, questionnaire_id: str, visual_id: str) -> Visual:

@@ -105,9 +105,9 @@ async def update_visual(
     *,
     organization_id: str,
     visual_id: str,
-    title: str | None,
-    active: bool | None,
-    configuration: Mapping[str, object] | None,
+    title: str | None = None,
+    active: bool | None = None,
+    configuration: Mapping[str, object] | None = None,
     now: datetime,
     by: str | None,
 ) -> Visual | None:
