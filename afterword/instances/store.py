@@ -6,15 +6,85 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, Literal, LiteralString
 
+import msgspec
+
 from afterword import errors
 from afterword.core.wire.lists import Page, Rows
+from afterword.core.wire.times import Instant
 from afterword.db import Database, Row
 from afterword.db.columns import as_document, qualified
 from afterword.events.store import Actor
-from afterword.instances.records import INSTANCE_COLUMNS, OF_APPLICATIONS, SHOWN_COLUMNS, Instance, ShownInstance
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
-_INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+
+class ShownInstance(msgspec.Struct, frozen=True):
+    """The members of an instance that clients may see; a struct, because lists make hundreds."""
+
+    instance_id: str
+    questionnaire_id: str
+    responder_id: str
+    short_code: str
+    locale: str
+    valid_days: int
+    editable: bool
+    finalized: bool
+    question_ids: list[str]
+    sent_time: Instant | None
+    delivered_time: Instant | None
+    viewed_time: Instant | None
+    submitted_time: Instant | None
+    completed_time: Instant | None
+    processed_time: Instant | None
+    flow_time: Instant | None
+    created_time: Instant
+    updated_time: Instant
+    created_by: str | None
+    updated_by: str | None
+
+
+class Instance(ShownInstance, frozen=True):
+    organization_id: str
+    version_id: str
+    item_id: str | None
+    channel_id: int | None  # of the pipeline; kept when the item is deleted
+    pipeline_id: str | None
+    reference_id: str | None
+    previous_questionnaire_instance_id: str | None
+    test: bool
+    metadata: dict[str, str]
+    sent_time: datetime | None
+    delivered_time: datetime | None
+    viewed_time: datetime | None
+    submitted_time: datetime | None
+    completed_time: datetime | None
+    processed_time: datetime | None
+    flow_time: datetime | None
+    deleted_time: datetime | None
+    version: int
+    created_time: datetime
+    updated_time: datetime
+
+    @classmethod
+    def of(cls, row: Row) -> "Instance":
+        return cls(*_values(row))
+
+
+INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, version_id, responder_id,
+  item_id, channel_id, pipeline_id, reference_id, previous_questionnaire_instance_id, short_code, test, locale,
+  valid_days, editable, finalized, question_ids, metadata, sent_time, delivered_time, viewed_time, submitted_time,
+  completed_time, processed_time, flow_time, deleted_time, version, created_time,
+  updated_time, created_by, updated_by"""
+
+SHOWN_COLUMNS: Final[LiteralString] = """instance_id, questionnaire_id, responder_id, short_code, locale, valid_days,
+  editable, finalized, question_ids, sent_time, delivered_time, viewed_time, submitted_time, completed_time,
+  processed_time, flow_time, created_time, updated_time, created_by, updated_by"""
+
+# True for instances `i` of these applications ($3; none: all).
+OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exists (
+  select 1 from questionnaire q where q.organization_id = i.organization_id
+    and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))"""
+
+INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 _REACHED: Final[LiteralString] = f"""from questionnaire_instance i
   where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
     and {OF_APPLICATIONS}"""
@@ -64,7 +134,7 @@ async def get_instance(
 ) -> Instance | None:
     """The instance, unless it belongs to another application than these (none: any)."""
     row = await db.fetch_row(
-        f"select {_INSTANCE_COLUMNS_I} {_REACHED}", organization_id, instance_id, list(application_ids), test_only
+        f"select {INSTANCE_COLUMNS_I} {_REACHED}", organization_id, instance_id, list(application_ids), test_only
     )
     return _found(row)
 
@@ -79,7 +149,7 @@ async def get_instance_locked(
 ) -> Instance | None:
     """As `get_instance`, locked until the transaction ends."""
     row = await db.fetch_row(
-        f"select {_INSTANCE_COLUMNS_I} {_REACHED} for update of i",
+        f"select {INSTANCE_COLUMNS_I} {_REACHED} for update of i",
         organization_id,
         instance_id,
         list(application_ids),
@@ -150,7 +220,7 @@ async def list_instances(
 ) -> Rows[ShownInstance]:
     """A page of the organization's instances, of these applications (none: all)."""
     rows = await db.fetch_list(
-        f"""select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
+        f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)
              and {OF_APPLICATIONS}""",
         organization_id,
@@ -191,7 +261,7 @@ async def list_instances_of_items(  # any tenant: a claimed batch serves many or
 ) -> list[Instance]:
     """The instances of these pairs of organization and item, including deleted ones."""
     rows = await db.fetch(
-        f"""select {_INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
+        f"""select {INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
         [organization_id for organization_id, _ in items],
         [item_id for _, item_id in items],
@@ -380,6 +450,7 @@ def _there(row: Row | None) -> Row:
     return row
 
 
+_values: Final = itemgetter(*Instance.__struct_fields__)
 _shown_values: Final = itemgetter(*ShownInstance.__struct_fields__)
 
 

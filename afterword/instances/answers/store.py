@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-from afterword.instances.records import INSTANCE_COLUMNS, Instance
+from afterword.instances.store import INSTANCE_COLUMNS, Instance
 
 JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
 

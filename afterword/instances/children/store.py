@@ -1,13 +1,9 @@
 """The SQL of an instance's descendants."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from afterword.db import Database
-from afterword.db.columns import qualified
-from afterword.instances.records import INSTANCE_COLUMNS, OF_APPLICATIONS, Instance
-
-_INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+from afterword.instances.store import INSTANCE_COLUMNS_I, OF_APPLICATIONS, Instance
 
 
 async def list_descendants(
@@ -28,13 +24,13 @@ async def list_descendants(
     rows = await db.fetch(
         f"""with recursive tree as (
              select c.*, 1 as depth from unnest($2::text[]) as p (instance_id) cross join lateral (
-               select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
+               select {INSTANCE_COLUMNS_I} from questionnaire_instance i
                where i.organization_id = $1 and i.previous_questionnaire_instance_id = p.instance_id
                  and i.deleted_time is null and (i.test or not $4::boolean) and {OF_APPLICATIONS}
                order by i.created_time, i.instance_id limit $6) c
              union all
              select c.*, t.depth + 1 from tree t cross join lateral (
-               select {_INSTANCE_COLUMNS_I} from questionnaire_instance i
+               select {INSTANCE_COLUMNS_I} from questionnaire_instance i
                where i.organization_id = $1 and i.previous_questionnaire_instance_id = t.instance_id
                  and i.deleted_time is null and (i.test or not $4) and {OF_APPLICATIONS}
                order by i.created_time, i.instance_id limit $6) c

@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from afterword.db import Database
-from afterword.db.columns import qualified
-from afterword.instances.records import INSTANCE_COLUMNS, Instance
-
-_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
+from afterword.instances.store import INSTANCE_COLUMNS_I, Instance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +84,7 @@ async def list_ended(  # any tenant: the job is the installation's
 ) -> list[Instance]:
     """The uncompleted instances with these `valid_days` sent in this period, the earliest first."""
     rows = await db.fetch(
-        f"""select {_COLUMNS_I} from questionnaire_instance i
+        f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where coalesce(i.sent_time, i.created_time) >= $2 and coalesce(i.sent_time, i.created_time) <= $4
              and (coalesce(i.sent_time, i.created_time), i.instance_id) > ($2, $3)
              and i.valid_days = $1 and not i.finalized and i.deleted_time is null

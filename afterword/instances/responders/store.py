@@ -15,7 +15,7 @@ import msgspec
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
 from afterword.db.columns import qualified
-from afterword.instances.records import OF_APPLICATIONS
+from afterword.instances.store import OF_APPLICATIONS
 
 FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 
