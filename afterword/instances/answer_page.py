@@ -173,7 +173,7 @@ def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: 
         questionnaire=questionnaire,
         definition=directions.readable(definition, locale),
         locale=locale,
-        theme=page_theme.theme_of(questionnaire),
+        theme=questionnaire.theme,
     )
 
 

@@ -163,7 +163,7 @@ async def logo(request: Request) -> Response:
             if ids.is_id(questionnaire_id)
             else None
         )
-    found = questionnaire and page_theme.logo_of(page_theme.theme_of(questionnaire))
+    found = questionnaire and page_theme.logo_of(questionnaire.theme)
     if not found:
         raise errors.NotFound("There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal, LiteralString
 import msgspec
 
 from afterword import errors
+from afterword.core.questionnaires import visuals
+from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.db import Database, Row
@@ -112,6 +114,11 @@ class PublicQuestionnaire(Issuable):
     brand: str
     time_zone: str
     configuration: dict[str, Any] | None
+
+    @property
+    def theme(self) -> Theme:
+        """The theme of the active visual, else the default one. Invalid keys are ignored."""
+        return visuals.DEFAULT if self.configuration is None else visuals.read(self.configuration)[0]
 
 
 _ISSUABLE_COLUMNS: Final[LiteralString] = f"{qualified(QUESTIONNAIRE_COLUMNS, 'q')}, a.active as application_active"

@@ -6,10 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.visuals import Theme
-from afterword.instances.store import PublicQuestionnaire
 from afterword.instances.views import Kind
 from afterword.web import static, themes
 
@@ -32,12 +30,6 @@ class Logo:
     content: bytes
     media_type: str
     fingerprint: str
-
-
-def theme_of(questionnaire: PublicQuestionnaire) -> Theme:
-    """The theme of the active visual, else the default one. Invalid keys are ignored."""
-    configuration = questionnaire.configuration
-    return visuals.DEFAULT if configuration is None else visuals.read(configuration)[0]
 
 
 def style_url(theme: Theme) -> str:
