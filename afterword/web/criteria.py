@@ -4,18 +4,9 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Final, cast
 
+from afterword.core.reading import structs
 from afterword.core.reading.findings import escape
-from afterword.core.reading.structs import (
-    Context,
-    Reader,
-    TextKind,
-    as_list,
-    integer_reader,
-    meaning_reader,
-    number_reader,
-    read_boolean,
-    text_reader,
-)
+from afterword.core.reading.structs import Context, Reader, TextKind, as_list
 from afterword.core.wire import times
 from afterword.core.wire.lists import CRITERIA, Column, Criterion, Direction, Kind, Listing, Order
 from afterword.web.query import Parameters
@@ -155,11 +146,11 @@ def _read_instant(value: object, pointer: str, context: Context) -> datetime | N
 
 _DATE: Final = TextKind(date.fromisoformat, "invalid_format", "A date is expected, such as 2026-11-21.", converts=True)
 _READERS: Final[Mapping[Kind, Reader]] = {
-    "text": text_reader(),
-    "id": text_reader(),  # an invalid id matches nothing
-    "integer": integer_reader(-(2**63), 2**63 - 1),
-    "number": number_reader(),
-    "boolean": read_boolean,
+    "text": structs.text_reader(),
+    "id": structs.text_reader(),  # an invalid id matches nothing
+    "integer": structs.integer_reader(-(2**63), 2**63 - 1),
+    "number": structs.number_reader(),
+    "boolean": structs.read_boolean,
     "time": _read_instant,
-    "date": meaning_reader(text_reader(), _DATE),
+    "date": structs.meaning_reader(structs.text_reader(), _DATE),
 }

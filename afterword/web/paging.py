@@ -37,6 +37,7 @@ STARS: Final = frozenset({"*", "**", "***"})  # "all members", as old clients sa
 _LIMIT: Final = integer_reader(1, LIMIT_MAX)
 _PAGE: Final = integer_reader(1, 10**9)
 _PER_PAGE: Final = integer_reader(1, PER_PAGE_MAX)
+_TYPES: Final[Mapping[Kind, Any]] = {"time": datetime | None, "date": date | None}
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -189,7 +190,10 @@ def _unsealed(cursor: object, order: Sequence[Order], *, binding: bytes, secret:
         raise ValueError
     values = cast("list[Any]", msgspec.json.decode(payload))
     kinds: list[Kind] = [*(step.column.kind for step in order), "id"]
-    return tuple(_typed(value, kind) for value, kind in zip(values, kinds[-len(values) :], strict=True))
+    return tuple(
+        msgspec.convert(value, _TYPES.get(kind, object))
+        for value, kind in zip(values, kinds[-len(values) :], strict=True)
+    )
 
 
 def _seal_of(payload: bytes, binding: bytes, secret: bytes) -> bytes:
@@ -224,14 +228,6 @@ def _flag(given: object, pointer: str, context: Context) -> bool:
         return text in {"1", "true"}
     context.error(pointer, "wrong_type", "0 or 1 is expected.")
     return True
-
-
-def _typed(value: Any, kind: Kind) -> object:
-    if value is None:
-        return None
-    if kind == "time":
-        return datetime.fromisoformat(value)
-    return date.fromisoformat(value) if kind == "date" else value
 
 
 def _name_of(path: tuple[str, ...]) -> str:
