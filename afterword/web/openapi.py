@@ -131,8 +131,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
             )
     if route.listing is not None:
         found += [_reference(name) for name in _PAGING[route.shape]]
-        found += [_filter_by(route.listing)]
-        found += [_order_by(route.listing)] if route.shape != "one" else []
+        found += _criteria_of(route.listing)[: 1 if route.shape == "one" else 2]
     match route.method:
         case "POST":
             found.append(_reference("IdempotencyKey"))
@@ -162,36 +161,23 @@ def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/parameters/{name}"}
 
 
-def _filter_by(listing: Listing) -> dict[str, Any]:
-    columns = [criteria.camel_case(name) for name in listing.columns]
-    return {
-        "name": "filter_by",
-        "in": "query",
-        "style": "deepObject",
-        "explode": True,
-        "description": f"`filter_by[CRITERION][Column]=value`, at most {criteria.CRITERIA_MAX}, all of them must hold.",
-        "schema": {
-            "type": "object",
-            "propertyNames": {"enum": list(CRITERIA)},
-            "additionalProperties": {"type": "object", "propertyNames": {"enum": columns}},
-        },
+def _criteria_of(listing: Listing) -> list[dict[str, Any]]:
+    """The parameters `filter_by` and `order_by`."""
+    columns = {"enum": [criteria.camel_case(name) for name in listing.columns]}
+    deep = {"in": "query", "style": "deepObject", "explode": True}
+    about = f"`filter_by[CRITERION][Column]=value`, at most {criteria.CRITERIA_MAX}, all of them must hold."
+    compared = {
+        "type": "object",
+        "propertyNames": {"enum": list(CRITERIA)},
+        "additionalProperties": {"type": "object", "propertyNames": columns},
     }
-
-
-def _order_by(listing: Listing) -> dict[str, Any]:
-    names: dict[str, Any] = {
-        "type": "array",
-        "maxItems": criteria.ORDERS_MAX,
-        "items": {"enum": [criteria.camel_case(name) for name in listing.columns]},
-    }
-    return {
-        "name": "order_by",
-        "in": "query",
-        "style": "deepObject",
-        "explode": True,
-        "description": "`order_by[ASC][]=Column`, `order_by[DESC][]=Column`, at most 3, in order of appearance.",
-        "schema": {"type": "object", "properties": {"ASC": names, "DESC": names}, "additionalProperties": False},
-    }
+    names: dict[str, Any] = {"type": "array", "maxItems": criteria.ORDERS_MAX, "items": columns}
+    ordered = {"type": "object", "properties": {"ASC": names, "DESC": names}, "additionalProperties": False}
+    in_order = "`order_by[ASC][]=Column`, `order_by[DESC][]=Column`, at most 3, in order of appearance."
+    return [
+        {"name": "filter_by", **deep, "description": about, "schema": compared},
+        {"name": "order_by", **deep, "description": in_order, "schema": ordered},
+    ]
 
 
 # Responses -----------------------------------------------------------------------------------------------------------

@@ -1,14 +1,6 @@
 """Declares pages: the addresses outside the API, handled with starlette's requests and responses.
 
-    routes = Pages()
-
-    @routes.get("/a/{instance_id}", for_people=True)
-    async def answer_page(request: Request) -> Response:
-        pool, site = request.state.pool, request.state.site
-        async with db.connection(pool) as database: ...
-        return html.page("public/answer.html", instance=instance, site=site)
-
-`app.py` mounts `routes`, outside the prefix, and gives each request its `state`.
+`app.py` mounts each package's `routes` and gives requests their `state`: pool, site, limiter.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
