@@ -98,7 +98,7 @@ def _literal(value: Any, fresh: Sequence[str]) -> str:
             text = _json(value, fresh)
         case []:
             text = "'{}'"
-        case list():
+        case list() | tuple():
             text = f"array[{', '.join(_literal(entry, fresh) for entry in value)}]"
         case _:
             text = _quoted(str(value))
