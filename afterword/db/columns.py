@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any, LiteralString
 
 
-def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[tuple[Any, ...], ...]:
+def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> list[list[Any]]:
     """The columns of rows that are `width` wide, each as an array for `unnest`."""
-    return tuple(zip(*rows, strict=True)) or ((),) * width
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
 
 
 def qualified(columns: LiteralString, alias: LiteralString) -> LiteralString:
