@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -182,10 +183,18 @@ def item_document() -> dict[str, Any]:
 
 
 def listing_of(function: Callable[..., Any]) -> Listing:
-    """That of the route whose handler calls the function."""
+    """That of the route whose handler calls the function, itself or by another function of its module."""
     call = re.compile(rf"\b{function.__name__}\(")
     routes = [route for group in app.api_routes() for route in group.all if route.listing]
-    return next(route.listing for route in routes if route.listing and call.search(inspect.getsource(route.handler)))
+    return next(route.listing for route in routes if route.listing and call.search(source_of(route.handler)))
+
+
+def source_of(handler: Callable[..., Any]) -> str:
+    """The handler's text, and that of its module's functions that it names."""
+    within = vars(sys.modules[handler.__module__])
+    helpers = [within.get(name) for name in handler.__code__.co_names]
+    ours = [each for each in helpers if inspect.isfunction(each) and each.__module__ == handler.__module__]
+    return "".join(map(inspect.getsource, (handler, *ours)))
 
 
 async def test_it_has_teeth(world: World) -> None:
