@@ -1,13 +1,148 @@
-"""Rules for the tests themselves: each asserts something, and none of them ends before it has."""
+"""Rules for the tests themselves: each asserts something, none ends before it has, and each module has its test."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 TESTS = Path(__file__).parent
+PRODUCT = TESTS.parent / "afterword"
 RAISING = {"raises", "warns", "fail"}  # of pytest
+LAYERS: Final = frozenset({"api", "service", "store", "records", "resources", "pages"})  # of a part: tested together
+# Modules whose test is still to be written, or to be moved to where their path says: no module is added here.
+UNMIRRORED: Final = frozenset(
+    {
+        "__main__.py",
+        "alerts/cases/events.py",
+        "alerts/cases/service.py",
+        "alerts/cases/store.py",
+        "alerts/mails/compose.py",
+        "alerts/mails/service.py",
+        "alerts/mails/store.py",
+        "alerts/rules/service.py",
+        "alerts/rules/store.py",
+        "alerts/status_deletion.py",
+        "alerts/statuses/service.py",
+        "alerts/statuses/store.py",
+        "channels/base.py",
+        "channels/callbacks.py",
+        "channels/conversation.py",
+        "channels/dial.py",
+        "channels/link.py",
+        "channels/reports.py",
+        "channels/sms/description.py",
+        "cli/demo.py",
+        "cli/doctor.py",
+        "cli/erasures.py",
+        "cli/inbound.py",
+        "cli/migrate.py",
+        "cli/organizations.py",
+        "cli/questionnaires.py",
+        "cli/seed.py",
+        "cli/serve.py",
+        "cli/suppressions.py",
+        "cli/tokens.py",
+        "cli/web.py",
+        "cli/worker.py",
+        "core/answers/form_tokens.py",
+        "core/answers/forms.py",
+        "core/answers/values.py",
+        "core/figures/reports.py",
+        "core/figures/templates.py",
+        "core/messaging/networks.py",
+        "core/questionnaires/condition_reader.py",
+        "core/questionnaires/content.py",
+        "core/questionnaires/question_types.py",
+        "core/reading/documents.py",
+        "core/reading/members.py",
+        "core/scheduling/holidays.py",
+        "core/scheduling/reasons.py",
+        "core/scheduling/zones.py",
+        "core/wire/lists.py",
+        "core/wire/site.py",
+        "db/hosts.py",
+        "embedded/cluster.py",
+        "embedded/faults.py",
+        "embedded/processes.py",
+        "embedded/server.py",
+        "errors.py",
+        "events/deliveries/api.py",
+        "events/deliveries/store.py",
+        "events/sending/store.py",
+        "exports/writers.py",
+        "instances/answer_page.py",
+        "instances/children/trees.py",
+        "instances/condition_tests.py",
+        "instances/events.py",
+        "instances/forms.py",
+        "instances/issuing.py",
+        "instances/starts.py",
+        "instances/theme.py",
+        "instances/triggers.py",
+        "instances/views.py",
+        "messages/composing.py",
+        "messages/context.py",
+        "messages/invitation.py",
+        "messages/webhook.py",
+        "organizations/checks.py",
+        "organizations/tokens/ticks.py",
+        "privacy/rows/service.py",
+        "privacy/rows/store.py",
+        "privacy/subjects/service.py",
+        "privacy/subjects/store.py",
+        "providers/references/service.py",
+        "providers/references/store.py",
+        "questionnaires/access.py",
+        "questionnaires/editions.py",
+        "queue/deciding/context.py",
+        "queue/late_outcomes/store.py",
+        "queue/metrics.py",
+        "queue/request_reader.py",
+        "queue/scheduler.py",
+        "queue/sending/dispatches.py",
+        "queue/sending/domains.py",
+        "queue/sending/outcomes.py",
+        "queue/sending/store.py",
+        "renderings.py",
+        "reports/counts/service.py",
+        "reports/counts/store.py",
+        "reports/queries.py",
+        "reports/results.py",
+        "texts.py",
+        "web/answering.py",
+        "web/components.py",
+        "web/criteria.py",
+        "web/describe.py",
+        "web/fields.py",
+        "web/html.py",
+        "web/loopback.py",
+        "web/metrics.py",
+        "web/openapi.py",
+        "web/probes.py",
+        "web/problems.py",
+        "web/public.py",
+        "web/query.py",
+        "web/reference.py",
+        "web/runner.py",
+        "web/static.py",
+        "web/themes.py",
+        "web/vocabulary.py",
+        "worker/claimer.py",
+        "worker/deliverer.py",
+        "worker/exports.py",
+        "worker/failures.py",
+        "worker/flights.py",
+        "worker/jobs.py",
+        "worker/long_work.py",
+        "worker/pace.py",
+        "worker/providers.py",
+        "worker/rendering.py",
+        "worker/test_messages.py",
+        "worker/waiting.py",
+    }
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BLOCKS = ast.If | ast.For | ast.While | ast.AsyncFor | ast.With | ast.AsyncWith | ast.Try
 
@@ -101,3 +236,52 @@ def test_the_rule(body: str, is_wrong: bool) -> None:  # noqa: FBT001
         f"def run(): pass\ndef check(): assert 1\ndef indirectly(): run(); check()\nasync def test_x():\n    {body}\n"
     )
     assert is_wrong is bool(list(problems({"test_x.py": source})))
+
+
+def has_its_test(module: Path, tests: list[Path]) -> bool:
+    """Whether one of `tests` (relative to tests/) is the test of `module` (relative to afterword/)."""
+    near = [test for test in tests if test.parts[:-1][:1] == module.parts[:-1][:1]]
+    if any(test.name == f"test_{module.stem.strip('_')}.py" for test in near):
+        return True
+    if module.stem not in LAYERS or len(module.parts) == 1:
+        return False
+    if len(module.parts) == 2:
+        return bool(near)
+    part = module.parts[-2]
+    return any(test.name.startswith(f"test_{part}") or part in test.parts[1:-1] for test in near)
+
+
+def test_each_module_has_its_test() -> None:
+    """`afterword/a/b/c.py` is tested in `tests/a/**/test_c.py`, and `afterword/c.py` in `tests/test_c.py`.
+
+    The layers of a part (`afterword/a/b/service.py`, `store.py`, …) are tested through one another, and may share
+    `tests/a/**/test_b*.py` or the folder `tests/a/**/b/`; those of a package (`afterword/a/service.py`) any test of it.
+    """
+    tests = [path.relative_to(TESTS) for path in TESTS.rglob("test_*.py")]
+    modules = [path.relative_to(PRODUCT) for path in PRODUCT.rglob("*.py") if path.name != "__init__.py"]
+    without = {str(module) for module in modules if not has_its_test(module, tests)}
+    without = {name for name in without if not name.startswith("migrations/")}  # tests/test_migrations.py runs them all
+    assert not without - UNMIRRORED, "modules without a test where their path says"
+    assert not UNMIRRORED - without, "no longer exceptions: remove them from UNMIRRORED"
+
+
+@pytest.mark.parametrize(
+    ("module", "test", "is_its"),
+    [
+        ("a/b/c.py", "a/test_c.py", True),
+        ("a/b/c.py", "a/b/test_c.py", True),
+        ("a/b/c.py", "a/test_b.py", False),
+        ("a/b/c.py", "other/test_c.py", False),
+        ("a/b/c.py", "test_c.py", False),
+        ("c.py", "test_c.py", True),
+        ("c.py", "a/test_c.py", False),
+        ("__main__.py", "test_main.py", True),
+        ("a/b/store.py", "a/test_b_of_others.py", True),
+        ("a/b/store.py", "a/b/test_other.py", True),
+        ("a/b/store.py", "a/test_other.py", False),
+        ("a/store.py", "a/test_other.py", True),
+        ("a/store.py", "test_other.py", False),
+    ],
+)
+def test_what_is_its_test(module: str, test: str, is_its: bool) -> None:  # noqa: FBT001
+    assert is_its is has_its_test(Path(module), [Path(test)])
