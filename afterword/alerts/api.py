@@ -48,14 +48,7 @@ _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
 
 # alerts --------------------------------------------------------------------------------------------------------------
-@routes.get(
-    "/alert",
-    scope="Alert.Read",
-    answer=Alert,
-    shape="envelope",
-    listing=listing_of(Alert),
-    summary="Get all alerts",
-)
+@routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
 async def list_alerts(call: Call[None], db: Database) -> Answer:
     rows = await rules_store.list_alerts(
         db,
@@ -117,13 +110,8 @@ async def delete_alert(call: Call[None], db: Database) -> Answer:
 
 
 # alert instances -----------------------------------------------------------------------------------------------------
-@instance_routes.get(
-    "/alert/instance",
-    scope="Alert Instance.Read",
-    answer=AlertInstance,
-    shape="envelope",
-    listing=listing_of(AlertInstance),
-    summary="Get all alert instances",
+@instance_routes.list(
+    "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
 async def list_alert_instances(call: Call[None], db: Database) -> Answer:
     rows = await cases_store.list_cases(
@@ -136,12 +124,10 @@ async def list_alert_instances(call: Call[None], db: Database) -> Answer:
     return Answer(AlertInstance.of_rows(rows, call.zone))
 
 
-@instance_routes.get(
+@instance_routes.list(
     "/alert/{alert_id}/instance",
     scope="Alert Instance.Read",
     answer=AlertInstance,
-    shape="envelope",
-    listing=listing_of(AlertInstance),
     summary="Get Alert Instance List by alert id",
 )
 async def list_instances_of_alert(call: Call[None], db: Database) -> Answer:
@@ -186,13 +172,8 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 
 
 # comments ------------------------------------------------------------------------------------------------------------
-@instance_routes.get(
-    f"{CASE}/comment",
-    scope="Alert Instance.Read",
-    answer=AlertComment,
-    shape="envelope",
-    listing=listing_of(AlertComment),
-    summary="Get all comments of an alert instance",
+@instance_routes.list(
+    f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
 )
 async def list_alert_comments(call: Call[None], db: Database) -> Answer:
     case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
@@ -257,7 +238,7 @@ async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
 
 
 # statuses ------------------------------------------------------------------------------------------------------------
-@status_routes.get(
+@status_routes.list(
     "/alert/status",
     scope="Alert Status.Read",
     answer=AlertStatus,

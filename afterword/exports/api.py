@@ -11,7 +11,6 @@ from afterword.exports import service, store
 from afterword.exports.writers import MEDIA_TYPES
 from afterword.questionnaires import access
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Download, Routes
 
 routes = Routes(tag="Questionnaire Exports")
@@ -80,14 +79,7 @@ def export_of(export: store.Export, zone: tzinfo) -> Export:
     return Export.of(export, zone, next_cursor=started and cursor_of(started))
 
 
-@routes.get(
-    EXPORTS,
-    scope="Questionnaire Export.Read",
-    answer=Export,
-    shape="envelope",
-    listing=listing_of(Export),
-    summary="Get Questionnaire Export List",
-)
+@routes.list(EXPORTS, scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export List")
 async def list_exports(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_exports(

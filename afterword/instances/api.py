@@ -115,11 +115,10 @@ async def issue_instance(call: Call[InstanceRequest], db: Database) -> Answer:
     )
 
 
-@routes.get(
+@routes.list(
     "/q/questionnaire/{questionnaire_id}/instance",
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
-    shape="envelope",
     listing=INSTANCES,
     summary="Get Questionnaire Instance List by questionnaire id",
 )
@@ -128,11 +127,10 @@ async def list_questionnaire_instances(call: Call[None], db: Database) -> Answer
     return Answer(rows.map(lambda one: instance_of(one, call.site, call.zone)))
 
 
-@routes.get(
+@routes.list(
     "/q/questionnaire/{questionnaire_id}/instance/children",
     scope="Questionnaire Instance.Read",
     answer=InstanceWithChildren,
-    shape="envelope",
     listing=INSTANCES,
     summary="Get Questionnaire Instance List with its children",
     description="Children were issued because of the instance, by a sequence: at most 100 each, 5 generations down.",
@@ -173,11 +171,10 @@ async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
     return Answer(ConditionTestResult(matches=conditions.matches(node, facts), leaves=leaves))
 
 
-@simplified.get(
+@simplified.list(
     "/q/organization/{organization_id}/instance",
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
-    shape="envelope",
     listing=INSTANCES,
     summary="Get Questionnaire Instance List by Organization",
 )
@@ -187,11 +184,10 @@ async def list_organization_instances(call: Call[None], db: Database) -> Answer:
     return await list_instances(call, db)
 
 
-@simplified.get(
+@simplified.list(
     "/q/instance",
     scope="Questionnaire Instance.Read",
     answer=QuestionnaireInstance,
-    shape="envelope",
     listing=INSTANCES,
     summary="Get Questionnaire Instance List",
 )
@@ -333,11 +329,10 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     )
 
 
-@questions.get(
+@questions.list(
     "/q/questionnaire/{questionnaire_id}/question/{question_id}/response/content",
     scope="Questionnaire Instance.Read",
     answer=ResponseAnswer,
-    shape="envelope",
     listing=listing_of(ResponseAnswer, order=(("answered_time", "desc"),), id="instance_id"),
     summary="Get Question Response Content",
 )

@@ -144,12 +144,10 @@ class Application(fields.Resource):
 # Organizations -----------------------------------------------------------------------------------------------------
 
 
-@organization_routes.get(
+@organization_routes.list(
     "/organization",
     scope="Organization.Read",
     answer=Organization,
-    shape="envelope",
-    listing=listing_of(Organization),
     summary="Get all organizations",
     description="Those that the token reaches: its own.",
 )
@@ -223,7 +221,7 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
 # Applications ------------------------------------------------------------------------------------------------------
 
 
-@routes.get(
+@routes.list(
     "/application/type",
     scope="Application.Read",
     answer=ApplicationType,
@@ -260,14 +258,7 @@ async def create_application(call: Call[ApplicationRequest], db: Database) -> An
     )
 
 
-@routes.get(
-    "/application",
-    scope="Application.Read",
-    answer=Application,
-    shape="envelope",
-    listing=listing_of(Application),
-    summary="Get all applications",
-)
+@routes.list("/application", scope="Application.Read", answer=Application, summary="Get all applications")
 async def list_applications(call: Call[None], db: Database) -> Answer:
     rows = await store.list_applications(
         db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page

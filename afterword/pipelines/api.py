@@ -5,7 +5,7 @@ from typing import Any, Final
 from afterword import errors
 from afterword.db import Database
 from afterword.pipelines import service, store
-from afterword.pipelines.resources import PIPELINES, Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
+from afterword.pipelines.resources import Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
 from afterword.questionnaires import access
 from afterword.web.operations import Answer, Call, Routes
 
@@ -18,14 +18,7 @@ NEEDS: Final = (
 routes = Routes(tag="Pipelines")
 
 
-@routes.get(
-    PATH,
-    scope="Pipeline.Read",
-    answer=Pipeline,
-    shape="array",
-    listing=PIPELINES,
-    summary="Get all questionnaire pipelines",
-)
+@routes.list(PATH, scope="Pipeline.Read", answer=Pipeline, shape="array", summary="Get all questionnaire pipelines")
 async def list_pipelines(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     rows = await store.list_pipelines(

@@ -1,7 +1,7 @@
 """Pipelines as the wire shows them and takes them."""
 
 from datetime import datetime, time, tzinfo
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -11,7 +11,6 @@ from afterword.core.wire import times
 from afterword.pipelines import store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 
 State = Literal["upcoming", "running", "paused", "ended"]
 Minutes = Annotated[int, Meta(ge=0, le=59)]
@@ -147,9 +146,6 @@ class Pipeline(fields.Resource):
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
-
-
-PIPELINES: Final = listing_of(Pipeline)
 
 
 def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:

@@ -257,14 +257,7 @@ class Question(fields.Answer):
         return msgspec.convert(document, cls)
 
 
-@routes.get(
-    "/q/questionnaire",
-    scope="Questionnaire.Read",
-    answer=Questionnaire,
-    shape="envelope",
-    listing=listing_of(Questionnaire),
-    summary="Get all questionnaires",
-)
+@routes.list("/q/questionnaire", scope="Questionnaire.Read", answer=Questionnaire, summary="Get all questionnaires")
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
     """The questionnaires of the caller's applications."""
     rows = await store.list_questionnaires(
@@ -347,7 +340,7 @@ async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
     return Answer()
 
 
-@group_routes.get(
+@group_routes.list(
     "/q/questionnaire/{questionnaire_id}/group",
     scope="Questionnaire Group.Read",
     answer=Group,
@@ -383,7 +376,7 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     return Answer(Group.of(edition, call.ids["group_id"]), version=edition.revision)
 
 
-@question_routes.get(
+@question_routes.list(
     "/q/questionnaire/{questionnaire_id}/group/{group_id}/question",
     scope="Question.Read",
     answer=Question,

@@ -40,14 +40,7 @@ Scheduled = store.QueueItem | errors.Refusal
 routes = Routes(tag="Queue")
 
 
-@routes.get(
-    ITEMS,
-    scope="Queue.Read",
-    answer=QueueItem,
-    shape="array",
-    listing=QUEUE_ITEMS,
-    summary="Queue Item List",
-)
+@routes.list(ITEMS, scope="Queue.Read", answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
 async def list_items(call: Call[None], db: Database) -> Answer:
     path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.require_pipeline(db, caller=call.caller, **path)

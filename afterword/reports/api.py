@@ -23,7 +23,6 @@ from afterword.reports.resources import (
     report_of,
 )
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Reports")
@@ -94,14 +93,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
     )
 
 
-@routes.get(
-    "/report/custom",
-    scope="Report.Read",
-    answer=CustomReport,
-    shape="envelope",
-    listing=listing_of(CustomReport),
-    summary="Get all custom reports",
-)
+@routes.list("/report/custom", scope="Report.Read", answer=CustomReport, summary="Get all custom reports")
 async def list_custom_reports(call: Call[None], db: Database) -> Answer:
     rows = await store.list_custom_reports(
         db,

@@ -18,7 +18,7 @@ from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.web import headers
-from afterword.web.members import secrets_of
+from afterword.web.members import listing_of, secrets_of
 
 Body = TypeVar("Body")
 Shape = Literal["one", "array", "envelope", "cursor"]
@@ -184,8 +184,17 @@ class Routes:
         self.all: list[Route] = []
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
-        """Declare a read; its handler gets a connection without a transaction. Lists declare shape and listing."""
+        """Declare a read; its handler gets a connection without a transaction."""
         return self._declarer("GET", path, 200, options)
+
+    def list(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        """Declare a list: in an envelope, filtered and ordered by the columns of the answer, unless it says else."""
+        declared: Options = {"shape": "envelope", **options}
+        if "listing" not in declared:
+            answer = declared.get("answer")
+            assert answer is not None, f"GET {path} has an answer"  # noqa: S101
+            declared["listing"] = listing_of(answer)
+        return self.get(path, **declared)
 
     def post(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
         """Declare a creation (201), or the taking of many records (200), inside one transaction."""

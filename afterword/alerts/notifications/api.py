@@ -12,7 +12,6 @@ from afterword.core.wire.times import format_time
 from afterword.db import Database
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Notifications")
@@ -96,12 +95,10 @@ class NotificationSubscription(fields.Answer):
         )
 
 
-@routes.get(
+@routes.list(
     "/notification",
     scope="Notification.Read",
     answer=Notification,
-    shape="envelope",
-    listing=listing_of(Notification),
     summary="Get all notifications",
     description="Those of the token's user; a token of the organization has none.",
 )

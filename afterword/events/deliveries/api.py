@@ -11,7 +11,6 @@ from afterword.events.log import api as log
 from afterword.events.log import service as log_service
 from afterword.events.webhooks import service as webhooks
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
@@ -52,12 +51,10 @@ class Redelivery(fields.Answer):
     next_cursor: str | None
 
 
-@routes.get(
+@routes.list(
     PATH,
     scope="Webhook.Read",
     answer=Delivery,
-    shape="envelope",
-    listing=listing_of(Delivery),
     summary="Get all deliveries of a webhook",
     description="Kept 30 days after their end.",
 )

@@ -5,7 +5,6 @@ from typing import Any, Final
 from afterword.db import Database
 from afterword.events.webhooks import service, store
 from afterword.events.webhooks.resources import Webhook, WebhookRequest, WebhookUpdate
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Webhooks")
@@ -17,14 +16,7 @@ TARGET: Final = (
 )
 
 
-@routes.get(
-    "/webhook",
-    scope="Webhook.Read",
-    answer=Webhook,
-    shape="array",
-    listing=listing_of(Webhook),
-    summary="Get all webhooks",
-)
+@routes.list("/webhook", scope="Webhook.Read", answer=Webhook, shape="array", summary="Get all webhooks")
 async def list_webhooks(call: Call[None], db: Database) -> Answer:
     rows = await store.list_webhooks(
         db,

@@ -86,12 +86,10 @@ class ResponderCount(fields.Answer):
     count: int
 
 
-@routes.get(
+@routes.list(
     "/q/responder",
     scope="Responder.Read",
     answer=Responder,
-    shape="envelope",
-    listing=RESPONDERS,
     query=ResponderQuery,
     summary="Get all responders",
     description=SEARCH,

@@ -34,7 +34,7 @@ class Tag(fields.Resource):
     created_by: fields.Id | None
 
 
-@routes.get(
+@routes.list(
     PATH, scope="Tag.Read", answer=Tag, shape="array", listing=listing_of(Tag, id="tag_key"), summary="Get all tags"
 )
 async def list_tags(call: Call[None], db: Database) -> Answer:

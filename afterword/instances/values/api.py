@@ -49,11 +49,10 @@ class ResponderValue(fields.Resource):
 RESPONDER_VALUES: Final = listing_of(ResponderValue, id="value_id")
 
 
-@routes.get(
+@routes.list(
     "/q/questionnaire/{questionnaire_id}/value",
     scope="Questionnaire Value.Read",
     answer=QuestionnaireValue,
-    shape="envelope",
     listing=QUESTIONNAIRE_VALUES,
     summary="Get Questionnaire Value List by questionnaire id",
 )
@@ -70,7 +69,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
     return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
-@routes.get(
+@routes.list(
     "/q/instance/{instance_id}/value",
     scope="Questionnaire Value.Read",
     answer=QuestionnaireValue,
@@ -87,11 +86,10 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
     return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 
-@routes.get(
+@routes.list(
     "/q/questionnaire/{questionnaire_id}/responder/value",
     scope="Responder Value.Read",
     answer=ResponderValue,
-    shape="envelope",
     listing=RESPONDER_VALUES,
     summary="Get Responder Value List by questionnaire id",
 )
@@ -104,7 +102,7 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
     return _answer(call, ResponderValue, rows, declared.responder)
 
 
-@routes.get(
+@routes.list(
     "/q/responder/{responder_id}/value",
     scope="Responder Value.Read",
     answer=ResponderValue,

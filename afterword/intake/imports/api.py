@@ -5,7 +5,7 @@ from typing import Final
 from afterword.core.wire.imports import Cut
 from afterword.db import Database
 from afterword.intake.imports import service, store
-from afterword.intake.imports.resources import IMPORT_ROWS, IMPORTS, Import, ImportQuery, ImportRow, row_of
+from afterword.intake.imports.resources import IMPORT_ROWS, Import, ImportQuery, ImportRow, row_of
 from afterword.pipelines import service as pipelines
 from afterword.web import uploads
 from afterword.web.operations import Answer, Call, Routes
@@ -29,14 +29,7 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
     return service.cut(upload.content, separator=query.separator, mapping=query.map), upload.file_name
 
 
-@routes.get(
-    PATH,
-    scope="Queue.Read",
-    answer=Import,
-    shape="envelope",
-    listing=IMPORTS,
-    summary="Get all imports of a pipeline",
-)
+@routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
 async def list_imports(call: Call[None], db: Database) -> Answer:
     path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.require_pipeline(db, caller=call.caller, **path)
@@ -96,11 +89,10 @@ async def cancel_import(call: Call[None], db: Database) -> Answer:
     return Answer()
 
 
-@routes.get(
+@routes.list(
     f"{IMPORT}/row",
     scope="Queue.Read",
     answer=ImportRow,
-    shape="envelope",
     listing=IMPORT_ROWS,
     summary="Get all rows of an import",
     description="Those that are settled, from the first; `filter_by[EQUAL][State]=failed` shows what went wrong.",

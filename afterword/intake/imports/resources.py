@@ -42,9 +42,6 @@ class Import(fields.Resource):
     created_by: fields.Id | None
 
 
-IMPORTS: Final = listing_of(Import)
-
-
 class ImportRow(fields.Resource):
     """The outcome of a row, counted from 1 after the header."""
 

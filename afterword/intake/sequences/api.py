@@ -4,7 +4,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.intake.sequences import service, store
-from afterword.intake.sequences.resources import SEQUENCES, Sequence, SequenceRequest, SequenceUpdate
+from afterword.intake.sequences.resources import Sequence, SequenceRequest, SequenceUpdate
 from afterword.web.operations import Answer, Call, Routes
 
 SEQUENCE: Final = "/q/sequence/{sequence_id}"
@@ -16,14 +16,7 @@ ABOUT: Final = (
 routes = Routes(tag="Sequences")
 
 
-@routes.get(
-    "/q/sequence",
-    scope="Sequence.Read",
-    answer=Sequence,
-    shape="array",
-    listing=SEQUENCES,
-    summary="Get all sequences",
-)
+@routes.list("/q/sequence", scope="Sequence.Read", answer=Sequence, shape="array", summary="Get all sequences")
 async def list_sequences(call: Call[None], db: Database) -> Answer:
     rows = await store.list_sequences(
         db,

@@ -1,10 +1,9 @@
 """Sequences as the wire shows them and takes them."""
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 
 Kind = Literal["manual", "recovery", "review"]
 Trigger = Literal["submitted", "completed"]
@@ -48,6 +47,3 @@ class Sequence(fields.Resource):
     updated_time: fields.DateTime
     created_by: fields.Id | None
     updated_by: fields.Id | None
-
-
-SEQUENCES: Final = listing_of(Sequence)

@@ -29,7 +29,7 @@ class Plan(fields.Resource):
     end_time: fields.DateTime | None
 
 
-@routes.get(
+@routes.list(
     "/plan",
     scope="Plan.Read",
     answer=Plan,

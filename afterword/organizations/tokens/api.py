@@ -11,7 +11,6 @@ from afterword import errors
 from afterword.db import Database
 from afterword.organizations.tokens import service, store
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Scopes = Annotated[list[str], Meta(min_length=1, max_length=service.SCOPES_MAX)]
@@ -57,9 +56,7 @@ class Token(fields.Resource):
     created_by: fields.Id | None
 
 
-@routes.get(
-    "/token", scope="Token.Read", answer=Token, shape="envelope", listing=listing_of(Token), summary="Get all tokens"
-)
+@routes.list("/token", scope="Token.Read", answer=Token, summary="Get all tokens")
 async def list_tokens(call: Call[None], db: Database) -> Answer:
     rows = await store.list_tokens(
         db,

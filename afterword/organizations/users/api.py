@@ -11,7 +11,6 @@ from afterword.db import Database
 from afterword.organizations.users import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 ME: Final = "me"
@@ -72,9 +71,7 @@ class User(fields.Resource):
     updated_by: fields.Id | None
 
 
-@routes.get(
-    "/user", scope="User.Read", answer=User, shape="envelope", listing=listing_of(User), summary="Get all users"
-)
+@routes.list("/user", scope="User.Read", answer=User, summary="Get all users")
 async def list_users(call: Call[None], db: Database) -> Answer:
     rows = await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
     return Answer(User.of_rows(rows, call.zone))

@@ -39,7 +39,7 @@ class QuestionnaireVersion(fields.Resource):
     published_by: fields.Id | None
 
 
-@routes.get(
+@routes.list(
     VERSIONS,
     scope="Questionnaire Version.Read",
     answer=QuestionnaireVersion,

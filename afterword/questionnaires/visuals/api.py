@@ -10,7 +10,6 @@ from afterword.questionnaires import access
 from afterword.questionnaires.visuals import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaire Visuals")
@@ -55,13 +54,8 @@ class Visual(fields.Resource):
     updated_by: fields.Id | None
 
 
-@routes.get(
-    VISUALS,
-    scope="Questionnaire Visual.Read",
-    answer=Visual,
-    shape="array",
-    listing=listing_of(Visual),
-    summary="Get all questionnaire visuals",
+@routes.list(
+    VISUALS, scope="Questionnaire Visual.Read", answer=Visual, shape="array", summary="Get all questionnaire visuals"
 )
 async def list_visuals(call: Call[None], db: Database) -> Answer:
     await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])

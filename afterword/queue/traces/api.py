@@ -27,7 +27,7 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     )
 
 
-@routes.get(
+@routes.list(
     f"{ITEM}/attempt",
     scope="Queue.Read",
     answer=Attempt,

@@ -4,7 +4,7 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.responders.suppressions import service, store
-from afterword.responders.suppressions.resources import SUPPRESSIONS, Suppression, SuppressionRequest
+from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
 from afterword.responders.suppressions.service import SuppressionInput
 from afterword.web.operations import Answer, Call, Routes
 
@@ -13,12 +13,10 @@ PATH: Final = "/suppression"
 routes = Routes(tag="Suppressions")
 
 
-@routes.get(
+@routes.list(
     PATH,
     scope="Suppression.Read",
     answer=Suppression,
-    shape="envelope",
-    listing=SUPPRESSIONS,
     summary="Get all suppressions",
     description="Those that have expired included: they show `expires_time`, and suppress nothing any more.",
 )

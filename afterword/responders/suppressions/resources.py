@@ -1,13 +1,12 @@
 """The resources of suppressions."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from msgspec import Meta
 
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.responders.suppressions.service import Reason
 from afterword.web import fields
-from afterword.web.members import listing_of
 
 Note = Annotated[str, Meta(max_length=500)]
 
@@ -34,6 +33,3 @@ class Suppression(fields.Resource):
     note: str | None
     created_time: fields.DateTime
     created_by: fields.Id | None
-
-
-SUPPRESSIONS: Final = listing_of(Suppression)
