@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterword import ids
-from afterword.core.questionnaires import content, definition, questions
+from afterword.core.questionnaires import definition, questions
 from afterword.core.questionnaires.definition import Definition, InvalidDefinition
 from afterword.core.reading.findings import Finding, Findings
 
@@ -263,31 +263,11 @@ class TestParse:
         ]
 
 
-class TestTypes:
-    @pytest.mark.parametrize(
-        ("type_name", "scale"),
-        [("nps", range(11)), ("csat", range(1, 6)), ("ces", range(1, 8)), ("rating", range(1, 6)),
-         ("smileys", range(1, 6)), ("text", range(0)), ("statement", range(0))],
-    )  # fmt: skip
-    def test_scale(self, type_name: str, scale: range) -> None:
-        good = definition.parse(changed(*WHY, to={"key": "why", "type": type_name, "title": "?"}), give_id=give_id)
-        assert scale == good.questions()[2].scale
-
-    def test_a_rating_from_zero(self) -> None:
-        rating = {"key": "why", "type": "rating", "title": "?", "scale_min": 0, "scale_max": 10, "style": "stars"}
-        good = definition.parse(changed(*WHY, to=rating), give_id=give_id)
-        assert range(11) == good.questions()[2].scale
-
-    def test_a_document_has_the_fields_of_its_type(self, good: Definition) -> None:
-        score, reasons, why = (questions.document_of(question) for question in good.questions())
-        assert not {"choices", "length_max", "scale_max"} & score.keys()
-        assert {"choices", "choices_min", "choices_max"} <= reasons.keys()
-        assert {"length_max": 2000, "multiline": True}.items() <= why.items()
-
-    def test_a_statement_is_never_required(self) -> None:
-        statement = {"key": "why", "type": "statement", "title": "Read this", "required": True}
-        good = definition.parse(changed(*WHY, to=statement), give_id=give_id)
-        assert not good.questions()[2].is_required
+def test_a_document_has_the_fields_of_its_type(good: Definition) -> None:
+    score, reasons, why = (questions.document_of(question) for question in good.questions())
+    assert not {"choices", "length_max", "scale_max"} & score.keys()
+    assert {"choices", "choices_min", "choices_max"} <= reasons.keys()
+    assert {"length_max": 2000, "multiline": True}.items() <= why.items()
 
 
 class TestLocalized:
@@ -315,23 +295,6 @@ class TestLocalized:
             choice.value for choice in again.choices
         ]
         assert [1, 2, 3, 8, 9] == [choice.value for choice in questions.localized(reasons, "en").choices]
-
-    def test_content(self, good: Definition) -> None:
-        why = give_id("question", "why")
-        shown = content.content(good, "el", question_ids=[why], instance_id="I", questionnaire_id="Q", version_id="V")
-        groups: Any = shown["groups"]
-        assert [give_id("group", "second")] == [group["group_id"] for group in groups]
-        assert 1 == groups[0]["position"]
-        assert 1 == groups[0]["questions_count"]
-        question = groups[0]["questions"][0]
-        assert {
-            "question_id": why,
-            "position": 1,
-            "questionnaire_id": "Q",
-            "version_id": "V",
-        }.items() <= question.items()
-        assert not {"translations", "jumps", "key"} & (question.keys() | groups[0].keys())
-        assert {"welcome": "Καλώς ήρθατε", "thank_you": "Thanks", "closed": None, "expired": None} == shown["pages"]
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterword.core.questionnaires import content, definition, question_types, questions
+from afterword.core.questionnaires import definition, question_types, questions
 from afterword.core.questionnaires.definition import Definition
 from tests.core.questionnaires.test_definition import JSON, checked, give_id, places
 
@@ -177,14 +177,6 @@ class TestLocalized:
             for n in range(200)
         }
         assert 6 == len(orders)
-
-
-def test_content_has_no_keys() -> None:
-    good = parse("matrix")
-    ids = [question.question_id for question in good.questions()]
-    shown = content.content(good, "en", question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V")
-    groups: Any = shown["groups"]
-    assert [{"row_id": give_id("row", "asked.speed"), "label": "Speed"}] == groups[0]["questions"][0]["rows"][:1]
 
 
 ALL = {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "group", "questions": [

@@ -1,0 +1,30 @@
+"""Questions of each type for the tests of answers."""
+
+from typing import Any
+
+from afterword.core.questionnaires.question_types import Choice, Question, Row
+
+CHOICES = (
+    Choice(1, "One"),
+    Choice(2, "Two"),
+    Choice(3, "Three"),
+    Choice(8, "Other", other=True),
+    Choice(9, "None of them", exclusive=True),
+)
+
+
+def question(type_name: str, question_id: str = "Q", **fields: Any) -> Question:
+    defaults: dict[str, dict[str, Any]] = {
+        "rating": {"scale_min": 0, "scale_max": 10, "style": "numbers"},
+        "smileys": {"scale_min": 1, "scale_max": 3},
+        "single_choice": {"choices": CHOICES},
+        "multiple_choice": {"choices": CHOICES, "choices_min": 0},
+        "matrix": {"choices": CHOICES[:3], "rows": (Row("r1", "Speed"), Row("r2", "Price"))},
+        "ranking": {"choices": CHOICES[:3]},
+        "text": {"length_max": 10, "multiline": True},
+        "number": {"decimals": 2, "number_min": 0, "number_max": 1000},
+        "date": {"date_min": "2026-01-01", "date_max": "2026-12-31"},
+        "contact": {"contact_fields": ("name", "email", "phone")},
+    }
+    values: dict[str, Any] = {"title": "?", **defaults.get(type_name, {}), **fields}
+    return Question(question_id=question_id, type=type_name, **values)

@@ -1,0 +1,270 @@
+"""Answers: what is refused for each type, their stored form, segments, labels, and the facts of conditions."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword.core.answers import values
+from afterword.core.answers.progress import PageSequence
+from afterword.core.answers.values import Given, InvalidAnswer
+from afterword.core.questionnaires.conditions import Leaf
+from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.question_types import TYPES, Jump, Question, Translation
+from tests.core.answers.questions import question
+
+
+def code_of(asked: Question, value: object, other_text: str | None = None) -> str:
+    with pytest.raises(InvalidAnswer) as refusal:
+        values.check(asked, value, other_text)
+    return refusal.value.code
+
+
+class TestCheck:
+    @pytest.mark.parametrize(
+        ("type_name", "value", "code"),
+        [
+            ("nps", None, "wrong_type"),
+            ("nps", "9", "wrong_type"),
+            ("nps", 9.0, "wrong_type"),
+            ("nps", True, "wrong_type"),
+            ("nps", 11, "out_of_range"),
+            ("nps", -1, "out_of_range"),
+            ("csat", 0, "out_of_range"),
+            ("csat", 6, "out_of_range"),
+            ("ces", 8, "out_of_range"),
+            ("rating", 11, "out_of_range"),
+            ("smileys", 4, "out_of_range"),
+            ("single_choice", 4, "unknown_value"),
+            ("single_choice", [1], "wrong_type"),
+            ("single_choice", "1", "wrong_type"),
+            ("multiple_choice", 1, "wrong_type"),
+            ("multiple_choice", [], "too_few"),
+            ("multiple_choice", [1, 4], "unknown_value"),
+            ("multiple_choice", [1, 1], "duplicate"),
+            ("multiple_choice", [1, "2"], "wrong_type"),
+            ("multiple_choice", [1, 9], "exclusive"),
+            ("multiple_choice", [1] * 1000, "duplicate"),
+            ("text", 7, "wrong_type"),
+            ("text", " \n ", "too_short"),
+            ("text", "\x00\x01", "too_short"),
+            ("text", "x" * 11, "too_long"),
+            ("statement", "anything", "unknown_value"),
+            ("matrix", [1, 2], "wrong_type"),
+            ("matrix", {}, "too_few"),
+            ("matrix", {"r1": 4}, "unknown_value"),
+            ("matrix", {"r1": "1"}, "wrong_type"),
+            ("matrix", {"r1": None}, "wrong_type"),
+            ("matrix", {"r1": 1, "r9": 1}, "unknown_value"),
+            ("ranking", 1, "wrong_type"),
+            ("ranking", [], "too_few"),
+            ("ranking", [1, 1], "duplicate"),
+            ("ranking", [1, 4], "unknown_value"),
+            ("ranking", [True, 2], "wrong_type"),
+            ("number", "7", "wrong_type"),
+            ("number", True, "wrong_type"),
+            ("number", float("nan"), "wrong_type"),
+            ("number", float("inf"), "wrong_type"),
+            ("number", 1.005, "invalid_format"),
+            ("number", -0.01, "out_of_range"),
+            ("number", 1000.01, "out_of_range"),
+            ("number", 10**18, "too_long"),
+            ("number", 1e300, "too_long"),
+            ("number", 5e-324, "too_long"),
+            ("date", 20260101, "wrong_type"),
+            ("date", "2026-02-29", "invalid_format"),
+            ("date", "20260101", "invalid_format"),
+            ("date", "2026-01-01T00:00", "invalid_format"),
+            ("date", "\u0662\u0660\u0662\u0666-\u0660\u0661-\u0660\u0661", "invalid_format"),
+            ("date", "2025-12-31", "out_of_range"),
+            ("date", "2027-01-01", "out_of_range"),
+            ("consent", 1, "wrong_type"),
+            ("consent", "true", "wrong_type"),
+            ("contact", "ann@example.com", "wrong_type"),
+            ("contact", {}, "too_few"),
+            ("contact", {"name": " "}, "too_few"),
+            ("contact", {"name": 7}, "wrong_type"),
+            ("contact", {"fax": "1"}, "unknown_value"),
+            ("contact", {"preferred_time": "noon"}, "unknown_value"),  # not asked for here
+            ("contact", {"name": "x" * 321}, "too_long"),
+            ("contact", {"email": "ann at example"}, "invalid_address"),
+            ("contact", {"phone": "call me"}, "invalid_address"),
+            ("contact", {"phone": "12 34"}, "invalid_address"),
+        ],
+    )
+    def test_refused(self, type_name: str, value: object, code: str) -> None:
+        assert code == code_of(question(type_name), value)
+
+    @pytest.mark.parametrize(
+        ("type_name", "value", "part"),
+        [
+            ("matrix", {"r1": 1}, "r2"),
+            ("consent", False, None),
+            ("contact", {"name": "Ann", "phone": "210 1234567"}, "email"),
+            ("contact", {"name": "Ann", "email": " ", "phone": "210 1234567"}, "email"),
+        ],
+    )
+    def test_required_means_all_of_it(self, type_name: str, value: object, part: str | None) -> None:
+        with pytest.raises(InvalidAnswer) as refusal:
+            values.check(question(type_name, required=True), value)
+        assert ("required", part) == (refusal.value.code, refusal.value.part)
+        assert values.check(question(type_name), value)
+
+    def test_places_of_a_ranking(self) -> None:
+        assert "too_many" == code_of(question("ranking", rank_max=2), [1, 2, 3])
+        assert [3, 1] == values.check(question("ranking", rank_max=2), [3, 1]).value
+
+    def test_bounds_of_choices(self) -> None:
+        asked = question("multiple_choice", choices_min=2, choices_max=2)
+        assert "too_few" == code_of(asked, [1])
+        assert "too_many" == code_of(asked, [1, 2, 3])
+        assert [1, 2] == values.check(asked, [1, 2]).value
+        assert [9] == values.check(asked, [9]).value  # whoever says "none" need not say it twice
+
+    def test_other_text_without_its_choice(self) -> None:
+        assert "exclusive" == code_of(question("single_choice"), 1, "because")
+        assert "exclusive" == code_of(question("nps"), 1, "because")
+        assert "too_long" == code_of(question("single_choice"), 8, "x" * 501)
+
+    @pytest.mark.parametrize(
+        ("type_name", "value", "stored"),
+        [
+            ("nps", 0, 0),
+            ("nps", 10, 10),
+            ("rating", 0, 0),
+            ("smileys", 3, 3),
+            ("single_choice", 8, 8),
+            ("multiple_choice", [3, 1], [1, 3]),
+            ("text", "  a\r\nb ", "a\nb"),
+            ("text", "a\u0000b\ud800", "ab"),
+            ("text", "παράδοση", "παράδοση"),
+            ("matrix", {"r2": 3, "r1": 1}, {"r1": 1, "r2": 3}),
+            ("matrix", {"r2": 3}, {"r2": 3}),
+            ("ranking", [3, 1, 2], [3, 1, 2]),
+            ("ranking", [2], [2]),
+            ("number", 0, 0),
+            ("number", -0.0, 0),
+            ("number", 12.5, 12.5),
+            ("number", 1000.0, 1000),
+            ("date", "2026-02-28", "2026-02-28"),
+            ("consent", True, True),
+            ("consent", False, False),
+            (
+                "contact",
+                {"email": " ann@example.com", "name": "Ann\nLee"},
+                {"name": "Ann Lee", "email": "ann@example.com"},
+            ),
+            ("contact", {"name": "", "phone": "+30 (210) 123-4567"}, {"phone": "+30 (210) 123-4567"}),
+        ],
+    )
+    def test_ok(self, type_name: str, value: object, stored: object) -> None:
+        assert Given(stored) == values.check(question(type_name), value)  # type: ignore[arg-type]
+
+    def test_one_line(self) -> None:
+        assert "a b" == values.check(question("text", multiline=False), " a\n b").value
+
+    def test_other_text(self) -> None:
+        assert Given(8, "Rain") == values.check(question("single_choice"), 8, "  Rain ")
+        assert Given([1, 8], "Rain") == values.check(question("multiple_choice"), [8, 1], "Rain")
+        assert Given(8) == values.check(question("single_choice"), 8, " ")
+
+
+class TestSegmentAndLabel:
+    @pytest.mark.parametrize(
+        ("type_name", "value", "segment"),
+        [
+            ("nps", 0, "detractor"), ("nps", 6, "detractor"), ("nps", 7, "passive"), ("nps", 8, "passive"),
+            ("nps", 9, "promoter"), ("nps", 10, "promoter"), ("csat", 2, "dissatisfied"), ("csat", 3, "neutral"),
+            ("csat", 4, "satisfied"), ("ces", 3, "hard"), ("ces", 4, "neutral"), ("ces", 5, "easy"),
+            ("rating", 10, None), ("text", "text", None), ("single_choice", 1, None),
+        ],
+    )  # fmt: skip
+    def test_segment(self, type_name: str, value: object, segment: str | None) -> None:
+        assert segment == values.segment(question(type_name), value)
+
+    @pytest.mark.parametrize("type_name", ["nps", "csat", "ces"])
+    def test_every_score_has_one(self, type_name: str) -> None:
+        asked = question(type_name)
+        assert None not in {values.segment(asked, value) for value in asked.scale}
+        assert len(TYPES[type_name].segments) == 3
+
+    def test_label(self) -> None:
+        asked = question("multiple_choice", translations={"el": Translation(choices={1: "Ένα"})})
+        assert "Ένα, Two" == values.label(asked, [1, 2], "el")
+        assert "Other" == values.label(question("single_choice"), 8, "en")
+        assert values.label(question("nps"), 9, "en") is None
+        assert values.label(asked, [77], "en") is None
+
+    def test_label_of_several(self) -> None:
+        texts = Translation(choices={1: "Ένα"}, rows={"r1": "Ταχύτητα"})
+        matrix = question("matrix", translations={"el": texts}, randomize=True)
+        assert "Ταχύτητα: Ένα, Price: Two" == values.label(matrix, {"r2": 2, "r1": 1}, "el")
+        assert "Three, One" == values.label(question("ranking"), [3, 1], "en")
+        for type_name, value in (("number", 1), ("date", "2026-01-01"), ("consent", True), ("contact", {"name": "1"})):
+            assert values.label(question(type_name), value, "en") is None
+
+
+class TestFacts:
+    def test_by_type(self) -> None:
+        assert {"question:Q": date(2026, 1, 1)} == values.facts_of(question("date"), "2026-01-01")
+        assert {"question:Q": 1.5} == values.facts_of(question("number"), 1.5)
+        assert {"question:Q": {"r1": 2}, "question:Q:r1": 2} == values.facts_of(question("matrix"), {"r1": 2})
+        assert "a@b.c" == values.facts_of(question("contact"), {"email": "a@b.c"})["question:Q:email"]
+
+    @pytest.mark.parametrize(
+        ("type_name", "value", "subject", "operator", "wanted", "holds"),
+        [
+            ("matrix", {"r1": 1}, "question:a:r1", "less", 2, True),
+            ("matrix", {"r1": 1}, "question:a:r2", "less", 2, False),
+            ("matrix", {"r1": 1}, "question:a", "is_not_empty", None, True),
+            ("ranking", [2, 1], "question:a", "contains", 1, True),
+            ("number", 12.5, "question:a", "greater", 12, True),
+            ("date", "2026-05-01", "question:a", "less", "2026-04-30", False),
+            ("date", "2026-05-01", "question:a", "equal", "2026-05-01", True),
+            ("consent", True, "question:a", "equal", True, True),
+            ("contact", {"email": "Ann@Example.com"}, "question:a:email", "ends_with", "@example.com", True),
+        ],
+    )
+    def test_jumps_read_them(
+        self,
+        type_name: str,
+        value: Any,
+        subject: str,
+        operator: str,
+        wanted: object,
+        holds: bool,  # noqa: FBT001
+    ) -> None:
+        jump = Jump(None, Leaf(subject, operator, wanted))
+        groups = (
+            Group(group_id="G1", questions=(question(type_name, "a", jumps=(jump,)),)),
+            Group(group_id="G2", questions=(question("nps", "b"),)),
+        )
+        whole = Definition(default_locale="en", locales=("en",), groups=groups)
+        assert (["a"] if holds else ["a", "b"]) == [
+            one.question_id for one in PageSequence(whole, ["a", "b"], {"a": Given(value)}).path
+        ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=3), below, max_size=2),
+    max_leaves=5,
+)
+
+
+PARTS = st.dictionaries(st.sampled_from(["r1", "r2", "name", "email"]), st.integers(1, 3) | st.text(max_size=5))
+
+
+VALUES = st.integers(0, 11) | st.lists(st.integers(1, 9), max_size=5) | PARTS | st.dates().map(str)
+
+
+@given(type_name=st.sampled_from(list(TYPES)), value=JSON | VALUES)
+def test_any_json_is_stored_the_same_twice_or_refused(type_name: str, value: object) -> None:
+    asked = question(type_name)
+    try:
+        stored = values.check(asked, value)
+    except InvalidAnswer:
+        return
+    assert stored == values.check(asked, stored.value)
