@@ -1,6 +1,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from afterword.core.questionnaires import condition_reader, conditions
 from afterword.core.reading.findings import Findings
-from afterword.core.scheduling import decisions, zones
+from afterword.core.scheduling import decisions
 from afterword.core.scheduling.decisions import (
     Block,
     Contact,
@@ -340,33 +340,3 @@ def test_expiry(send_time: datetime, not_after_days: int, valid_days: int, expec
     assert expected == decisions.expiry(
         send_time=send_time, created_time=NOW, not_after_days=not_after_days, valid_days=valid_days
     )
-
-
-class TestZone:
-    KNOWN: ClassVar[dict[str, Any]] = {
-        "pipeline": None,
-        "zone_of_kind": "recipient",
-        "responder": None,
-        "phone": None,
-        "application": None,
-        "organization": "Europe/Athens",
-    }
-
-    @pytest.mark.parametrize(
-        ("known", "zone"),
-        [
-            ({}, "Europe/Athens"),
-            ({"application": "Asia/Tokyo"}, "Asia/Tokyo"),
-            ({"application": "Asia/Tokyo", "phone": "+4915112345678"}, "Europe/Berlin"),
-            ({"application": "Asia/Tokyo", "phone": "+12025550123"}, "Asia/Tokyo"),  # a country of many zones
-            ({"application": "Asia/Tokyo", "phone": "+34612345678"}, "Asia/Tokyo"),  # the Canaries have their own
-            ({"phone": "key 7"}, "Europe/Athens"),
-            ({"responder": "Europe/Rome", "phone": "+4915112345678"}, "Europe/Rome"),
-            ({"responder": "Mars/Base"}, "Europe/Athens"),
-            ({"responder": "Europe/Rome", "zone_of_kind": "organization"}, "Europe/Athens"),
-            ({"responder": "Europe/Rome", "pipeline": "Europe/Oslo"}, "Europe/Oslo"),
-            ({"pipeline": "Europe/Oslo", "zone_of_kind": "organization"}, "Europe/Oslo"),
-        ],
-    )
-    def test_zone_name_for(self, known: dict[str, Any], zone: str) -> None:
-        assert zone == zones.zone_name_for(**{**self.KNOWN, **known})

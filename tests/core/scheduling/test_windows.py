@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from afterword.core.scheduling.holidays import DaysOff, is_known
+from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.scheduling.windows import (
     SPREAD_MINUTES_MAX,
     WEEKDAYS_ALL,
@@ -187,21 +187,6 @@ GREECE = DaysOff("GR", frozenset({date(2026, 12, 24)}))
 
 
 class TestHolidays:
-    def test_unknown(self) -> None:
-        assert [False] * 6 == [is_known(name) for name in ("XX", "GR-XX", "gr", "GR\n", "", "GRC")]
-
-    def test_a_country_no_longer_known_has_none(self) -> None:
-        assert date(2026, 12, 25) not in DaysOff("XX")
-
-    @pytest.mark.parametrize("country", ["GR", "DE-BY", "US-CA", "GB-SCT"])
-    def test_known(self, country: str) -> None:
-        assert is_known(country)
-        assert date(2026, 12, 25) in DaysOff(country)
-
-    def test_of_a_part_alone(self) -> None:
-        assert date(2026, 1, 6) in DaysOff("DE-BY")
-        assert date(2026, 1, 6) not in DaysOff("DE")
-
     @pytest.mark.parametrize(
         ("calendar", "now", "start"),
         [

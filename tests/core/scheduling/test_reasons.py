@@ -1,4 +1,4 @@
-"""The reason codes of `core.reasons` are those that the code gives, and those that docs/rules.md explains."""
+"""The reason codes of `core.scheduling` are those that the code gives, and those that docs/rules.md explains."""
 
 import ast
 import re
@@ -12,8 +12,8 @@ from afterword.channels.base import Cause
 from afterword.core.scheduling import reasons
 from afterword.responders.suppressions.service import REASONS as SUPPRESSION_REASONS
 
-SOURCE = Path(__file__).parents[2] / "afterword"
-PAGE = Path(__file__).parents[2].joinpath("docs/rules.md").read_text(encoding="utf-8")
+SOURCE = Path(__file__).parents[3] / "afterword"
+PAGE = Path(__file__).parents[3].joinpath("docs/rules.md").read_text(encoding="utf-8")
 PLACES = {"_skip": 1, "Check": 2, "Block": 0, "Decision": 1}  # which argument of a call is a reason
 FILES = (
     "core/scheduling/decisions.py",
