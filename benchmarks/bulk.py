@@ -13,7 +13,7 @@ from benchmarks.requests import item_body, item_path
 from benchmarks.stage import Stage
 
 ROWS: Final = 10_000
-FLOOR: Final = 0.20
+FLOOR: Final = 0.28
 TIMEOUT_SECONDS: Final = 60.0
 TABLE: Final = "queue_item"
 FRESH: Final = {"item_id": "'C' || substr(item_id, 2)", "external_reference": "'copy-' || external_reference"}
