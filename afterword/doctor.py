@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http.client import HTTPException
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +26,7 @@ from afterword.providers.health import store as health_store
 from afterword.queue.restores import service as guard
 from afterword.queue.restores import store as guard_store
 from afterword.reports import comparison
+from afterword.web.loopback import is_loopback
 from afterword.worker.guard import FILE_NAME as MARK_FILE
 from afterword.worker.guard import read_mark
 
@@ -279,7 +279,7 @@ def _look_at_public_url(url: str) -> Sequence[Finding]:
         parts, host = urlsplit(""), ""
     if parts.scheme not in {"http", "https"} or not host or parts.username is not None:
         return [Finding(name, False, "It is not an address.", f"Write {setting} as https://survey.example.com.")]
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
         return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
     try:
@@ -292,7 +292,7 @@ def _look_at_public_url(url: str) -> Sequence[Finding]:
     if status != 200:  # noqa: PLR2004
         return [Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`.")]
     detail = f"{url} reaches us."
-    advice = "Nobody outside this machine can open the links in mails." if _is_loopback(host) else ""
+    advice = "Nobody outside this machine can open the links in mails." if is_loopback(host) else ""
     return [Finding(name, True, detail, advice)]
 
 
@@ -339,13 +339,6 @@ def _unreachable(name: str, url: str, error: Exception) -> Finding:
         case _:
             pass
     return Finding(name, False, f"{url} cannot be reached: {cause}.", advice)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 # The data folder -------------------------------------------------------------------------------------------

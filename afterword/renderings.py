@@ -43,6 +43,7 @@ from afterword.queue import resources as queue_resources
 from afterword.queue import store as queue_store
 from afterword.receipts import resources as reports_resources
 from afterword.responders.suppressions import resources as suppressions_resources
+from afterword.web import fields
 
 Record = TypeVar("Record")
 ORDER_LAST: Final = 1 << 30
@@ -61,7 +62,7 @@ class Look:
         return msgspec.convert({**absent, **self.event.data}, record)
 
 
-Renderer = Callable[[Database, Look], Awaitable[dict[str, Any]]]
+Renderer = Callable[[Database, Look], Awaitable[msgspec.Struct | dict[str, Any]]]
 
 
 async def render(
@@ -78,29 +79,34 @@ async def _render(db: Database, look: Look) -> dict[str, Any]:
     if renderer is None:
         return look.event.data
     try:
-        return await renderer(db, look)
+        return _shown(await renderer(db, look))
     except (msgspec.ValidationError, KeyError):  # of a row that lacks a column that is newer, or of one that was erased
         return look.event.data
 
 
-async def _queue_item(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(queue_resources.QueueItem.of(look.read(queue_store.ShownItem), look.zone))
+def _row(resource: type[fields.Resource], record: type[Any]) -> Renderer:
+    async def renderer(_: Database, look: Look) -> msgspec.Struct:
+        return resource.of(look.read(record), look.zone)
+
+    return renderer
+
+
+_queue_item: Final = _row(queue_resources.QueueItem, queue_store.ShownItem)
 
 
 async def _reported(db: Database, look: Look) -> dict[str, Any]:
     """The item, and beside it what came back about its message."""
-    return {**await _queue_item(db, look), "report": reports_resources.of_event(look.event.data, look.zone)}
+    return {**_shown(await _queue_item(db, look)), "report": reports_resources.of_event(look.event.data, look.zone)}
 
 
-async def _instance(_: Database, look: Look) -> dict[str, Any]:
-    instance = look.read(instances_store.ShownInstance)
-    return _shown(instances_resources.instance_of(instance, look.site, look.zone))
+async def _instance(_: Database, look: Look) -> msgspec.Struct:
+    return instances_resources.instance_of(look.read(instances_store.ShownInstance), look.site, look.zone)
 
 
 async def _completed(db: Database, look: Look) -> dict[str, Any]:
     """The instance, its answers in question order, and its metadata."""
     data = look.event.data
-    shown = await _instance(db, look)
+    shown = _shown(await _instance(db, look))
     key = {"organization_id": look.event.organization_id, "instance_id": shown["instance_id"]}
     version = await questionnaires_store.get_version(
         db, organization_id=look.event.organization_id, version_id=data["version_id"]
@@ -127,7 +133,7 @@ async def _completed(db: Database, look: Look) -> dict[str, Any]:
     return {**shown, "answers": answers, "metadata": data.get("metadata") or nothing}
 
 
-async def _responder(db: Database, look: Look) -> dict[str, Any]:
+async def _responder(db: Database, look: Look) -> msgspec.Struct | dict[str, Any]:
     """The logged row, completed with today's addresses and figures."""
     event = look.event
     responder_id = event.subject_id or ""
@@ -147,66 +153,48 @@ async def _responder(db: Database, look: Look) -> dict[str, Any]:
         identifiers=identifiers,
         figures=figures[0] if figures else responders_store.Figures(responder_id, 0, None, None),
     )
-    return _shown(responders_api.responder_of(known, look.zone))
+    return responders_api.responder_of(known, look.zone)
 
 
-async def _tag(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(tags_api.Tag.of(look.read(tags_store.Tag), look.zone))
-
-
-async def _case(db: Database, look: Look) -> dict[str, Any]:
+async def _case(db: Database, look: Look) -> msgspec.Struct:
     """The case, with what it matched as long as it is there."""
     case = look.read(cases_store.Case)
     kept = await cases_store.get_case(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id
     )
-    shown = AlertInstance.of(replace(case, matched=kept.matched) if kept else case, look.zone)
-    return _shown(shown)
+    return AlertInstance.of(replace(case, matched=kept.matched) if kept else case, look.zone)
 
 
-async def _questionnaire(_: Database, look: Look) -> dict[str, Any]:
+async def _questionnaire(_: Database, look: Look) -> msgspec.Struct:
     questionnaire = look.read(questionnaires_store.Questionnaire)
-    return _shown(questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone))
+    return questionnaires_api.questionnaire_of(questionnaire, look.site, look.zone)
 
 
-async def _pipeline(_: Database, look: Look) -> dict[str, Any]:
+async def _pipeline(_: Database, look: Look) -> msgspec.Struct:
     pipeline = look.read(pipelines_store.Pipeline, deleted_time=None)
-    shown = pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
-    return _shown(shown)
+    return pipelines_resources.pipeline_of(pipeline, look.zone, look.event.created_time)
 
 
-async def _import(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(imports_resources.Import.of_log(look.event.data, look.zone))
+async def _import(_: Database, look: Look) -> msgspec.Struct:
+    return imports_resources.Import.of_log(look.event.data, look.zone)
 
 
-async def _export(_: Database, look: Look) -> dict[str, Any]:
+async def _export(_: Database, look: Look) -> msgspec.Struct:
     export = look.read(exports_store.Export, owner=None, lease_until=None, scopes=[])
-    return _shown(exports_api.export_of(export, look.zone))
+    return exports_api.export_of(export, look.zone)
 
 
-async def _suppression(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(suppressions_resources.Suppression.of_log(look.event.data, look.zone))
+async def _suppression(_: Database, look: Look) -> msgspec.Struct:
+    return suppressions_resources.Suppression.of_log(look.event.data, look.zone)
 
 
-async def _plan(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(plans_api.Plan.of(look.read(plans_store.Plan), look.zone))
-
-
-async def _user(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(people_api.User.of(look.read(people_store.User), look.zone))
-
-
-async def _token(_: Database, look: Look) -> dict[str, Any]:
+async def _token(_: Database, look: Look) -> msgspec.Struct:
     """The log keeps the hint in place of the selector."""
     token = look.read(tokens_store.Token, selector=look.event.data.get("hint", ""))
-    return _shown(tokens_api.Token.of(token, look.zone))
+    return tokens_api.Token.of(token, look.zone)
 
 
-async def _webhook(_: Database, look: Look) -> dict[str, Any]:
-    return _shown(webhooks_resources.Webhook.of(look.read(webhooks_store.Webhook), look.zone))
-
-
-def _shown(resource: msgspec.Struct) -> dict[str, Any]:
+def _shown(resource: msgspec.Struct | dict[str, Any]) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(resource)
     return document
 
@@ -220,16 +208,16 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "questionnaire_instance.completed": _completed,
     "answer": _instance,
     "responder": _responder,
-    "tag": _tag,
+    "tag": _row(tags_api.Tag, tags_store.Tag),
     "alert_instance": _case,
     "questionnaire": _questionnaire,
     "pipeline": _pipeline,
     "import": _import,
     "export": _export,
     "suppression": _suppression,
-    "plan": _plan,
-    "user": _user,
+    "plan": _row(plans_api.Plan, plans_store.Plan),
+    "user": _row(people_api.User, people_store.User),
     "token": _token,
-    "webhook": _webhook,
+    "webhook": _row(webhooks_resources.Webhook, webhooks_store.Webhook),
 }
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""

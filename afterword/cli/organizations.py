@@ -60,7 +60,7 @@ async def create(
             )
         except errors.Invalid as refusal:
             raise errors.Invalid.of(*map(_of_option, [*refusal.errors, *wrong])) from None
-        checks.refuse([_of_option(error) for error in wrong])
+        errors.check([_of_option(error) for error in wrong])
         organization_id = organization.organization_id
         first = await service.create_application(
             database, organization_id=organization_id, display_name=application or name, now=now

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from afterword import errors
 from afterword.core.messaging import addresses
 from afterword.core.organizations.access import Caller
 from afterword.core.text import locales
@@ -13,10 +12,6 @@ from afterword.organizations import store
 
 APPLICATIONS_MAX = 100
 CheckVersion = Callable[[int], None]  # is given the version of a locked row, raises Stale
-
-
-def unchecked(version: int) -> None:
-    """Any version is as expected."""
 
 
 def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
@@ -90,8 +85,3 @@ async def reach_errors(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     )
     return [] if found else [FieldError("unknown_id", "There is no such application.", pointer=pointer)]
-
-
-def refuse(wrong: Sequence[FieldError]) -> None:
-    """Raise Invalid if there are errors."""
-    errors.check(wrong)

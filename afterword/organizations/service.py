@@ -15,7 +15,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.text import locales, registers
 from afterword.errors import FieldError
 from afterword.organizations import checks, store
-from afterword.organizations.checks import CheckVersion, unchecked
+from afterword.organizations.checks import CheckVersion
 from afterword.organizations.store import CUSTOM_APPLICATION_TYPE_ID, Application, Billing, Organization
 from afterword.organizations.tokens.service import create_token, revoke_token
 from afterword.organizations.users.service import create_user
@@ -51,7 +51,7 @@ async def create_organization(
     wrong += checks.length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
     wrong += checks.length_errors("legal_name", legal_name, NAME_CHARACTERS_MAX)
     wrong += checks.length_errors("postal_address", postal_address, POSTAL_ADDRESS_CHARACTERS_MAX)
-    checks.refuse(wrong)
+    errors.check(wrong)
     return await store.insert_organization(
         db,
         organization_id=ids.ordered(now),
@@ -90,7 +90,7 @@ async def create_application(
         wrong.append(FieldError("too_many", f"At most {WEBSITE_URLS_MAX} addresses.", pointer="/website_urls"))
     if await store.get_application_type(db, application_type_id=application_type_id) is None:
         wrong.append(FieldError("unknown_id", "There is no such type.", pointer="/application_type_id"))
-    checks.refuse(wrong)
+    errors.check(wrong)
     return await store.insert_application(
         db,
         organization_id=organization_id,
@@ -115,7 +115,7 @@ async def update_organization(
     caller: Caller,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion = unchecked,
+    check_version: CheckVersion,
 ) -> Organization:
     """Change what a PATCH names of the caller's organization. Raises Forbidden, Invalid, Stale."""
     before = await _organization_locked(db, caller=caller)
@@ -127,7 +127,7 @@ async def update_organization(
         for name in ("anonymize_after_days", "delete_after_days")
         if changes.get(name) not in (None, getattr(before, name))
     ]
-    checks.refuse(wrong)
+    errors.check(wrong)
     changed = _changed(before, changes)
     if not changed:
         return before
@@ -144,7 +144,7 @@ async def update_billing(
     caller: Caller,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion = unchecked,
+    check_version: CheckVersion,
 ) -> Billing:
     """Change what a PATCH names of the billing. Raises Forbidden, Invalid, Stale."""
     await _organization_locked(db, caller=caller)
@@ -159,7 +159,7 @@ async def update_billing(
     for name, known in (("country", registers.countries()), ("currency", registers.currencies())):
         if wanted.get(name) is not None and wanted[name] not in known:
             wrong.append(FieldError("unknown_value", f"There is no such {name}.", pointer=f"/{name}"))
-    checks.refuse(wrong)
+    errors.check(wrong)
     changed = _changed(before, wanted)
     if not changed:
         return before
@@ -181,7 +181,7 @@ async def update_application(
     application_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion = unchecked,
+    check_version: CheckVersion,
 ) -> Application:
     """Change what a PATCH names. Raises NotFound, Stale."""
     before = await _application_locked(db, caller, application_id, check_version)
@@ -200,7 +200,7 @@ async def update_application(
 
 
 async def delete_application(
-    db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion = unchecked
+    db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion
 ) -> None:
     """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, Stale."""
     await _application_locked(db, caller, application_id, check_version)
@@ -211,15 +211,19 @@ async def delete_application(
 
 
 async def _organization_locked(db: database.Database, *, caller: Caller) -> Organization:
-    found = await store.get_organization_locked(db, organization_id=caller.organization_id)
+    found = await store.get_organization(db, organization_id=caller.organization_id, is_locked=True)
     return found or refuse_unknown()
 
 
 async def _application_locked(
     db: database.Database, caller: Caller, application_id: str, check_version: CheckVersion
 ) -> Application:
-    found = await store.get_application_locked(
-        db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
+    found = await store.get_application(
+        db,
+        organization_id=caller.organization_id,
+        application_id=application_id,
+        among=caller.application_ids,
+        is_locked=True,
     )
     if found is None:
         raise errors.NotFound("There is no such application.")

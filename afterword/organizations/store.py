@@ -116,9 +116,11 @@ async def insert_organization(
     return Organization(**row)
 
 
-async def get_organization(db: Database, *, organization_id: str) -> Organization | None:
+async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
+    """The organization; `is_locked`: until the transaction ends."""
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
-        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id
+        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1 {lock}", organization_id
     )
     return Organization(**row) if row else None
 
@@ -143,15 +145,6 @@ async def list_organizations_reached(db: Database, *, organization_id: str, page
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1", organization_id, page=page
     )
     return rows.map(lambda row: Organization(**row))
-
-
-async def get_organization_locked(db: Database, *, organization_id: str) -> Organization | None:
-    """As get_organization, and nobody else changes it before we commit."""
-    row = await db.fetch_row(
-        f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1 for no key update",
-        organization_id,
-    )
-    return Organization(**row) if row else None
 
 
 async def update_organization(
@@ -241,12 +234,14 @@ async def insert_application(
 
 
 async def get_application(
-    db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = ()
+    db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = (), is_locked: bool = False
 ) -> Application | None:
-    """The application, or None; also None when it is not `among` those that the caller may see (empty: all)."""
+    """The application if it is `among` those that the caller may see (empty: all); `is_locked`: until the commit."""
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_APPLICATION_COLUMNS} from application
-           where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))""",
+           where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))
+           {lock}""",
         organization_id,
         application_id,
         list(among),
@@ -266,21 +261,6 @@ async def list_applications(
         page=page,
     )
     return rows.map(lambda row: Application(**row))
-
-
-async def get_application_locked(
-    db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = ()
-) -> Application | None:
-    """As get_application, and nobody else changes it before we commit."""
-    row = await db.fetch_row(
-        f"""select {_APPLICATION_COLUMNS} from application
-           where organization_id = $1 and application_id = $2 and ($3::text[] = '{{}}' or application_id = any($3))
-           for no key update""",
-        organization_id,
-        application_id,
-        list(among),
-    )
-    return Application(**row) if row else None
 
 
 async def update_application(

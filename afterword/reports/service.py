@@ -42,7 +42,7 @@ async def get(db: Database, *, caller: Caller, report_id: str, is_locked: bool =
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> CustomReport:
     """Save a report that can be run. Raises Invalid, with pointers into /spec, and for one report too many."""
     if columns["application_id"] is not None:
-        checks.refuse(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
+        errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
     await _check(db, caller=caller, spec=columns["spec"], now=now)
     if await store.count_reports(db, organization_id=caller.organization_id) >= REPORTS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization has {REPORTS_MAX:,} reports at most.")

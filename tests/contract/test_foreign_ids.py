@@ -26,7 +26,6 @@ OF_US_ALONE: Final = {
     "get_first_application_id": "asks for ours",
     "list_application_ids": "asks for ours",
     "list_applications": "asks for ours",
-    "get_organization_locked": "asks for ours",
     "list_organizations_reached": "asks for ours",
     "update_organization": "asks for ours",
     "get_billing": "asks for ours",

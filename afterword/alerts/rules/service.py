@@ -41,7 +41,7 @@ async def get(db: Database, *, caller: Caller, alert_id: str, is_locked: bool = 
 
 async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], now: datetime) -> Alert:
     """Create a rule. Raises Invalid: unknown ids, conditions that these questionnaires cannot answer."""
-    checks.refuse(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
+    errors.check(await checks.reach_errors(db, caller=caller, application_id=columns["application_id"]))
     await _check(db, organization_id=caller.organization_id, columns=columns, changed=frozenset(columns))
     return await store.insert_alert(
         db,
@@ -136,7 +136,7 @@ async def _check(db: Database, *, organization_id: str, columns: Mapping[str, An
             wrong.append(FieldError("unknown_id", "There is no such alert status.", pointer="/status_id"))
     if changed & _CONDITION_COLUMNS and not wrong:
         wrong += await _condition_errors(db, organization_id=organization_id, columns=columns)
-    checks.refuse(wrong)
+    errors.check(wrong)
 
 
 async def _condition_errors(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> list[FieldError]:

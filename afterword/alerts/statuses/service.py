@@ -45,7 +45,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
     """Create one, with the next number from 100. Raises Invalid (`unknown_id`, `too_many`)."""
     organization_id, application_id = caller.organization_id, columns.get("application_id")
     if application_id is not None:
-        checks.refuse(await checks.reach_errors(db, caller=caller, application_id=application_id))
+        errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id))
     elif caller.application_ids:
         message = "Your token is for certain applications; name one of them."
         raise errors.Invalid.at("/application_id", "required", message)

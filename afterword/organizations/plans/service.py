@@ -103,8 +103,7 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
     """Add extra credits, which are used first and survive renewals. Raises NotFound, Invalid."""
     plan = await _claimed(db, plan_id)
     total = plan.extra_credits + extra_credits
-    wrong = _extra_errors(total)
-    errors.check(wrong)
+    errors.check(_extra_errors(total))
     return await _write(db, replace(plan, extra_credits=total), now=now)
 
 

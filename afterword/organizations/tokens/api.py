@@ -1,7 +1,5 @@
 """The HTTP routes of tokens: created and rotated with their secret shown once, listed without it, revoked."""
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -79,7 +77,6 @@ async def list_tokens(call: Call[None], db: Database) -> Answer:
 )
 async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
     body = call.body
-    expires_time: datetime | None = None if body.expires_time is None else body.expires_time.instant
     token, text = await service.make(
         db,
         caller=call.caller,
@@ -87,7 +84,7 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
         scopes=body.scopes,
         kind=body.kind,
         application_ids=body.application_ids,
-        expires_time=expires_time,
+        expires_time=None if body.expires_time is None else body.expires_time.instant,
         test=body.test,
         now=call.now,
     )
@@ -96,12 +93,11 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
 
 @routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
 async def get_token(call: Call[None], db: Database) -> Answer:
-    among: Sequence[str] = call.caller.application_ids
     token = await store.get_token(
         db,
         organization_id=call.caller.organization_id,
         token_id=call.ids["token_id"],
-        among=among,
+        among=call.caller.application_ids,
         user_id=call.caller.user_id,
     )
     if token is None:

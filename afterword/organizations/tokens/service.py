@@ -12,7 +12,7 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
-from afterword.organizations.checks import CheckVersion, unchecked
+from afterword.organizations.checks import CheckVersion
 from afterword.organizations.tokens import access, store
 from afterword.organizations.tokens.store import Credential, Token
 
@@ -66,7 +66,7 @@ async def create_token(
     wrong += await checks.application_errors(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
-    checks.refuse(wrong)
+    errors.check(wrong)
     document = {
         "user_id": user_id,
         "kind": kind,
@@ -165,9 +165,7 @@ async def rotate(
     return token, text
 
 
-async def revoke(
-    db: Database, *, caller: Caller, token_id: str, now: datetime, check_version: CheckVersion = unchecked
-) -> None:
+async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, check_version: CheckVersion) -> None:
     """Revoke a token that the caller may see; only an owner revokes an owner's. An ended one stays ended.
 
     Raises NotFound, Forbidden, Stale.

@@ -208,18 +208,14 @@ async def update_user_tokens_to_revoked(
     return [_token(row) for row in rows]
 
 
-async def update_token_to_retire(
-    db: Database, *, organization_id: str, token_id: str, retires_time: datetime
-) -> Token | None:
+async def update_token_to_retire(db: Database, *, organization_id: str, token_id: str, retires_time: datetime) -> int:
     """Set its end, unless it ends sooner."""
-    row = await db.fetch_row(
-        f"""update token set retires_time = least(retires_time, $3)
-           where organization_id = $1 and token_id = $2 returning {_COLUMNS}""",
+    return await db.execute(
+        "update token set retires_time = least(retires_time, $3) where organization_id = $1 and token_id = $2",
         organization_id,
         token_id,
         retires_time,
     )
-    return _token(row) if row else None
 
 
 async def update_tokens_used(  # any tenant: the ticks of a process

@@ -14,7 +14,7 @@ from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.organizations import checks
-from afterword.organizations.checks import CheckVersion, unchecked
+from afterword.organizations.checks import CheckVersion
 from afterword.organizations.tokens import service as tokens
 from afterword.organizations.users import store
 from afterword.organizations.users.store import User
@@ -54,7 +54,7 @@ async def create_user(
     wrong += await checks.application_errors(
         db, organization_id=organization_id, application_ids=application_ids, among=among
     )
-    checks.refuse(wrong)
+    errors.check(wrong)
     try:
         return await store.insert_user(
             db,
@@ -113,7 +113,7 @@ async def update_user(
     user_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    check_version: CheckVersion = unchecked,
+    check_version: CheckVersion,
 ) -> User:
     """Change the named columns; equal values are no change.
 
@@ -136,7 +136,7 @@ async def update_user(
             among=caller.application_ids,
             known=before.application_ids,
         )
-    checks.refuse(wrong)
+    errors.check(wrong)
     if changed.get("role", OWNER) != OWNER or changed.get("active") is False:
         _require_another_owner(owners, user_id)
     after = await store.update_user(
@@ -151,7 +151,7 @@ async def update_user(
 
 
 async def remove_user(
-    db: Database, *, caller: Caller, user_id: str, now: datetime, check_version: CheckVersion = unchecked
+    db: Database, *, caller: Caller, user_id: str, now: datetime, check_version: CheckVersion
 ) -> None:
     """Remove a user; their tokens are revoked at once. Raises NotFound, Forbidden, LastOwner."""
     owners = await store.claim_owners(db, organization_id=caller.organization_id)
@@ -169,7 +169,7 @@ async def remove_user(
 
 
 async def _locked(db: Database, caller: Caller, user_id: str, check_version: CheckVersion) -> User:
-    found = await store.get_user_locked(db, organization_id=caller.organization_id, user_id=user_id)
+    found = await store.get_user(db, organization_id=caller.organization_id, user_id=user_id, is_locked=True)
     if found is None:
         raise errors.NotFound("There is no such user.")
     check_version(found.version)

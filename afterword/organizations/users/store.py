@@ -72,10 +72,12 @@ async def insert_user(
     return User(**row)
 
 
-async def get_user(db: Database, *, organization_id: str, user_id: str) -> User | None:
+async def get_user(db: Database, *, organization_id: str, user_id: str, is_locked: bool = False) -> User | None:
+    """The user; `is_locked`: until the transaction ends."""
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
-           where organization_id = $1 and user_id = $2 and removed_time is null""",
+           where organization_id = $1 and user_id = $2 and removed_time is null {lock}""",
         organization_id,
         user_id,
     )
@@ -89,16 +91,6 @@ async def get_user_by_email(db: Database, *, organization_id: str, email: str) -
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
         organization_id,
         email,
-    )
-    return User(**row) if row else None
-
-
-async def get_user_locked(db: Database, *, organization_id: str, user_id: str) -> User | None:
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from organization_user
-           where organization_id = $1 and user_id = $2 and removed_time is null for no key update""",
-        organization_id,
-        user_id,
     )
     return User(**row) if row else None
 
