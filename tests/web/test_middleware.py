@@ -2,12 +2,10 @@
 
 import httpx2
 import pytest
-from structlog.testing import capture_logs
 
-from afterword.web.loopback import untrusted_proxy
 from afterword.web.middleware import NOWHERE, canonical_path
+from tests.web.client import create, problem
 from tests.web.conftest import House
-from tests.web.test_operations import create, problem
 
 
 class TestPaths:
@@ -116,18 +114,3 @@ class TestOrigins:
         assert "access-control-allow-credentials" not in found.headers
         assert "access-control-allow-origin" not in other.headers
         assert "GET, HEAD, OPTIONS, POST" == plain.headers["allow"]
-
-
-class TestProxies:
-    @pytest.mark.parametrize(
-        ("forwarded", "expected"), [(None, None), ("203.0.113.9, 192.0.2.7:443", None), ("203.0.113.9", "192.0.2.7")]
-    )
-    def test_untrusted(self, forwarded: str | None, expected: str | None) -> None:
-        sent = {"host": "a", **({"x-forwarded-for": forwarded} if forwarded else {})}
-        assert expected == untrusted_proxy({"client": ("192.0.2.7", 1)}, sent)
-
-    async def test_is_warned_of_once(self, client: httpx2.AsyncClient) -> None:
-        with capture_logs() as told:
-            for _ in range(2):
-                await client.get("/note", headers={"X-Forwarded-For": "203.0.113.9"})
-        assert ["AFTERWORD_TRUSTED_PROXIES"] == [line["setting"] for line in told if "setting" in line]

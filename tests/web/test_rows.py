@@ -14,8 +14,8 @@ from afterword.core.reading.structs import Context
 from afterword.core.wire import times
 from afterword.web import parsing, rows
 from afterword.web.limits import Limits
+from tests.web.client import count, fields_of, problem
 from tests.web.conftest import CLOSED, House, NoteRequest, routes
-from tests.web.test_operations import count, fields_of, problem
 
 LINES = "application/x-ndjson"
 JSON = "application/json"

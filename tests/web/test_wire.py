@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from afterword import errors
 from afterword.web import wire
+from tests.web.client import count, create, fields_of, problem
 from tests.web.conftest import House
-from tests.web.test_operations import count, create, fields_of, problem
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
