@@ -1,5 +1,7 @@
 """Pages: escaped, with the headers that keep foreign content out, and told nothing that a template does not know."""
 
+from typing import Any
+
 import minijinja
 import pytest
 from starlette.requests import Request
@@ -7,7 +9,7 @@ from starlette.requests import Request
 from afterword.web import html
 
 
-def frame(title: str) -> dict[str, object]:
+def frame(title: str) -> dict[str, Any]:
     return {"title": title, "lang": "en", "direction": "ltr", "style_url": "/s.css", "reference_style_url": "/r.css"}
 
 
