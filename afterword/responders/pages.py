@@ -51,7 +51,7 @@ async def unsubscribe(request: Request) -> Response:
         brand, words = await _reader(request, database, address)
         if not is_ours and ONE_CLICK[1] not in fields.get(ONE_CLICK[0], ()):
             return _ask_page(site, address, brand=brand, words=words, status=422)  # a POST without the page's token
-        await service.suppress(database, unsubscribe_id=unsubscribe_id, now=database.clock.now())
+        await service.unsubscribe(database, address=address, now=database.clock.now())
     return _done_page(address, brand=brand, words=words)
 
 

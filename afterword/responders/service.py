@@ -171,22 +171,10 @@ async def update(
     return changed[0]
 
 
-async def suppress(db: Database, *, unsubscribe_id: str, now: datetime) -> Suppression:
-    """Suppress the address of an unsubscribe link; repeating it changes nothing. Raises NotFound."""
-    address = await store.get_address_by_unsubscribe_id(db, unsubscribe_id=unsubscribe_id)
-    if address is None:
-        raise errors.NotFound("There is no such page.")
-    new = NewSuppression(
-        address.organization_id,
-        address.channel_id,
-        address.address_key,
-        address.identifier,
-        "unsubscribed",
-        responder_id=address.responder_id,
-    )
+async def unsubscribe(db: Database, *, address: Address, now: datetime) -> None:
+    """Suppress an address at its responder's wish; repeating it changes nothing."""
+    new = NewSuppression(*address.id, address.identifier, "unsubscribed", responder_id=address.responder_id)
     await suppress_addresses(db, suppressions=[new], now=now, actor=Actor("responder", address.responder_id))
-    [suppression] = await store.list_suppressions_for(db, addresses=[address.id], now=now)
-    return suppression
 
 
 async def suppress_addresses(

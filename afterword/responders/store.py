@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, LiteralString
 
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import arrays, qualified
 
 ResponderKey = tuple[str, str]  # organization_id, responder_id
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
@@ -43,6 +43,9 @@ _COLUMNS: Final[LiteralString] = """organization_id, responder_id, locale, time_
   version, created_time, updated_time, created_by, updated_by"""
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 _values: Final = itemgetter(*Responder.__dataclass_fields__)
+_SETTABLE: Final = ("organization_id", "responder_id", "locale", "time_zone", "metadata")
+_inserted: Final = attrgetter(*_SETTABLE, "created_time", "created_by")
+_updated: Final = attrgetter(*_SETTABLE, "updated_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,12 @@ class Address:
     @property
     def id(self) -> AddressId:
         return self.organization_id, self.channel_id, self.address_key
+
+
+_ADDRESS_COLUMNS: Final[LiteralString] = (
+    "organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id"
+)
+_address_values: Final = attrgetter(*Address.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +104,10 @@ class Suppression:
         return self.organization_id, self.channel_id, self.address_key
 
 
-_SUPPRESSION_COLUMNS: Final[LiteralString] = """organization_id, suppression_id, channel_id, address_key,
+SUPPRESSION_COLUMNS: Final[LiteralString] = """organization_id, suppression_id, channel_id, address_key,
   identifier, reason, expires_time, note, created_time, created_by, version"""
-_SUPPRESSION_COLUMNS_S: Final = qualified(_SUPPRESSION_COLUMNS, "s")
+_SUPPRESSION_COLUMNS_S: Final = qualified(SUPPRESSION_COLUMNS, "s")
+_suppression_values: Final = attrgetter(*Suppression.__dataclass_fields__)
 
 
 # responders ------------------------------------------------------------------------------------------------------
@@ -117,8 +127,7 @@ async def list_responders(  # any tenant: a batch serves many
     rows = await db.fetch(
         f"""select {_COLUMNS_R} from unnest($1::text[], $2::text[]) as w (organization_id, responder_id)
              join responder r on r.organization_id = w.organization_id and r.responder_id = w.responder_id""",
-        [organization_id for organization_id, _ in keys],
-        [responder_id for _, responder_id in keys],
+        *arrays(keys, 2),
     )
     return [_responder(row) for row in rows]
 
@@ -129,8 +138,7 @@ async def claim_responders(db: Database, *, keys: Sequence[ResponderKey]) -> lis
         f"""select {_COLUMNS} from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))
            order by organization_id, responder_id for no key update""",
-        [organization_id for organization_id, _ in keys],
-        [responder_id for _, responder_id in keys],
+        *arrays(keys, 2),
     )
     return [_responder(row) for row in rows]
 
@@ -146,13 +154,7 @@ async def insert_responders(  # any tenant: a batch serves many
                   created_by
            from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::text[])
              as n (organization_id, responder_id, locale, time_zone, metadata, created_time, created_by)""",
-        [one.organization_id for one in responders],
-        [one.responder_id for one in responders],
-        [one.locale for one in responders],
-        [one.time_zone for one in responders],
-        [one.metadata for one in responders],
-        [one.created_time for one in responders],
-        [one.created_by for one in responders],
+        *arrays(map(_inserted, responders), 7),
     )
 
 
@@ -172,12 +174,7 @@ async def update_responders(  # any tenant: a batch serves many
              as n (organization_id, responder_id, locale, time_zone, metadata, updated_by)
            where r.organization_id = n.organization_id and r.responder_id = n.responder_id
            returning {_COLUMNS_R}""",
-        [one.organization_id for one in responders],
-        [one.responder_id for one in responders],
-        [one.locale for one in responders],
-        [one.time_zone for one in responders],
-        [one.metadata for one in responders],
-        [one.updated_by for one in responders],
+        *arrays(map(_updated, responders), 6),
         now,
     )
     return [_responder(row) for row in rows]
@@ -190,8 +187,7 @@ async def delete_responders(  # any tenant: a batch serves many
     await db.execute(
         """delete from responder
            where (organization_id, responder_id) in (select * from unnest($1::text[], $2::text[]))""",
-        [organization_id for organization_id, _ in keys],
-        [responder_id for _, responder_id in keys],
+        *arrays(keys, 2),
     )
 
 
@@ -201,11 +197,11 @@ async def list_addresses_of(  # any tenant: a batch serves many
 ) -> list[Address]:
     """The addresses with these keys, in no order."""
     rows = await db.fetch(
-        """select a.organization_id, a.channel_id, a.address_key, a.responder_id, a.identifier, a.unsubscribe_id
+        f"""select {qualified(_ADDRESS_COLUMNS, "a")}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              join responder_address a on a.organization_id = w.organization_id and a.channel_id = w.channel_id
                and a.address_key = w.address_key""",
-        *_columns(addresses),
+        *arrays(addresses, 3),
     )
     return [Address(**dict(row)) for row in rows]
 
@@ -217,14 +213,13 @@ async def list_recipients(  # any tenant: a batch serves many
         f"""select a.channel_id, a.address_key, a.identifier, a.unsubscribe_id, {_COLUMNS_R}
            from unnest($1::text[], $2::smallint[], $3::bytea[]) as w (organization_id, channel_id, address_key)
              cross join lateral (
-               select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
-               from responder_address
+               select {_ADDRESS_COLUMNS} from responder_address
                where organization_id = w.organization_id and channel_id = w.channel_id and address_key = w.address_key
                limit 1) a -- the limits: a plan that was made while the tables were small must probe by key as well
              cross join lateral (
                select {_COLUMNS} from responder
                where organization_id = a.organization_id and responder_id = a.responder_id limit 1) r""",
-        *_columns(addresses),
+        *arrays(addresses, 3),
     )
     return [_recipient(row) for row in rows]
 
@@ -232,8 +227,7 @@ async def list_recipients(  # any tenant: a batch serves many
 async def list_addresses(db: Database, *, organization_id: str, responder_id: str) -> list[Address]:
     """A responder's addresses, by channel."""
     rows = await db.fetch(
-        """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
-           from responder_address where organization_id = $1 and responder_id = $2
+        f"""select {_ADDRESS_COLUMNS} from responder_address where organization_id = $1 and responder_id = $2
            order by channel_id, created_time, address_key""",
         organization_id,
         responder_id,
@@ -250,18 +244,13 @@ async def insert_addresses(  # any tenant: a batch serves many
     """
     ordered = sorted(addresses, key=lambda address: address.id)
     return await db.execute(
-        """insert into responder_address (organization_id, channel_id, address_key, responder_id, identifier,
-                                          unsubscribe_id, created_time)
-           select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id, $7
+        f"""insert into responder_address ({_ADDRESS_COLUMNS}, created_time)
+           select {_ADDRESS_COLUMNS}, $7
            from unnest($1::text[], $2::smallint[], $3::bytea[], $4::text[], $5::text[], $6::text[])
-             with ordinality as n (organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id,
-                                   place)
+             with ordinality as n ({_ADDRESS_COLUMNS}, place)
            order by place
            on conflict do nothing""",
-        *_columns([address.id for address in ordered]),
-        [address.responder_id for address in ordered],
-        [address.identifier for address in ordered],
-        [address.unsubscribe_id for address in ordered],
+        *arrays(map(_address_values, ordered), 6),
         now,
     )
 
@@ -270,9 +259,7 @@ async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
     db: Database, *, unsubscribe_id: str
 ) -> Address | None:
     row = await db.fetch_row(
-        """select organization_id, channel_id, address_key, responder_id, identifier, unsubscribe_id
-           from responder_address where unsubscribe_id = $1""",
-        unsubscribe_id,
+        f"select {_ADDRESS_COLUMNS} from responder_address where unsubscribe_id = $1", unsubscribe_id
     )
     return Address(**dict(row)) if row else None
 
@@ -288,7 +275,7 @@ async def list_suppressions_for(  # any tenant: a batch serves many
              join suppression s on s.organization_id = w.organization_id and s.channel_id = w.channel_id
                and s.address_key = w.address_key
            where s.expires_time is null or s.expires_time > $4""",
-        *_columns(addresses),
+        *arrays(addresses, 3),
         now,
     )
     return [Suppression(**dict(row)) for row in rows]
@@ -303,44 +290,26 @@ async def insert_suppressions(  # any tenant: a batch serves many
     """
     ordered = sorted(suppressions, key=lambda one: one.key)
     rows = await db.fetch(
-        f"""insert into suppression as s (organization_id, suppression_id, channel_id, address_key, identifier, reason,
-                                         expires_time, note, created_time, created_by)
-           select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
-                  created_time, created_by
-           from unnest($1::text[], $2::smallint[], $3::bytea[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
-                       $8::text[], $9::timestamptz[], $10::text[])
-             with ordinality as n (organization_id, channel_id, address_key, suppression_id, identifier, reason,
-                                   expires_time, note, created_time, created_by, place)
+        f"""insert into suppression as s ({SUPPRESSION_COLUMNS})
+           select {SUPPRESSION_COLUMNS}
+           from unnest($1::text[], $2::text[], $3::smallint[], $4::bytea[], $5::text[], $6::text[], $7::timestamptz[],
+                       $8::text[], $9::timestamptz[], $10::text[], $11::bigint[])
+             with ordinality as n ({SUPPRESSION_COLUMNS}, place)
            order by place
            on conflict (organization_id, channel_id, address_key) do update
              set reason = excluded.reason, expires_time = excluded.expires_time, note = excluded.note,
                  created_time = excluded.created_time, created_by = excluded.created_by, version = s.version + 1,
                  identifier = excluded.identifier
-             where s.expires_time <= $11
+             where s.expires_time <= $12
                 or s.expires_time < coalesce(excluded.expires_time, 'infinity')
                 or excluded.expires_time is null -- the stronger reason stays when the weaker one is lifted
                   and array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', excluded.reason)
                     > array_position('{{blocked,hard_bounce,unsubscribed,complaint,erased}}', s.reason)
-           returning {_SUPPRESSION_COLUMNS}""",
-        *_columns([one.key for one in ordered]),
-        [one.suppression_id for one in ordered],
-        [one.identifier for one in ordered],
-        [one.reason for one in ordered],
-        [one.expires_time for one in ordered],
-        [one.note for one in ordered],
-        [one.created_time for one in ordered],
-        [one.created_by for one in ordered],
+           returning {_SUPPRESSION_COLUMNS_S}""",
+        *arrays(map(_suppression_values, ordered), 11),
         now,
     )
     return [Suppression(**dict(row)) for row in rows]
-
-
-def _columns(addresses: Sequence[AddressId]) -> tuple[list[str], list[int], list[bytes]]:
-    return (
-        [organization_id for organization_id, _, _ in addresses],
-        [channel_id for _, channel_id, _ in addresses],
-        [address_key for _, _, address_key in addresses],
-    )
 
 
 def _recipient(row: Row) -> Recipient:

@@ -205,7 +205,7 @@ class TestGet:
             addresses = await responders_store.list_addresses(
                 database, organization_id=shop.world.caller.organization_id, responder_id=responder_id
             )
-            await responders.suppress(database, unsubscribe_id=addresses[0].unsubscribe_id, now=NOW)
+            await responders.unsubscribe(database, address=addresses[0], now=NOW)
         assert (await shop.get(f"/q/responder/{responder_id}")).json()["suppressed"] is True
 
     async def test_figures_of_the_callers_applications(self, shop: Shop) -> None:

@@ -11,6 +11,7 @@ from afterword.queue.sending import service as sending
 from afterword.queue.sending.outcomes import Waits
 from afterword.queue.store import QueueItem
 from afterword.responders import service as responders
+from afterword.responders import store as responders_store
 from tests.queue.conftest import LEASE_SECONDS, SMS, Queue
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
@@ -163,9 +164,11 @@ class TestBegin:
         worker = queue.worker()
         one, two = await worker.claim()
         async with db.transaction(queue.pool) as database:
-            await responders.suppress(
-                database, unsubscribe_id=one.responder.unsubscribe_id or "", now=database.clock.now()
+            address = await responders_store.get_address_by_unsubscribe_id(
+                database, unsubscribe_id=one.responder.unsubscribe_id or ""
             )
+            assert address is not None
+            await responders.unsubscribe(database, address=address, now=database.clock.now())
 
         assert [two] == await worker.begin(one, two)
 

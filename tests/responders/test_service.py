@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -344,19 +344,19 @@ class TestConcurrency:
         assert 1 == await count(database)
 
 
-class TestSuppress:
-    async def test_unknown_link(self, database: db.Database) -> None:
-        for unsubscribe_id in ("u" * 22, "", "x'; --"):
-            with pytest.raises(errors.NotFound):
-                await service.suppress(database, unsubscribe_id=unsubscribe_id, now=database.clock.now())
+async def unsubscribe(database: db.Database, found: service.Found, *, now: datetime) -> store.Suppression:
+    address = await store.get_address_by_unsubscribe_id(database, unsubscribe_id=found.unsubscribe_id or "")
+    assert address is not None
+    await service.unsubscribe(database, address=address, now=now)
+    [row] = await store.list_suppressions_for(database, addresses=[address.id], now=now)
+    return row
 
+
+class TestSuppress:
     async def test_twice(self, database: db.Database, organization_id: str) -> None:
         [ann] = await find(database, mail(organization_id, "ann@example.com"))
         now = database.clock.now()
-        rows = [
-            await service.suppress(database, unsubscribe_id=ann.unsubscribe_id or "", now=later)
-            for later in (now, now + timedelta(days=1))
-        ]
+        rows = [await unsubscribe(database, ann, now=later) for later in (now, now + timedelta(days=1))]
         assert rows[0] == rows[1]
         assert ("unsubscribed", "ann@example.com", None) == (rows[0].reason, rows[0].identifier, rows[0].expires_time)
         happened = await list_events(database, organization_id=organization_id)
@@ -368,7 +368,7 @@ class TestSuppress:
         self, database: db.Database, organization_id: str, other_id: str
     ) -> None:
         [ann] = await find(database, mail(organization_id, "ann@example.com"))
-        await service.suppress(database, unsubscribe_id=ann.unsubscribe_id or "", now=database.clock.now())
+        await unsubscribe(database, ann, now=database.clock.now())
         key = ann.address_key or b""
         wanted = [(organization_id, EMAIL, key), (organization_id, OUTBOX, key), (other_id, EMAIL, key)]
         rows = await store.list_suppressions_for(database, addresses=wanted, now=database.clock.now())

@@ -2,15 +2,13 @@
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database
-from afterword.responders.store import Suppression
+from afterword.responders.store import SUPPRESSION_COLUMNS, Suppression
 
 
 async def list_suppressions(db: Database, *, organization_id: str, page: Page) -> Rows[Suppression]:
     """A page of the organization's suppressions, those that have expired included."""
     rows = await db.fetch_list(
-        """select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
-             version, created_time, created_by
-           from suppression where organization_id = $1""",
+        f"select {SUPPRESSION_COLUMNS} from suppression where organization_id = $1",
         organization_id,
         page=page,
     )
@@ -19,9 +17,7 @@ async def list_suppressions(db: Database, *, organization_id: str, page: Page) -
 
 async def get_suppression(db: Database, *, organization_id: str, suppression_id: str) -> Suppression | None:
     row = await db.fetch_row(
-        """select organization_id, suppression_id, channel_id, address_key, identifier, reason, expires_time, note,
-             version, created_time, created_by
-           from suppression where organization_id = $1 and suppression_id = $2""",
+        f"select {SUPPRESSION_COLUMNS} from suppression where organization_id = $1 and suppression_id = $2",
         organization_id,
         suppression_id,
     )
@@ -30,11 +26,10 @@ async def get_suppression(db: Database, *, organization_id: str, suppression_id:
 
 async def delete_suppression(db: Database, *, organization_id: str, suppression_id: str, version: int) -> bool:
     """Delete the suppression if it has this version; returns False otherwise."""
-    row = await db.fetch_row(
-        """delete from suppression where organization_id = $1 and suppression_id = $2 and version = $3
-           returning suppression_id""",
+    count = await db.execute(
+        "delete from suppression where organization_id = $1 and suppression_id = $2 and version = $3",
         organization_id,
         suppression_id,
         version,
     )
-    return row is not None
+    return count == 1
