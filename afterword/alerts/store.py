@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from afterword.db import Database
+from afterword.db.columns import arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,7 @@ async def list_occurrences(  # any tenant: a batch of events serves many organiz
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, alert_id, cause)
              join alert_occurrence o on o.organization_id = b.organization_id and o.alert_id = b.alert_id
                and o.cause = b.cause""",
-        [organization_id for organization_id, _, _ in keys],
-        [alert_id for _, alert_id, _ in keys],
-        [cause for _, _, cause in keys],
+        *arrays(keys, 3),
     )
     return {(row["organization_id"], row["alert_id"], row["cause"]) for row in rows}
 

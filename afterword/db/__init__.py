@@ -6,8 +6,8 @@ parts of lists (filters, orders) are composed here, from a whitelist of columns,
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, LiteralString, Self
@@ -91,12 +91,12 @@ class Database:
         self.clock = clock
 
     async def fetch(self, query: LiteralString, *values: object) -> list[Row]:
-        with refusals():
+        with _REFUSALS:
             return await self._connection.fetch(query, *values)
 
     async def fetch_row(self, query: LiteralString, *values: object) -> Row | None:
         """The first row, or None."""
-        with refusals():
+        with _REFUSALS:
             return await self._connection.fetchrow(query, *values)
 
     async def fetch_one(self, query: LiteralString, *values: object) -> Row:
@@ -108,13 +108,13 @@ class Database:
 
     async def fetch_value(self, query: LiteralString, *values: object) -> Any:
         """The first column of the first row, or None."""
-        with refusals():
+        with _REFUSALS:
             return await self._connection.fetchval(query, *values)
 
     async def execute(self, query: LiteralString, *values: object, seconds: float | None = None) -> int:
         """Run it and say how many rows it touched. `seconds`: how long we wait for it, if not as long as usual."""
         longer = {} if seconds is None else {"timeout": seconds}
-        with refusals():
+        with _REFUSALS:
             tag: str = await self._connection.execute(query, *values, **longer)
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
@@ -129,7 +129,7 @@ class Database:
         parameters = list(values)
         chosen = list_queries.where(page.criteria, parameters)
         total: int | None = None
-        with refusals():
+        with _REFUSALS:
             if page.with_total:
                 count = f"select count(*) from ({base}) listed{chosen}"
                 total = await self._connection.fetchval(count, *parameters)
@@ -227,7 +227,7 @@ async def open_pool(
             await limit_transactions(raw, seconds=transaction_seconds)
         await initialize(raw)
 
-    with refusals():
+    with _REFUSALS:
         raw = await asyncpg.create_pool(
             url,
             connect=hosts.connect,
@@ -302,7 +302,7 @@ def _is_gone(raw: Any) -> bool:
 async def _acquired(pool: Pool) -> Any:
     until = asyncio.get_running_loop().time() + pool.acquire_seconds
     try:
-        with refusals():
+        with _REFUSALS:
             await pool.turns.take()
             try:
                 while pool.idle:
@@ -340,7 +340,7 @@ def on_demand(pool: Pool) -> Database:
 async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
     """The one place that commits: on leaving, unless something was raised, which rolls back."""
     async with _Loan(pool) as database:
-        with refusals():
+        with _REFUSALS:
             async with _driver(database).transaction():
                 yield database
 
@@ -348,18 +348,16 @@ async def transaction(pool: Pool) -> AsyncGenerator[Database, None]:
 @asynccontextmanager
 async def savepoint(database: Database) -> AsyncGenerator[None, None]:
     """A part of a transaction that may fail alone: what is raised in it takes back this part, and is raised on."""
-    with refusals():
+    with _REFUSALS:
         async with _driver(database).transaction():
             yield
 
 
-def refusals() -> AbstractContextManager[None]:
-    """Turn what the driver raises into refusals: taken and dangling keys, a database that is away."""
-    return _REFUSALS
-
-
 class _Refusals:
-    """One for all queries: it keeps nothing, and a generator for each would cost more than all its checks."""
+    """Turns what the driver raises into refusals: taken and dangling keys, a database that is away.
+
+    One for all queries: it keeps nothing, and a generator for each would cost more than all its checks.
+    """
 
     __slots__ = ()
 
@@ -404,26 +402,17 @@ def _driver(database: Database) -> Any:
 
 
 class _OnDemand:
-    """The four methods of a connection, each on a connection of the pool."""
+    """The methods of a connection, each on a connection of the pool."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def fetch(self, query: str, *values: object) -> Any:
-        async with connection(self._pool) as database:
-            return await _driver(database).fetch(query, *values)
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        async def run(query: str, *values: object) -> Any:
+            async with connection(self._pool) as database:
+                return await getattr(_driver(database), name)(query, *values)
 
-    async def fetchrow(self, query: str, *values: object) -> Any:
-        async with connection(self._pool) as database:
-            return await _driver(database).fetchrow(query, *values)
-
-    async def fetchval(self, query: str, *values: object) -> Any:
-        async with connection(self._pool) as database:
-            return await _driver(database).fetchval(query, *values)
-
-    async def execute(self, query: str, *values: object) -> Any:
-        async with connection(self._pool) as database:
-            return await _driver(database).execute(query, *values)
+        return run
 
 
 def _key_of(row: Row, page: Page) -> tuple[object, ...]:
@@ -438,7 +427,7 @@ def _key_of(row: Row, page: Page) -> tuple[object, ...]:
 
 
 async def _read_clock(raw: Any, pool: Pool) -> None:
-    with refusals():
+    with _REFUSALS:
         async with raw.transaction() if pool.is_behind_pooler else nullcontext():
             before = time.monotonic()
             database_now = await raw.fetchval("select clock_timestamp()", timeout=CLOCK_TIMEOUT_SECONDS)

@@ -34,8 +34,7 @@ class WriteBatcher(Generic[Want, Outcome]):
         self._flights_max = flights_max
         self._waiting_max = waiting_max
         self._waiting_seconds_max = waiting_seconds_max
-        self._waiting: deque[tuple[Want, asyncio.Future[Outcome]]] = deque()
-        self._since: deque[float] = deque()  # when each began to wait
+        self._waiting: deque[tuple[Want, asyncio.Future[Outcome], float]] = deque()  # with the time it began to wait
         self._flights: set[asyncio.Task[None]] = set()
 
     async def submit(self, want: Want) -> Outcome:
@@ -44,8 +43,7 @@ class WriteBatcher(Generic[Want, Outcome]):
         if self._is_full(loop.time()):
             raise errors.Unavailable("Too many requests wait for the database.", headers={"Retry-After": RETRY_AFTER})
         future: asyncio.Future[Outcome] = loop.create_future()
-        self._waiting.append((want, future))
-        self._since.append(loop.time())
+        self._waiting.append((want, future, loop.time()))
         if len(self._flights) < self._flights_max:
             self._flights.add(asyncio.create_task(self._fly()))
         return await future
@@ -54,15 +52,13 @@ class WriteBatcher(Generic[Want, Outcome]):
         if self._waiting_max is not None and len(self._waiting) >= self._waiting_max:
             return True
         longest = self._waiting_seconds_max
-        return longest is not None and bool(self._since) and now - self._since[0] > longest
+        return longest is not None and bool(self._waiting) and now - self._waiting[0][2] > longest
 
     async def _fly(self) -> None:
         try:
             while self._waiting:
-                for _ in range(min(len(self._waiting), self._batch_max)):
-                    self._since.popleft()
-                batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
-                batch = [(want, future) for want, future in batch if not future.cancelled()]
+                taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._batch_max))]
+                batch = [(want, future) for want, future, _ in taken if not future.cancelled()]
                 if batch:
                     await self._carry(batch)
         finally:

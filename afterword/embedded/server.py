@@ -81,10 +81,6 @@ class Server:
         while self.is_running():  # noqa: ASYNC110  the end of a child is not an event
             await asyncio.sleep(ENDED_POLL_SECONDS)
 
-    async def restart(self) -> None:
-        """Start it again; its address stays the same. Raises EmbeddedError."""
-        await self.launch()
-
     async def keep_running(self, *, report: Callable[[str], None]) -> None:
         """Start it again whenever it ends, until `stop`; `report` gets a sentence for each end and failed start."""
         pause = RESTART_SECONDS
@@ -94,7 +90,7 @@ class Server:
                 return
             report("PostgreSQL died; it is started again.")
             try:
-                await self.restart()
+                await self.launch()
                 pause = RESTART_SECONDS
             except EmbeddedError as error:
                 if not self.stopping.is_set():
@@ -116,7 +112,7 @@ class Server:
         await self.stop()
 
     async def launch(self) -> None:
-        """Start the process and wait until it takes connections; `start` and `restart` call this."""
+        """Start the process, or start it again, and wait until it takes connections. Raises EmbeddedError."""
         async with self.turn:
             if self.stopping.is_set():
                 raise EmbeddedError("PostgreSQL is being stopped.")

@@ -69,13 +69,13 @@ async def take(
     account_id: str,
     reports: Sequence[Report],
     now: datetime,
-    secret: bytes | None = None,
+    secret: bytes,
 ) -> int:
     """Apply a provider's authenticated reports about messages on its channel; the number of new ones.
 
-    An item is found by its id, by the provider's own reference, or, with the installation's `secret`, as the last one
-    that was sent to the recipient. Reports about no item of this organization and channel, or about one of more than 30
-    days ago, do nothing; an opt-out needs no item.
+    An item is found by its id, by the provider's own reference, or as the last one that was sent to the recipient.
+    Reports about no item of this organization and channel, or about one of more than 30 days ago, do nothing; an
+    opt-out needs no item.
     """
     known = reports[:REPORTS_MAX]
     counted = await _unsubscribe(db, organization_id, [one for one in known if one.kind == "unsubscribed"], now, secret)
@@ -113,7 +113,7 @@ async def _items_of(
     reports: Sequence[Report],
     *,
     now: datetime,
-    secret: bytes | None,
+    secret: bytes,
 ) -> list[Item | None]:
     """The item of each report, or None."""
     since = now - timedelta(days=REPORTED_DAYS_MAX)
@@ -123,7 +123,7 @@ async def _items_of(
     item_ids: list[str | None] = []
     for report in reports:
         item_id = report.item_id or known.get(report.provider_reference or "")
-        if item_id is None and report.recipient and secret is not None:
+        if item_id is None and report.recipient:
             item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
         item_ids.append(item_id if item_id and ids.is_id(item_id) else None)
     rows = await store.list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
@@ -160,10 +160,10 @@ async def _mailed_item(db: Database, report: Report, *, now: datetime, secret: b
     return items[0] if items and items[0].channel_id == CHANNEL_EMAIL else None
 
 
-def _softened(about: _About, secret: bytes | None) -> _About:
+def _softened(about: _About, secret: bytes) -> _About:
     """The report, hard only if the address that does not exist is the item's and not one that it forwards to."""
     report, item = about.report, about.item
-    if not report.is_hard or report.recipient is None or secret is None:
+    if not report.is_hard or report.recipient is None:
         return about
     is_other = _normal(item.channel_id, report.recipient, item.locale) and not _is_recipient(report, item, secret)
     return _About(replace(report, is_hard=False), item) if is_other else about
@@ -286,14 +286,13 @@ async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> No
 
 
 async def _unsubscribe(
-    db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes | None
+    db: Database, organization_id: str, reports: Sequence[Report], now: datetime, secret: bytes
 ) -> int:
     """Suppress the numbers of people who wrote STOP to the organization's number."""
-    normals = {_normal(CHANNEL_SMS, report.recipient or "") for report in reports} if secret is not None else set()
     keys = {
         (organization_id, CHANNEL_SMS, address_key(secret, CHANNEL_SMS, normal)): normal
-        for normal in normals
-        if normal is not None and secret is not None
+        for report in reports
+        if (normal := _normal(CHANNEL_SMS, report.recipient or "")) is not None
     }
     if not keys:
         return 0

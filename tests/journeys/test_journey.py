@@ -153,7 +153,7 @@ async def test_journey_over_a_dead_database(home: Path, tmp_path: Path, inbox: I
         page = await phone.goto(scores[3])
         assert page is not None
         assert 503 == page.status
-        await server.restart()
+        await server.launch()
 
         async def is_back() -> bool:
             return (await client.request("GET", f"/q/queue/item/{item['item_id']}")).status_code == 200

@@ -420,7 +420,7 @@ class Machine(RuleBasedStateMachine):
             async with db.transaction(self.queue.pool) as database:
                 return await reports.take(
                     database, organization_id=self.queue.house.organization_id, account_id=self.ground.account_id,
-                    reports=[Report(kind=kind, item_id=item_id)], now=database.clock.now(),
+                    reports=[Report(kind=kind, item_id=item_id)], now=database.clock.now(), secret=self.queue.secret,
                 )  # fmt: skip
 
         told = self.do(act, statuses.LATE_ACCEPTANCE, statuses.LATE_ACCEPTANCE_NOTED)

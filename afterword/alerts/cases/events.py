@@ -39,6 +39,12 @@ def of_update(before: Case, after: Case, *, caller: Caller, now: datetime) -> li
         kinds.append("assigned")
     if after.status_id != before.status_id:
         kinds.append("status_changed")
-    if (after.resolved_time is None) != (before.resolved_time is None):
-        kinds.append("reopened" if after.resolved_time is None else "resolved")
+    kinds += crossing(after, was_resolved=before.resolved_time is not None)
     return [event(after, kind, now=now, caller=caller) for kind in kinds]
+
+
+def crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
+    """The event of a case that was resolved or reopened, if any."""
+    if (case.resolved_time is not None) == was_resolved:
+        return ()
+    return ("reopened",) if was_resolved else ("resolved",)

@@ -143,7 +143,7 @@ async def move_status(db: Database, *, caller: Caller, status: Status, target: S
     moves = [
         case_events.event(case, kind, now=now, caller=caller)
         for case, was_resolved in moved
-        for kind in ("status_changed", *_crossing(case, was_resolved=was_resolved))
+        for kind in ("status_changed", *case_events.crossing(case, was_resolved=was_resolved))
     ]
     await events.record(db, events=moves)
 
@@ -166,8 +166,12 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
         updated_time=now,
     )
     await store.insert_comment(db, comment=written)
-    after = await _count_comment(db, case, more=1, now=now)
-    event = case_events.event(after, "commented", now=now, caller=caller, comment_id=written.comment_id)
+    after = await store.update_comments_count(
+        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, more=1, now=now
+    )
+    event = case_events.event(
+        after or _refuse_unknown(), "commented", now=now, caller=caller, comment_id=written.comment_id
+    )
     await events.record(db, events=[event])
     return written
 
@@ -238,27 +242,9 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
     counts = [
         (case.organization_id, case.alert_id, 1 if case.resolved_time is None else -1)
         for case, was_resolved in changed
-        if _crossing(case, was_resolved=was_resolved)
+        if case_events.crossing(case, was_resolved=was_resolved)
     ]
     await rules.count(db, counts=counts)
-
-
-def _crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
-    """The event of a case that was resolved or reopened, if any."""
-    if (case.resolved_time is not None) == was_resolved:
-        return ()
-    return ("reopened",) if was_resolved else ("resolved",)
-
-
-async def _count_comment(db: Database, case: Case, *, more: int, now: datetime) -> Case:
-    after = await store.update_comments_count(
-        db,
-        organization_id=case.organization_id,
-        alert_instance_id=case.alert_instance_id,
-        more=more,
-        now=now,
-    )
-    return after or _refuse_unknown()
 
 
 async def _own_comment(

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import arrays, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +136,7 @@ async def list_open_cases(  # any tenant: a batch of events serves many organiza
                   order by c.created_time desc limit 1)) newest)
              and i.resolved_time is null
            order by i.organization_id, i.alert_instance_id for no key update of i""",
-        [organization_id for organization_id, _, _ in keys],
-        [alert_id for _, alert_id, _ in keys],
-        [responder_id for _, _, responder_id in keys],
+        *arrays(keys, 3),
         since,
     )
     return [_case(row) for row in rows]
@@ -181,9 +179,7 @@ async def update_repeated(  # any tenant: a batch of events serves many organiza
            from unnest($1::text[], $2::text[], $3::integer[]) as b (organization_id, alert_instance_id, more)
            where i.organization_id = b.organization_id and i.alert_instance_id = b.alert_instance_id
            returning {_CASE_COLUMNS_I}""",
-        [organization_id for organization_id, _, _ in repeats],
-        [alert_instance_id for _, alert_instance_id, _ in repeats],
-        [more for _, _, more in repeats],
+        *arrays(repeats, 3),
         now,
     )
     return [_case(row) for row in rows]
@@ -269,9 +265,7 @@ async def update_recovered(  # any tenant: a batch of events serves many organiz
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, instance_id, item_id)
            where i.organization_id = b.organization_id and i.instance_id = b.instance_id
              and i.recovery_item_id is null and i.resolved_time is null""",
-        [organization_id for organization_id, _, _ in recoveries],
-        [instance_id for _, instance_id, _ in recoveries],
-        [item_id for _, _, item_id in recoveries],
+        *arrays(recoveries, 3),
         now,
     )
 
@@ -293,10 +287,8 @@ async def update_matched_to_blank(  # any tenant: a batch of events serves many 
              select c.organization_id, c.alert_instance_id
              from unnest($3::text[], $4::text[]) as b (organization_id, responder_id)
                join alert_instance c on c.organization_id = b.organization_id and c.responder_id = b.responder_id)""",
-        [organization_id for organization_id, _ in responses],
-        [instance_id for _, instance_id in responses],
-        [organization_id for organization_id, _ in responders],
-        [responder_id for _, responder_id in responders],
+        *arrays(responses, 2),
+        *arrays(responders, 2),
     )
 
 
@@ -376,8 +368,7 @@ async def delete_comments_on(  # any tenant: a batch of events serves many organ
            update alert_instance i set comments_count = 0, version = i.version + 1
            from (select distinct * from gone) g
            where i.organization_id = g.organization_id and i.alert_instance_id = g.alert_instance_id""",
-        [organization_id for organization_id, _ in responders],
-        [responder_id for _, responder_id in responders],
+        *arrays(responders, 2),
     )
 
 

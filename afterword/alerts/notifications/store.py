@@ -7,6 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
+from afterword.db.columns import arrays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,8 +219,7 @@ async def list_entities(
            select w.entity, w.entity_id from w
              join organization_user u on w.entity = 'user' and u.organization_id = $1 and u.user_id = w.entity_id""",
         organization_id,
-        [entity for entity, _ in among],
-        [entity_id for _, entity_id in among],
+        *arrays(among, 2),
         list(application_ids),
     )
     return {(row["entity"], row["entity_id"]) for row in rows}
@@ -261,8 +261,7 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
            from unnest($3::text[], $4::text[]) with ordinality as w (entity, entity_id, place)""",
         organization_id,
         user_id,
-        [entity for entity, _ in watches],
-        [entity_id for _, entity_id in watches],
+        *arrays(watches, 2),
     )
 
 
@@ -286,10 +285,7 @@ async def list_subjects(  # any tenant: a batch of events serves many organizati
                and q.questionnaire_id = e.questionnaire_id
              left join alert a on a.organization_id = e.organization_id and a.alert_id = e.alert_id
            order by e.position""",
-        [organization_id for organization_id, _, _, _ in about],
-        [questionnaire_id for _, questionnaire_id, _, _ in about],
-        [alert_id for _, _, alert_id, _ in about],
-        [application_id for _, _, _, application_id in about],
+        *arrays(about, 4),
     )
     return [Subject(**dict(row)) for row in rows]
 
@@ -341,10 +337,7 @@ async def list_recipients(  # any tenant: a batch of events serves many organiza
              join organization o on o.organization_id = u.organization_id
              left join notification_subscription s on s.organization_id = u.organization_id and s.user_id = u.user_id
            order by t.position, u.user_id""",
-        [position for position, _, _, _ in about],
-        [organization_id for _, organization_id, _, _ in about],
-        [entity for _, _, entity, _ in about],
-        [entity_id for _, _, _, entity_id in about],
+        *arrays(about, 4),
     )
     return [Recipient(**dict(row)) for row in rows]
 

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import arrays, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +107,7 @@ async def list_active_alerts(  # any tenant: a batch of events serves many organ
            where a.active and a.deleted_time is null and a.trigger <> 'schedule'
              and (cardinality(a.questionnaire_ids) = 0 or q.questionnaire_id = any(a.questionnaire_ids))
            order by a.organization_id, a.alert_id""",
-        [organization_id for organization_id, _ in questionnaires],
-        [questionnaire_id for _, questionnaire_id in questionnaires],
+        *arrays(questionnaires, 2),
     )
     return [ActiveAlert(row["of_questionnaire_id"], _alert(row), row["status_closing"]) for row in rows]
 
@@ -247,9 +246,7 @@ async def settle_counts(
            set open_count = a.open_count + h.more, version = a.version + 1,
              last_triggered_time = greatest(a.last_triggered_time, $4)
            from held h where a.organization_id = h.organization_id and a.alert_id = h.alert_id""",
-        [organization_id for organization_id, _, _ in counts],
-        [alert_id for _, alert_id, _ in counts],
-        [more for _, _, more in counts],
+        *arrays(counts, 3),
         triggered_time,
     )
 

@@ -40,7 +40,7 @@ async def rig(
     seed = int(os.environ.get(SEED_VARIABLE) or random.SystemRandom().getrandbits(32))
     print(f"{SEED_VARIABLE}={seed}")  # noqa: T201
     if not cluster.is_running():
-        await cluster.restart()
+        await cluster.launch()
     name = f"faults_{uuid.uuid4().hex}"
     await _execute(cluster, f"create database {name} template {TEMPLATE}")
     url = cluster.url.replace("/afterword?", f"/{name}?")

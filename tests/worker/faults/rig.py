@@ -254,7 +254,7 @@ class Rig:
 
     async def revive_database(self) -> None:
         """Start it again: it recovers from its log."""
-        await self.server.restart()
+        await self.server.launch()
         self.connection = await asyncpg.connect(self.database_url)
 
     async def gap(self, mails: float) -> None:
