@@ -130,7 +130,7 @@ class TestWho:
         assert ["Shop"] == [one["body"] for one in await told(admin)]
 
     async def test_language_of_the_reader(self, desk: Desk) -> None:
-        anna = await desk.person("anna", locale="de")
+        anna = await desk.person("anna", profile={"locale": "de"})
         await desk.case(title="Sauer", subscriber_user_ids=[anna.user_id])
         await desk.notify_all()
         assert ["Neuer Alarm: Sauer"] == [one["title"] for one in await told(anna)]
