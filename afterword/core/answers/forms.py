@@ -7,6 +7,7 @@ from typing import Final
 
 from afterword.core.answers.values import Given, InvalidAnswer, check, clean
 from afterword.core.questionnaires.question_types import Question
+from afterword.core.reading.documents import BOOLEANS
 
 Fields = Mapping[str, Sequence[str]]
 OTHER: Final = "other"
@@ -98,9 +99,9 @@ def _read_one(question: Question, fields: Fields) -> object:
         case "date":
             return read_date(text)
         case "consent":
-            if text not in _CONSENTS:
+            if text not in BOOLEANS:
                 raise InvalidAnswer("wrong_type", "A tick is expected.")
-            return _CONSENTS[text]
+            return BOOLEANS[text]
         case _:
             return next(iter(fields[name]))  # untouched, for it may have lines
 
@@ -118,7 +119,6 @@ def _integer(text: str, part: str | None = None) -> int:
 # Numbers and dates as people write them ------------------------------------------------------------------------------
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,4}\Z")
-_CONSENTS: Final[Mapping[str, bool]] = {"1": True, "true": True, "0": False, "false": False}
 _NUMBER: Final = re.compile(r"[-+]?\d{1,15}(?:[.,]\d{1,15})?\Z", re.ASCII)
 _GROUPED: Final = re.compile(r"[-+]?\d{1,3}(?:(?:,\d{3})+(?:\.\d{1,15})?|(?:\.\d{3})+(?:,\d{1,15})?)\Z", re.ASCII)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})\Z", re.ASCII)

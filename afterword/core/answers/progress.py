@@ -63,7 +63,6 @@ class PageSequence:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The page number of each question."""
         return {question.question_id: number for number, page in enumerate(self.pages, 1) for question in page}
 
     @cached_property
@@ -146,7 +145,6 @@ class PageSequence:
 
     @cached_property
     def _known(self) -> Facts:
-        """The facts of the metadata and the answers."""
         known = dict(self.facts)
         for question_id, given in self.answers.items():
             question = self.definition.question(question_id)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from afterword.errors import FieldError
+
 TEXT_CHARACTERS_MAX = 100_000
 SUBJECT_CHARACTERS_MAX = 200
 PLACEHOLDERS_MAX = 100
@@ -35,12 +37,6 @@ class Variable:
 
 
 Piece = str | Variable
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +94,29 @@ def parse(text: str) -> Template:
 
 def check(
     text: str, *, characters_max: int = TEXT_CHARACTERS_MAX, declared: Collection[str] | None = None
-) -> list[Problem]:
+) -> list[FieldError]:
     """Everything that forbids saving this text: length, unknown variables, too many, left-over braces.
 
     `declared`: the known metadata, as `responder.NAME`; another name needs a fallback, since it may be misspelt. None:
     names are not checked.
     """
     if len(text) > characters_max:
-        return [Problem("too_long", f"At most {characters_max} characters.")]
-    problems: list[Problem] = []
+        return [FieldError("too_long", f"At most {characters_max} characters.")]
+    problems: list[FieldError] = []
     matches = list(_PLACEHOLDER.finditer(text))
     if len(matches) > PLACEHOLDERS_MAX:
-        problems.append(Problem("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
+        problems.append(FieldError("too_many", f"At most {PLACEHOLDERS_MAX} variables."))
     unknown = [match.group(1).strip() for match in matches[:PLACEHOLDERS_MAX] if _variable(match.group(1)) is None]
     problems += [
-        Problem("unknown_value", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
+        FieldError("unknown_value", f"There is no variable “{name[:60]}”. {_KNOWN}") for name in dict.fromkeys(unknown)
     ]
     if "{{" in _PLACEHOLDER.sub("", text):
-        problems.append(Problem("unknown_value", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
+        problems.append(FieldError("unknown_value", f"A “{{{{” is not closed by “}}}}”. {_KNOWN}"))
     if declared is not None:
         found = [_variable(match.group(1)) for match in matches[:PLACEHOLDERS_MAX]]
         bare = [one.name for one in found if one is not None and not one.fallback and _is_metadata(one)]
         problems += [
-            Problem("unknown_value", _undeclared(name, declared))
+            FieldError("unknown_value", _undeclared(name, declared))
             for name in dict.fromkeys(bare)
             if name not in declared
         ]

@@ -27,8 +27,6 @@ _GSM7: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """The length of a text as an SMS."""
-
     encoding: Encoding
     segments: int
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import re2
 
-from afterword.core.reading.documents import is_array, is_object
+from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 
 PATTERN_BYTES_MAX = 1 << 20
 
@@ -68,13 +68,7 @@ class LeafResult:
 
     @property
     def document(self) -> dict[str, Any]:
-        return {
-            "subject": self.subject,
-            "operator": self.operator,
-            "value": _plain(self.value),
-            "actual": _plain(self.actual),
-            "matches": self.matches,
-        }
+        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
 
 def matches(node: Node | None, facts: Facts) -> bool:
@@ -251,7 +245,7 @@ def _moment(value: datetime) -> Decimal:
 def boolean_of(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
-    return {"true": True, "1": True, "false": False, "0": False}.get(_folded(value))
+    return BOOLEANS.get(_folded(value))
 
 
 def _comparable(value: object) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from afterword.core.questionnaires import questions
-from afterword.core.questionnaires.definition import PAGES, Definition, Group, Texts
+from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, Texts
 from afterword.core.questionnaires.question_types import Question
 
 _HIDDEN = frozenset({"key", "jumps", "translations"})
@@ -52,8 +52,7 @@ def _group_content(group: Group, locale: str, position: int, questions_count: in
     texts = group.translations.get(locale) or Texts()
     return {
         "group_id": group.group_id,
-        "title": texts.title or group.title,
-        "description": texts.description or group.description,
+        **{name: getattr(texts, name) or getattr(group, name) for name in GROUP_TEXTS},
         "display_name": group.display_name,
         "enabled": group.enabled,
         "position": position,

@@ -239,19 +239,18 @@ def _read_texts(members: Members) -> Texts:
 
 
 class _Reader:
-    """Reads groups and questions in two passes, since jumps and conditions may name any question."""
+    """Reads groups and questions in two passes, since jumps and conditions may name any question.
+
+    `_rows`: parts of answers by the names that conditions use, `{question key or id}:{row key}`.
+    """
 
     def __init__(
         self, findings: Findings, locales: Sequence[str], give_id: GiveId | None, declared: Declared | None
     ) -> None:
-        self._findings = findings
+        self._findings, self._locales, self._give_id = findings, locales, give_id
         self._metadata = condition_reader.scope_of(declared)
-        self._locales = locales
-        self._give_id = give_id
         self._keys: dict[str, dict[str, str]] = {"group": {}, "question": {}, "row": {}}
-        self._rows: dict[
-            str, str
-        ] = {}  # parts of answers by the names that conditions use, `{question key or id}:{row key}`
+        self._rows: dict[str, str] = {}
         self._ids: set[str] = set()
         self._questions: list[Members] = []
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from afterword import ids
-from afterword.core.reading.documents import is_array, is_object
+from afterword.core.reading.documents import BOOLEANS, is_array, is_object
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.reading.structs import Context
 
@@ -30,7 +30,6 @@ POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # category Cc
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z", re.ASCII)
-_BOOLEANS: Final[Mapping[str, bool]] = MappingProxyType({"true": True, "1": True, "false": False, "0": False})
 _TIME: Final = r"(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+\- ]\d{2}:?\d{2})?)?"
 _DATE: Final = re.compile(rf"(\d{{4}})-(\d{{2}})-(\d{{2}}){_TIME}\Z", re.ASCII)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\Z", re.ASCII)
@@ -58,12 +57,10 @@ class Declared:
     responder: Mapping[str, MetadataDefinition]
 
     def get(self, kind: Kind, name: str) -> MetadataDefinition | None:
-        """The definition of a name, or None: undeclared."""
         return (self.questionnaire if kind == "questionnaire" else self.responder).get(name)
 
     @classmethod
     def of(cls, definitions: Iterable[MetadataDefinition]) -> "Declared":
-        """Sort definitions by kind."""
         known = list(definitions)
         return cls(
             MappingProxyType({one.name: one for one in known if one.kind == "questionnaire"}),
@@ -142,17 +139,13 @@ class Changes:
         return {"questionnaire": merge({}, self.questionnaire), "responder": merge({}, self.responder)}
 
 
-def read_map(value: object, pointer: str, context: Context) -> dict[str, Any]:
-    """Reader of a map: its values as texts, null and "" as None."""
-    return _read_map(value, pointer, context, ())
-
-
 def read_any(value: object, pointer: str, context: Context) -> dict[str, Any]:
     """As `read_map`; the names of the two kinds may hold a map each."""
-    return _read_map(value, pointer, context, KINDS)
+    return read_map(value, pointer, context, KINDS)
 
 
-def _read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, ...]) -> dict[str, Any]:
+def read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, ...] = ()) -> dict[str, Any]:
+    """Reader of a map: its values as texts, null and "" as None; those of `groups` may be maps of their own."""
     if not is_object(value):
         if value != []:  # an empty map of PHP
             context.error(pointer, "wrong_type", "An object of names and values is expected.")
@@ -231,7 +224,7 @@ def typed(type_name: Type, text: str | None) -> str | Decimal | bool | date | No
         digits = sum(character.isdigit() for character in text)
         return Decimal(text) if _NUMBER.match(text) and digits <= NUMBER_DIGITS_MAX else None
     if type_name == "boolean":
-        return _BOOLEANS.get(text.lower())
+        return BOOLEANS.get(text.lower())
     if type_name == "date":
         return _date(text)
     return text

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final, TypeVar
 
 from afterword.core.questionnaires import condition_reader, conditions
@@ -107,10 +107,7 @@ def document_of(question: Question) -> dict[str, object]:
 def _type_fields(question: Question) -> dict[str, object]:
     fields: dict[str, object] = {name: getattr(question, name) for name in TYPES[question.type].fields}
     if "choices" in fields:
-        fields["choices"] = [
-            {"value": choice.value, "label": choice.label, "other": choice.other, "exclusive": choice.exclusive}
-            for choice in question.choices
-        ]
+        fields["choices"] = [asdict(choice) for choice in question.choices]
     if "rows" in fields:
         fields["rows"] = [
             {"row_id": row.row_id, **({"key": row.key} if row.key is not None else {}), "label": row.label}

@@ -86,17 +86,8 @@ def _luminance(color: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _text(members: Members, name: str) -> str | None:
-    value = members.take(name)
-    if isinstance(value, str):
-        return value
-    if value is not None:
-        members.error(name, "wrong_type", "A text is expected.")
-    return None
-
-
 def _color(members: Members, name: str) -> str | None:
-    value = _text(members, name)
+    value = members.raw_text(name)
     if value is not None and _COLOR.match(value) is None:
         members.error(name, "invalid_format", "A colour such as #1a2b3c is expected.")
         return None
@@ -104,7 +95,7 @@ def _color(members: Members, name: str) -> str | None:
 
 
 def _logo(members: Members) -> str | None:
-    value = _text(members, "logo")
+    value = members.raw_text("logo")
     if value is None:
         return None
     match = _LOGO.match(value)

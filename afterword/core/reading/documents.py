@@ -13,6 +13,7 @@ from afterword.core.text import locales
 
 LOCALES_MAX = 30
 Read = TypeVar("Read")
+BOOLEANS: Final[Mapping[str, bool]] = {"1": True, "true": True, "0": False, "false": False}  # as texts
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
@@ -47,9 +48,13 @@ class Members:
         """True where the member is there and not null."""
         return self._members.get(name) is not None
 
+    def raw_text(self, name: str) -> str | None:
+        """A text, whatever is in it, or None."""
+        return self._take(name, is_text, "wrong_type", "A text is expected.")
+
     def text(self, name: str, low: int, high: int) -> str | None:
         """A text of `low` to `high` characters, or None. Spaces alone are no text: nobody would see them."""
-        value = self._take(name, is_text, "wrong_type", "A text is expected.")
+        value = self.raw_text(name)
         if value is None:
             return None
         value = value if value.strip() else ""

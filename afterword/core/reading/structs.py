@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
-from afterword.core.reading.documents import is_object
+from afterword.core.reading.documents import BOOLEANS, is_object
 from afterword.core.reading.findings import Findings, at_parameter, escape
 from afterword.core.reading.members import Declared, Member, declared_of, members_of
 from afterword.errors import Invalid
@@ -25,7 +25,6 @@ RESERVED: Final = frozenset({"fields", "response_fields"})  # "all fields", or w
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}\Z", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?\Z", re.ASCII)
-_BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
 _ABSENT: Final = object()
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
@@ -82,7 +81,7 @@ def collect(
     """
     value = struct_reader(kind)(document, "", context)
     if context.strict:
-        _refuse_unknown(document, "", context, _names(kind) | RESERVED, read_only)
+        _refuse_unknown(document, "", context, RESERVED.union(kind.__struct_fields__), read_only)
     return cast("Struct | None", value)
 
 
@@ -132,11 +131,6 @@ def _refuse_unknown(
             context.error(f"{pointer}/{escape(name)}", "read_only", "This is set by the service.")
         else:
             context.error(f"{pointer}/{escape(name)}", "unknown_member", "There is no such member here.")
-
-
-@cache
-def _names(kind: type[msgspec.Struct]) -> frozenset[str]:
-    return frozenset(each.name for each in members_of(kind))
 
 
 # Readers of types ----------------------------------------------------------------------------------------------------
@@ -218,8 +212,8 @@ def text_reader(
 def read_boolean(value: Any, pointer: str, context: Context) -> bool | None:
     if type(value) is bool:
         return value
-    if context.lax and (type(value) is str or type(value) is int) and str(value) in _BOOLEANS:
-        return _BOOLEANS[str(value)]
+    if context.lax and (type(value) is str or type(value) is int) and str(value) in BOOLEANS:
+        return BOOLEANS[str(value)]
     context.error(pointer, "wrong_type", "true or false is expected.")
     return None
 
@@ -352,7 +346,7 @@ def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
     def read_nested(value: Any, pointer: str, context: Context) -> Any:
         found = struct_reader(kind)(value, pointer, context)
         if context.strict:
-            _refuse_unknown(value, pointer, context, _names(kind))
+            _refuse_unknown(value, pointer, context, frozenset(kind.__struct_fields__))
         return found
 
     return read_nested

@@ -431,7 +431,6 @@ def _opened(calendar: Calendar, at: datetime, item_id: str) -> datetime | None:
 
 
 def _zoned(instant: datetime, facts: Facts) -> str:
-    """A local time with its zone."""
     return f"{_local(instant, facts)} {facts.zone_name}"
 
 

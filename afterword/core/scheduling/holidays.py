@@ -31,7 +31,6 @@ NONE: Final = DaysOff()
 
 @lru_cache(maxsize=256)
 def is_known(country: str) -> bool:
-    """Whether the holidays of this country, or of this part of it, are known."""
     if _COUNTRY.search(country) is None:
         return False
     import holidays  # noqa: PLC0415  19 MB, for those who use it

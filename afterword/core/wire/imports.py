@@ -12,7 +12,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 
@@ -49,8 +49,7 @@ _MEANING_CUTOFF: Final = 0.75
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Some rows of a file, compressed; `first_row` counts from 1, after the header."""
 
     first_row: int
