@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from afterword import errors
 from afterword.db import Database
 from afterword.pipelines import service, store
 from afterword.pipelines.resources import Pipeline, PipelineRequest, PipelineUpdate, pipeline_of
@@ -54,12 +53,7 @@ async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
 
 @routes.get(f"{PATH}/{{pipeline_id}}", scope="Pipeline.Read", answer=Pipeline, summary="Get Pipeline")
 async def get_pipeline(call: Call[None], db: Database) -> Answer:
-    pipeline = await store.get_pipeline(
-        db, **_key(call), organization_id=call.caller.organization_id, application_ids=call.caller.application_ids
-    )
-    if pipeline is None:
-        raise errors.NotFound(service.NO_PIPELINE)
-    return _answer(call, pipeline)
+    return _answer(call, await service.get(db, **_key(call), caller=call.caller))
 
 
 @routes.patch(
@@ -95,7 +89,7 @@ async def delete_pipeline(call: Call[None], db: Database) -> Answer:
     return Answer()
 
 
-def _key(call: Call[Any]) -> dict[str, str]:
+def _key(call: Call[Any]) -> dict[str, Any]:
     return {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
 
 

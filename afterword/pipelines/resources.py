@@ -80,7 +80,6 @@ class PipelineFields(fields.Request):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The given members, as columns."""
         return {
             name: _column(name, value) for name in self.__struct_fields__ if (value := getattr(self, name)) is not UNSET
         }
@@ -149,12 +148,10 @@ class Pipeline(fields.Resource):
 
 
 def pipeline_of(pipeline: store.Pipeline, zone: tzinfo, now: datetime) -> Pipeline:
-    """The pipeline as the wire shows it at that moment."""
     return Pipeline.of(pipeline, zone, state=state_of(pipeline, now))
 
 
 def state_of(pipeline: store.Pipeline, now: datetime) -> State:
-    """The state of a pipeline."""
     if pipeline.end_time is not None and now >= pipeline.end_time:
         return "ended"
     if pipeline.paused:
@@ -165,7 +162,6 @@ def state_of(pipeline: store.Pipeline, now: datetime) -> State:
 
 
 def _column(name: str, value: Any) -> Any:
-    """A member's value as its column keeps it."""
     if isinstance(value, times.Moment):
         return value.instant
     if name in {"dispatch_start_time", "dispatch_end_time"} and value is not None:

@@ -133,7 +133,7 @@ async def change_pipeline(
 
     Raises NotFound, Stale (by `check_version`), Invalid.
     """
-    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
     check_version(before.version)
     current = _editable(before)
     wanted = {**current, **changes}
@@ -171,7 +171,7 @@ async def delete_pipeline(
     now: datetime,
 ) -> None:
     """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, InUse."""
-    before = await _locked(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
     check_version(before.version)
     key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
     if await store.count_open_items(db, **key, limit=1):
@@ -181,9 +181,12 @@ async def delete_pipeline(
     await _tell(db, deleted, "deleted", now=now, caller=caller)
 
 
-async def require_pipeline(db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str) -> None:
-    """Raise NotFound unless the caller may see the pipeline."""
-    found = await store.get_pipeline_id(
+async def get(
+    db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, is_locked: bool = False
+) -> Pipeline:
+    """The pipeline as the caller may see it, and locked if asked so; raises NotFound."""
+    get_pipeline = store.get_pipeline_locked if is_locked else store.get_pipeline
+    found = await get_pipeline(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=questionnaire_id,
@@ -192,6 +195,7 @@ async def require_pipeline(db: Database, *, caller: Caller, questionnaire_id: st
     )
     if found is None:
         raise errors.NotFound(NO_PIPELINE)
+    return found
 
 
 async def list_refused_senders(db: Database) -> list[Sender]:
@@ -245,19 +249,6 @@ async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None
 
 def _editable(pipeline: Pipeline) -> dict[str, Any]:
     return {name: getattr(pipeline, name) for name in _EDITABLE}
-
-
-async def _locked(db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str) -> Pipeline:
-    found = await store.get_pipeline_locked(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
-        application_ids=caller.application_ids,
-    )
-    if found is None:
-        raise errors.NotFound(NO_PIPELINE)
-    return found
 
 
 async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str) -> Pipeline:
@@ -359,7 +350,7 @@ def _text_errors(fields: Mapping[str, Any], declared: Declared, kept: Collection
             yield FieldError("too_short", "At least 1 character.", pointer=pointer)
         known = None if text in kept else names
         for problem in messages.check(text, characters_max=limits[member], declared=known):
-            yield FieldError(problem.code, problem.message, pointer=pointer)
+            yield replace(problem, pointer=pointer)
 
     yield from wrong_at("/message_subject", fields.get("message_subject"), "subject")
     yield from wrong_at("/message_body", fields.get("message_body"), "body")

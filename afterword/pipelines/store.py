@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 from afterword.db.columns import assigned, qualified
 
 
@@ -81,7 +81,9 @@ PIPELINE_COLUMNS: Final[LiteralString] = f"""organization_id, {_INSERTED}, cappe
 PIPELINE_COLUMNS_P: Final = qualified(PIPELINE_COLUMNS, "p")
 _FROM: Final[LiteralString] = """from pipeline p
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id"""
-_WHERE_ID: Final[LiteralString] = """where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+_SELECTED: Final[LiteralString] = f"select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id {_FROM}"
+_BY_ID: Final[LiteralString] = f"""{_SELECTED}
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
              and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))"""
 
 
@@ -89,29 +91,8 @@ async def get_pipeline(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
     """The pipeline, unless it belongs to another application than these (none: any)."""
-    row = await db.fetch_row(
-        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           {_FROM}
-           {_WHERE_ID}""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        list(application_ids),
-    )
+    row = await db.fetch_row(_BY_ID, organization_id, questionnaire_id, pipeline_id, list(application_ids))
     return None if row is None else Pipeline(**row)
-
-
-async def get_pipeline_id(
-    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
-) -> str | None:
-    """As get_pipeline, the id alone."""
-    return await db.fetch_value(
-        f"select p.pipeline_id {_FROM} {_WHERE_ID}",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        list(application_ids),
-    )
 
 
 async def get_pipeline_id_by_slug(
@@ -125,38 +106,26 @@ async def get_pipeline_id_by_slug(
     )
 
 
-async def list_pipelines(
-    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = (), page: Page
-) -> Rows[Pipeline]:
+async def list_pipelines(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Pipeline]:
     rows = await db.fetch_list(
         f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id,
              to_char(p.dispatch_start_time, 'HH24:MI') as dispatch_start_clock,
              to_char(p.dispatch_end_time, 'HH24:MI') as dispatch_end_clock
            {_FROM}
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.deleted_time is null
-             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.deleted_time is null""",
         organization_id,
         questionnaire_id,
-        list(application_ids),
         page=page,
     )
-    return rows.map(_listed)
+    return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__dataclass_fields__}))
 
 
 async def get_pipeline_locked(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
 ) -> Pipeline | None:
     """As get_pipeline, locked until the transaction ends against every change and every new item."""
-    row = await db.fetch_row(
-        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           {_FROM}
-           {_WHERE_ID}
-           for update of p""",
-        organization_id,
-        questionnaire_id,
-        pipeline_id,
-        list(application_ids),
-    )
+    query = f"{_BY_ID} for update of p"
+    row = await db.fetch_row(query, organization_id, questionnaire_id, pipeline_id, list(application_ids))
     return None if row is None else Pipeline(**row)
 
 
@@ -165,8 +134,7 @@ async def get_template(
 ) -> Pipeline | None:
     """A pipeline of any questionnaire, to copy from."""
     row = await db.fetch_row(
-        f"""select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id
-           {_FROM}
+        f"""{_SELECTED}
            where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
              and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
         organization_id,
@@ -292,9 +260,3 @@ async def insert_account(db: Database, *, organization_id: str, account_id: str,
         account_id,
         channel_id,
     )
-
-
-def _listed(row: Row) -> Pipeline:
-    values = dict(row)
-    del values["dispatch_start_clock"], values["dispatch_end_clock"]
-    return Pipeline(**values)

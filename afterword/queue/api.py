@@ -42,8 +42,8 @@ routes = Routes(tag="Queue")
 
 @routes.list(ITEMS, scope="Queue.Read", answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
 async def list_items(call: Call[None], db: Database) -> Answer:
-    path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
-    await pipelines.require_pipeline(db, caller=call.caller, **path)
+    path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+    await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
     rows = await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
     return Answer(QueueItem.of_rows(rows, call.zone))

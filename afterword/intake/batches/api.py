@@ -29,10 +29,7 @@ routes = Routes(tag="Queue")
         "`external_reference` a live item has is refused, or with `on_conflict` changes that item (which also needs "
         "`Queue.Update`) or is skipped. `atomic=1`: any refusal creates nothing."
     ),
-    refusals=(
-        "application_inactive",
-        "questionnaire_not_published",
-    ),
+    refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db: Database) -> Answer:
     query: BatchQuery = call.query

@@ -239,13 +239,9 @@ def _edited(batch: _Batch, item: QueueItem, row: QueueItemRequest, edits: dict[s
 
 async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None:
     event_ids = ids.ordered_many(batch.scheduler.intake.now, len(documents))
-    for start in range(0, len(documents), ROWS_A_STATEMENT):
-        part = [
-            {**document, "event_id": event_id}
-            for document, event_id in zip(
-                documents[start : start + ROWS_A_STATEMENT], event_ids[start : start + ROWS_A_STATEMENT], strict=True
-            )
-        ]
+    told = [{**document, "event_id": event_id} for document, event_id in zip(documents, event_ids, strict=True)]
+    for start in range(0, len(told), ROWS_A_STATEMENT):
+        part = told[start : start + ROWS_A_STATEMENT]
         written = await store.update_items(
             batch.db,
             organization_id=batch.caller.organization_id,

@@ -34,10 +34,7 @@ routes = Routes(tag="Queue")
         "so do up to 20,000 items that wait for the same addresses in open lanes. What is known of a "
         "responder already fills the texts for those with `Responder Value.Read`."
     ),
-    refusals=(
-        "application_inactive",
-        "questionnaire_not_published",
-    ),
+    refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
     query: SimulationQuery = call.query

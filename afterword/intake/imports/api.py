@@ -1,6 +1,6 @@
 """HTTP handlers of imports: send a file, watch it, list the outcome of each row."""
 
-from typing import Final
+from typing import Any, Final
 
 from afterword.core.wire.imports import Cut
 from afterword.db import Database
@@ -31,8 +31,8 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
 async def list_imports(call: Call[None], db: Database) -> Answer:
-    path = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
-    await pipelines.require_pipeline(db, caller=call.caller, **path)
+    path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+    await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
     rows = await store.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
     return Answer(Import.of_rows(rows, call.zone))

@@ -94,8 +94,7 @@ async def create(
             "actor_kind": caller.actor_kind,
         },
     )
-    pieces = [(piece.first_row, piece.content) for piece in cut.pieces]
-    await store.insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=pieces)
+    await store.insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=cut.pieces)
     return job
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, NamedTuple
 from uuid import UUID
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import arrays, qualified
 from afterword.db.leases import Leases
 
 PIECES_A_STATEMENT: Final = 50
@@ -51,7 +51,6 @@ class Import:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
         return self.finished_time is not None
 
 
@@ -73,8 +72,7 @@ IMPORTS: Final = Leases(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRow:
+class ImportRow(NamedTuple):
     """The outcome of a row; `problem` has the members `status`, `code`, `detail` and `errors`."""
 
     row: int
@@ -117,7 +115,6 @@ async def list_imports(
 
 
 async def list_rows(db: Database, *, organization_id: str, import_id: str, page: Page) -> Rows[ImportRow]:
-    """List the outcomes of settled rows."""
     rows = await db.fetch_list(
         """select row, state, item_id, external_reference, problem from queue_import_row
            where organization_id = $1 and import_id = $2""",
@@ -130,14 +127,13 @@ async def list_rows(db: Database, *, organization_id: str, import_id: str, page:
 
 async def insert_import(db: Database, *, organization_id: str, columns: Mapping[str, Any]) -> Import:
     """Queue an import; its pieces come with `insert_pieces`."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into queue_import (organization_id, {_GIVEN}, turn_time)
            select $1, {_GIVEN}, created_time from jsonb_populate_record(null::queue_import, $2::jsonb)
            returning {_COLUMNS}""",
         organization_id,
         dict(columns),
     )
-    assert row is not None, "an insert returns its row"  # noqa: S101
     return _import(row)
 
 
@@ -154,8 +150,7 @@ async def insert_pieces(
             organization_id,
             import_id,
             start,
-            [first_row for first_row, _ in part],
-            [content for _, content in part],
+            *arrays(part, 2),
         )
 
 
@@ -187,17 +182,12 @@ async def list_taken_references(
 
 
 async def insert_rows(db: Database, *, organization_id: str, import_id: str, rows: Sequence[ImportRow]) -> None:
-    """Keep what became of the rows."""
     await db.execute(
         """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem)
            select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[])""",
         organization_id,
         import_id,
-        [row.row for row in rows],
-        [row.state for row in rows],
-        [row.item_id for row in rows],
-        [row.external_reference for row in rows],
-        [row.problem for row in rows],
+        *arrays(rows, 5),
     )
 
 
@@ -242,7 +232,6 @@ async def update_to_queued(db: Database, *, organization_id: str, import_id: str
 
 
 async def delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
-    """Remove the rest of its file."""
     await db.execute(
         "delete from queue_import_piece where organization_id = $1 and import_id = $2", organization_id, import_id
     )

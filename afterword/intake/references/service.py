@@ -97,5 +97,5 @@ def _require(found: Mapping[str, QueueItem], reference: Reference) -> QueueItem:
 
 
 async def _require_pipeline(db: Database, reference: Reference) -> None:
-    key = {"questionnaire_id": reference.questionnaire_id, "pipeline_id": reference.pipeline_id}
-    await pipelines.require_pipeline(db, caller=reference.caller, **key)
+    key: dict[str, Any] = {"questionnaire_id": reference.questionnaire_id, "pipeline_id": reference.pipeline_id}
+    await pipelines.get(db, caller=reference.caller, **key)

@@ -37,7 +37,6 @@ from afterword.web.fields import MetadataGroups
 
 SEQUENCES_MAX: Final = 100  # of an organization
 READER: Final = "sequences"
-UNKNOWN: Final = "There is no such sequence."
 NO_ADDRESS: Final = ("no_address", "The responder has no address on the pipeline's channel.")
 TOO_DEEP: Final = (
     "too_deep",
@@ -59,13 +58,16 @@ class _Step:
     source: Source | None
 
 
-async def get(db: Database, *, caller: Caller, sequence_id: str) -> Rule:
-    """The sequence as the caller may see it; raises NotFound."""
-    rule = await store.get_sequence(
+async def get(db: Database, *, caller: Caller, sequence_id: str, expect: Expect | None = None) -> Rule:
+    """The sequence as the caller may see it, locked where a version is expected; raises NotFound."""
+    get_sequence = store.get_sequence_locked if expect else store.get_sequence
+    rule = await get_sequence(
         db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
     )
     if rule is None:
-        raise errors.NotFound(UNKNOWN)
+        raise errors.NotFound("There is no such sequence.")
+    if expect:
+        expect(rule.version)
     return rule
 
 
@@ -88,7 +90,7 @@ async def update(
     db: Database, *, caller: Caller, sequence_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
 ) -> Rule:
     """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
-    before = await _locked(db, caller=caller, sequence_id=sequence_id, expect=expect)
+    before = await get(db, caller=caller, sequence_id=sequence_id, expect=expect)
     columns = {**asdict(before), **changes}
     changed = frozenset(name for name in changes if changes[name] != getattr(before, name))
     await _check(db, caller=caller, columns=columns, changed=changed)
@@ -105,7 +107,7 @@ async def update(
 
 async def delete(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> None:
     """Remove the sequence; the items that it made stay. Raises NotFound, and what `expect` raises."""
-    await _locked(db, caller=caller, sequence_id=sequence_id, expect=expect)
+    await get(db, caller=caller, sequence_id=sequence_id, expect=expect)
     await store.delete_sequence(db, organization_id=caller.organization_id, sequence_id=sequence_id)
 
 
@@ -238,16 +240,6 @@ def _event(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
-async def _locked(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> Rule:
-    rule = await store.get_sequence_locked(
-        db, organization_id=caller.organization_id, sequence_id=sequence_id, application_ids=caller.application_ids
-    )
-    if rule is None:
-        raise errors.NotFound(UNKNOWN)
-    expect(rule.version)
-    return rule
 
 
 async def _check(db: Database, *, caller: Caller, columns: Mapping[str, Any], changed: frozenset[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import arrays, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,6 @@ async def get_sequence_locked(
 async def list_sequences(
     db: Database, *, organization_id: str, application_ids: Sequence[str], page: Page
 ) -> Rows[Rule]:
-    """A page of the organization's sequences, of these applications (none: all)."""
     rows = await db.fetch_list(_SHOWN, organization_id, list(application_ids), page=page)
     return rows.map(_rule)
 
@@ -109,8 +108,7 @@ async def list_active_sequences(  # any tenant: a batch of events serves many or
            join sequence s on s.organization_id = b.organization_id and s.from_questionnaire_id = b.questionnaire_id
            join pipeline p on p.organization_id = s.organization_id and p.pipeline_id = s.pipeline_id
            where s.active order by s.organization_id, s.sequence_id""",
-        [organization_id for organization_id, _ in questionnaires],
-        [questionnaire_id for _, questionnaire_id in questionnaires],
+        *arrays(questionnaires, 2),
     )
     return [Target(_rule(row), row["target_id"], row["channel_id"]) for row in rows]
 
@@ -125,9 +123,7 @@ async def list_made(  # any tenant: a batch of events serves many organizations
            where exists (select from queue_item i where i.organization_id = w.organization_id
              and i.sequence_id = w.sequence_id and i.previous_questionnaire_instance_id = w.instance_id
              and i.sequence_id is not null)""",
-        [organization_id for organization_id, _, _ in wanted],
-        [sequence_id for _, sequence_id, _ in wanted],
-        [instance_id for _, _, instance_id in wanted],
+        *arrays(wanted, 3),
     )
     return {(row["organization_id"], row["sequence_id"], row["instance_id"]) for row in rows}
 
@@ -164,10 +160,7 @@ async def list_sources(  # any tenant: a batch of events serves many organizatio
              as identifier
            from w join questionnaire_instance i
              on i.organization_id = w.organization_id and i.instance_id = w.instance_id and i.deleted_time is null""",
-        [organization_id for organization_id, _, _, _ in wanted],
-        [instance_id for _, instance_id, _, _ in wanted],
-        [pipeline_id for _, _, pipeline_id, _ in wanted],
-        [channel_id for _, _, _, channel_id in wanted],
+        *arrays(wanted, 4),
         ancestors_max,
     )
     return [Source(**dict(row)) for row in rows]
@@ -177,7 +170,7 @@ async def insert_sequence(
     db: Database, *, organization_id: str, sequence_id: str, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Rule:
     """Add one; responses from now on count."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into sequence (organization_id, sequence_id, title, kind, from_questionnaire_id, pipeline_id,
              trigger, conditions, active, created_time, updated_time, created_by, updated_by)
            select $1, $2, s.title, s.kind, s.from_questionnaire_id, s.pipeline_id, s.trigger, s.conditions, s.active,
@@ -189,7 +182,6 @@ async def insert_sequence(
         now,
         by,
     )
-    assert row is not None, "an insert returns its row"  # noqa: S101
     return _rule(row)
 
 
@@ -216,7 +208,6 @@ async def update_sequence(
 
 
 async def delete_sequence(db: Database, *, organization_id: str, sequence_id: str) -> None:
-    """Remove it; the items that it made stay."""
     await db.execute(
         "delete from sequence where organization_id = $1 and sequence_id = $2", organization_id, sequence_id
     )

@@ -51,7 +51,7 @@ async def count_recent_locked(
     the transaction ends.
     """
     await db.execute("select pg_advisory_xact_lock(hashtextextended('trial/' || $1, 0))", organization_id)
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """select count(*) as count, count(*) filter (where state <> 'done' and created_time > $3) as open,
              min(created_time) as oldest
            from trial where organization_id = $1 and created_time > $2""",
@@ -59,7 +59,6 @@ async def count_recent_locked(
         since,
         open_since,
     )
-    assert row is not None, "an aggregate has one row"  # noqa: S101
     return row["count"], row["open"], row["oldest"]
 
 
@@ -94,7 +93,6 @@ async def claim_test_messages(  # any tenant: the worker serves everyone
 
 
 async def settle_test_message(db: Database, *, organization_id: str, trial_id: str, result: TestResult) -> None:
-    """Write the result of a test message that was taken."""
     await db.execute(
         """update trial set state = $3, subject = $4, body = $5, outcome = $6, reply = $7, finished_time = $8
            where organization_id = $1 and trial_id = $2 and state = 'sending'""",
@@ -105,7 +103,6 @@ async def settle_test_message(db: Database, *, organization_id: str, trial_id: s
 
 
 async def get_result(db: Database, *, organization_id: str, trial_id: str) -> TestResult | None:
-    """The current result of a test message."""
     row = await db.fetch_row(
         """select state, subject, body, outcome, reply, finished_time from trial
            where organization_id = $1 and trial_id = $2""",
