@@ -7,7 +7,7 @@ import pytest
 
 from afterword import db, errors
 from afterword.cli import CommandError, accounts
-from tests.cli.test_shell import shell
+from tests.cli.shell import shell
 from tests.conftest import House
 
 SETTINGS = """

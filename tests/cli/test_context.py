@@ -1,7 +1,6 @@
-"""The context of the commands: the secret in the data folder, the port."""
+"""The context of the commands: the secret in the data folder, and databases that are away or missing."""
 
 import asyncio
-import socket
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from afterword import settings
-from afterword.cli import CommandError, context, serve
-from afterword.core.wire.site import Site
+from afterword.cli import CommandError, context
+from tests.cli.shell import program, shell
 
 
 async def secret_of(folder: Path, secret: str | None = None) -> bytes:
@@ -54,16 +53,6 @@ class TestSecret:
         assert b"k" * 32 == await secret_of(tmp_path, "k" * 32)
 
 
-class TestPort:
-    async def test_taken(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as other:
-            chosen = settings.Settings(port=other.getsockname()[1], worker_slots=1)
-            opened = context.Context(chosen, "postgresql://nowhere/none", Site("http://localhost", b"k" * 32))
-            with pytest.raises(CommandError, match="AFTERWORD_PORT"):
-                async with serve.running(opened, asyncio.Event()):
-                    pass
-
-
 class TestDataFolder:
     @pytest.mark.parametrize(
         ("mode", "is_root", "chosen", "expected"),
@@ -80,3 +69,30 @@ class TestDataFolder:
             here.mkdir()
             here.parent.chmod(mode)
             assert Path(expected) == context.data_folder(Path(chosen), here=here, is_root=is_root)
+
+
+class TestContext:
+    def test_a_database_that_is_away_is_a_sentence(self, tmp_path: Path) -> None:
+        ended = program("postgresql://ann:hunter2@127.0.0.1:1/nowhere", tmp_path, "migrate")
+        assert 1 == ended.returncode
+        assert ended.stderr.startswith("afterword: The database cannot be used: ")
+        assert "Traceback" not in ended.stderr
+        assert "hunter2" not in ended.stderr
+
+    @pytest.mark.parametrize(
+        "words",
+        [("organization", "list"), ("token", "create", "--scope", "all"), ("worker",), ("web",), ("doctor",),
+         ("questionnaire", "import", "after_delivery"), ("resume",)],
+    )  # fmt: skip
+    def test_where_there_is_no_installation_none_is_made(self, tmp_path: Path, words: tuple[str, ...]) -> None:
+        ended = program("", tmp_path, *words) if words[0] in {"worker", "web"} else shell("", tmp_path, *words)
+        assert 1 == ended.returncode
+        assert "There is no installation here: " in ended.stderr + ended.stdout
+        assert not (tmp_path / "data").exists()
+
+    async def test_a_worker_on_an_empty_database(self, empty_database_url: str, tmp_path: Path) -> None:
+        ended = await asyncio.to_thread(program, empty_database_url, tmp_path, "worker")
+        assert (1, "afterword: The database is empty. Run: afterword migrate") == (
+            ended.returncode,
+            ended.stderr.strip().splitlines()[-1],
+        )

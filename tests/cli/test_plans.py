@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from afterword import db
-from tests.cli.test_shell import shell
+from tests.cli.shell import shell
 from tests.conftest import House
 
 

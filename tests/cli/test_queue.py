@@ -7,7 +7,7 @@ import pytest
 from afterword import db
 from afterword.core.scheduling.statuses import Item
 from afterword.intake.imports import service as imports
-from tests.cli.test_shell import shell
+from tests.cli.shell import shell
 from tests.conftest import House
 from tests.queue.conftest import Queue
 from tests.queue.test_service import uncertain

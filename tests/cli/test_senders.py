@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.cli.test_shell import shell
+from tests.cli.shell import shell
 from tests.conftest import House
 
 

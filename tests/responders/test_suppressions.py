@@ -1,7 +1,5 @@
 """Suppressions over the API: refusals, the stored text, what wins over what, lifting, and the file of many."""
 
-from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any, Final
 
 import httpx2
@@ -13,7 +11,6 @@ from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.times import zone_of
 from afterword.organizations.tokens import service as tokens
 from afterword.responders.suppressions.resources import Suppression
-from tests.cli.test_shell import shell
 from tests.conftest import TIME_ZONE, House
 from tests.dates import YEAR
 from tests.event_log import list_events
@@ -169,49 +166,3 @@ class TestLifting:
             await add(client, house, identifier=f"p{number}@example.com", reason=reason)
         found = await listed(client, house, "?filter_by[EQUAL][Reason]=complaint&order_by[ASC][0]=Identifier")
         assert ["p1@example.com"] == [each["identifier"] for each in found]
-
-
-class TestFile:
-    """`afterword suppression import`."""
-
-    def read(self, database_url: str, file: Path, text: str | None, *words: str) -> "CompletedProcess[str]":
-        if text is not None:
-            file.write_bytes(text.encode("utf-8", "surrogateescape"))
-        return shell(database_url, file.parent, "suppression", "import", str(file), *words)
-
-    def test_wrong(self, house: House, database_url: str, tmp_path: Path) -> None:
-        file = tmp_path / "a.csv"
-        for text, words, code, said in (
-            ("ann@example.com", ("--channel", "fax"), 2, "channel"), ("x", ("--reason", "because"), 2, "reason"),
-            (None, ("--organization", "nobody"), 1, "nobody"), ("email\n\udcff\n", (), 1, "no CSV"),
-        ):  # fmt: skip
-            ended = self.read(database_url, file, text, *words)
-            assert (code, True) == (ended.returncode, said in ended.stderr), (words, ended)
-        file.unlink()
-        assert "cannot be read" in self.read(database_url, file, None).stderr
-
-    async def test_ok(self, house: House, client: httpx2.AsyncClient, database_url: str, tmp_path: Path) -> None:
-        text = (
-            "\ufeffName,Email,Reason,Note\r\n"
-            "Ann,ann@example.com,,\r\n"
-            'Bob,bob@example.com,complaint,"called, twice"\r\n'
-            "Nobody,,,\r\n"
-            "Wrong,not an address,,\r\n"
-            "Odd,odd@example.com,because,\r\n"
-            "Ann,ANN@example.com,,\r\n"
-        )
-        done = self.read(database_url, tmp_path / "a.csv", text)
-        assert (1, "5 rows: 2 addresses newly suppressed, 2 rows wrong.\n") == (done.returncode, done.stdout)
-        assert ["line 5", "line 6"] == [each.split(":")[0] for each in done.stderr.splitlines()]
-        assert "not an address" not in done.stderr
-        found = {each["identifier"].lower(): each for each in await listed(client, house)}
-        assert ("blocked", "complaint", "called, twice") == (
-            found["ann@example.com"]["reason"], found["bob@example.com"]["reason"], found["bob@example.com"]["note"],
-        )  # fmt: skip
-        again = self.read(database_url, tmp_path / "a.csv", text)
-        assert "5 rows: 0 addresses newly suppressed, 2 rows wrong.\n" == again.stdout
-
-    def test_bare_lines(self, house: House, database_url: str, tmp_path: Path) -> None:
-        text = "".join(f"p{number}@example.com\n" for number in range(2_500))
-        done = self.read(database_url, tmp_path / "a.csv", text, "--reason", "unsubscribed")
-        assert (0, "2,500 rows: 2,500 addresses newly suppressed, 0 rows wrong.\n") == (done.returncode, done.stdout)

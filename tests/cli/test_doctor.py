@@ -1,0 +1,57 @@
+"""What the doctor says of pauses, and how operators end them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from afterword import db
+from afterword.channels.base import Sent
+from afterword.providers.health import service as health
+from afterword.queue.restores import service as guard
+from tests.cli.shell import shell
+from tests.conftest import House
+from tests.queue.conftest import Queue
+
+
+class TestResume:
+    async def test_none_paused(self, database_url: str, tmp_path: Path) -> None:
+        ended = shell(database_url, tmp_path, "resume")
+        assert (0, "None was paused.\n") == (ended.returncode, ended.stdout)
+
+    async def test_paused_account_is_named_and_resumed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        async with db.transaction(pool) as database:
+            account_id = await database.fetch_value(
+                "select account_id from channel_account where organization_id = $1", house.organization_id
+            )
+            assert await health.pause(
+                database, account=(house.organization_id, account_id), reason="535 wrong password"
+            )
+        examined = shell(database_url, tmp_path, "doctor")
+        assert "535 wrong password" in examined.stdout
+        assert f"account {account_id}: 535" in examined.stdout
+        assert "leave a pause that a person wants. Then run `afterword account resume ID`" in examined.stdout
+        ended = shell(database_url, tmp_path, "resume")
+        assert "Resumed demo, channel 1.\n" == ended.stdout
+        assert "No account is paused." in shell(database_url, tmp_path, "doctor").stdout
+
+
+class TestConfirmSending:
+    async def test_not_paused(self, database_url: str, tmp_path: Path) -> None:
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+
+    async def test_nothing_is_sent_until_it_is_confirmed(
+        self, pool: db.Pool, house: House, database_url: str, tmp_path: Path
+    ) -> None:
+        queue = Queue(pool, house, house.pipeline_id)
+        await queue.schedule()
+        async with db.transaction(pool) as database:
+            mark = (await guard.check_log(database, mark=None, is_first=False)).mark
+            assert mark is not None
+            view = await guard.check_log(database, mark=replace(mark, seq=10_000), is_first=False)
+            assert view.is_new
+        assert [] == await queue.worker().claim()
+        assert "doctor --confirm-sending" in shell(database_url, tmp_path, "doctor").stdout
+        assert [] == await queue.worker().claim()
+        assert 0 == shell(database_url, tmp_path, "doctor", "--confirm-sending").returncode
+        assert 1 == len(await queue.worker().send(Sent()))

@@ -1,0 +1,37 @@
+"""`afterword web`: how the server is set up, and that the uses of tokens are written or lost, never in the way."""
+
+from typing import Any
+
+import pytest
+
+from afterword import db, errors
+from afterword.cli import web
+from afterword.cli.context import Context
+from afterword.organizations.tokens import service as tokens
+from afterword.organizations.tokens.ticks import Ticks
+from afterword.settings import Settings
+from tests.conftest import SITE, House
+
+
+@pytest.mark.parametrize(("proxies", "is_read"), [("", False), ("10.0.0.1", True)])
+async def test_headers_of_proxies_are_read_where_proxies_are_named(
+    pool: db.Pool, proxies: str, *, is_read: bool
+) -> None:
+    chosen = Settings(trusted_proxies=proxies, port=8123)
+    config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks())
+    assert (is_read, proxies, 8123) == (config.proxy_headers, config.forwarded_allow_ips, config.port)
+    assert (False, False) == (config.server_header, config.access_log)
+
+
+@pytest.mark.parametrize("error", [errors.Unavailable("away"), RuntimeError("a bug")])
+async def test_uses_that_cannot_be_written_are_lost(
+    pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(tokens, "note_use", fail)
+    ticks = Ticks()
+    ticks.note(house.caller, now=pool.clock.now())
+    await web._write(pool, ticks)
+    assert {} == ticks.take()
