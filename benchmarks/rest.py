@@ -10,7 +10,7 @@ from benchmarks.stage import SECRET, Stage, answers, free_port, running, tempora
 
 IDLE_PERCENT_MAX: Final = 2.0
 READY_SECONDS_MAX: Final = 3.0
-MEMORY_MB_MAX: Final = 180.0
+MEMORY_MB_MAX: Final = 110.0
 SETTLING_SECONDS: Final = 2.0
 IDLE_SECONDS: Final = 10.0
 STARTS: Final = 3
