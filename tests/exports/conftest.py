@@ -1,6 +1,8 @@
 """A shop with responses to export, and a worker's hands to write them."""
 
 import asyncio
+import csv
+import io
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.instances.answers.service import lock_context, save_answers
 from afterword.worker.exports import Exporter
 from tests.conftest import House
+
+CSAT, REASONS, COMMENT = 0, 1, 2  # the places of its questions
 
 
 @dataclass
@@ -107,3 +111,7 @@ def weak(house: House) -> Caller:
         time_zone=caller.time_zone,
         default_locale=caller.default_locale,
     )
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))

@@ -1,6 +1,6 @@
 """Every column of text, JSON or bytes in the database, and whether it can hold something of a person who is asked.
 
-`test_canaries.py` reads the catalogue: a column that is new stands in one of the two tables or the test fails. `HOLDS`
+`test_rows.py` reads the catalogue: a column that is new stands in one of the two tables or the test fails. `HOLDS`
 is tried there too: these columns are filled, erased, and searched for the words that were written.
 """
 

@@ -267,3 +267,6 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
             subject=f"Dear {canary}",
             content=f"To: {known.address}".encode(),
         )
+
+
+CANARY = "zqcassandra"

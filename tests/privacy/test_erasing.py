@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from afterword import db
-from afterword.channels.base import Sent
 from afterword.core.organizations.access import SCOPES
 from afterword.organizations import service as accounts
 from afterword.privacy import service as erasures
 from tests.conftest import settled
-from tests.privacy.conftest import Desk, people
+from tests.privacy.conftest import CANARY, Desk, people
 
-CANARY = "zqcassandra"
 ABSENT = "z" * 22
 
 
@@ -123,23 +121,6 @@ class TestWork:
         assert (4, 1) == (done["counts"]["Queue Item"], done["counts"]["Responder"])
         assert 1 == await desk.value("select count(*) from event where type = 'responder.erased'")
 
-    async def test_waits_for_what_is_being_sent(self, desk: Desk) -> None:
-        [known] = await people(desk, [CANARY])
-        await desk.execute("delete from suppression")
-        item = await desk.ask("POST", desk.items, {"responder_channel_identifier": known.address})
-        worker = desk.queue.worker()
-        begun = await worker.begin(*await worker.claim())
-        assert item["item_id"] == begun[0].item.item_id
-        made = await desk.ask("POST", f"/q/responder/{known.responder_id}/erasure", {})
-        await desk.work()
-        waits = await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}")
-        assert "running" == waits["state"]
-        await worker.settle(Sent("250 ok"), *begun)
-        await desk.execute("update erasure set due_time = now()")
-        await desk.work()
-        assert "done" == (await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}"))["state"]
-        assert [] == await desk.traces(CANARY)
-
     async def test_one_that_fails_keeps_no_other(self, desk: Desk) -> None:
         failing, other = await people(desk, [CANARY, "zqhelen"])
         await desk.execute("create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$")
@@ -156,14 +137,6 @@ class TestWork:
         await desk.work()
         assert "done" == (await desk.ask("GET", path))["state"]
         assert [] == await desk.traces(CANARY)
-
-    async def test_another_person_stays(self, desk: Desk) -> None:
-        known, other = await people(desk, [CANARY, "zqhelen"])
-        before = await desk.traces(other.canary)
-        await desk.erase(known.responder_id, mode="erase")
-        assert set(before) - {"export_piece"} == set(await desk.traces(other.canary)) - {"export_piece"}
-        shown = await desk.ask("GET", f"/q/responder/{other.responder_id}")
-        assert other.address in str(shown["identifiers"])
 
 
 class _Died(Exception):

@@ -1,4 +1,4 @@
-"""A person who was erased is nowhere: in no column of any table, behind no route, in no file and no log."""
+"""Personal data in the tables: of a person who was erased nothing is in any column, route, file or log."""
 
 from collections.abc import Callable
 from typing import Any
