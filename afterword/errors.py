@@ -3,7 +3,7 @@
 A specific refusal (`class ItemClosed(errors.Conflict)`) lives beside the function that raises it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -104,6 +104,9 @@ class Stale(Refusal):
     """`If-Match` names another version."""
 
     status, code_default = 412, "precondition_failed"
+
+
+Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
 
 
 class TooLarge(Refusal):

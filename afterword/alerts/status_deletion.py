@@ -22,7 +22,7 @@ async def delete_status(
     status_id: int,
     move_to: int | None,
     now: datetime,
-    expect: statuses.Expect,
+    expect: errors.Expect,
 ) -> None:
     """Delete an own status; its alerts and cases move to `move_to`.
 

@@ -122,5 +122,4 @@ def parse_callback(
 
 
 def masked(settings: Settings) -> dict[str, Any]:
-    """The settings without values that may be secret."""
     return {name: value if name in _OPEN else MASK for name, value in settings.items()}

@@ -105,6 +105,13 @@ class Channel(Protocol):
         ...
 
 
+class Connectionless:
+    """A channel that keeps no connection from one send to the next."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
 def read_settings(document: Mapping[str, Any], form: type[Settings]) -> Settings:
     """The settings of an account; raises ValueError with a sentence that quotes no value."""
     try:

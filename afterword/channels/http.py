@@ -43,12 +43,16 @@ class Answer:
     body: bytes
 
 
-class NotSent(Exception):
-    """Nothing was sent: no such name, no connection, no trust. `reason` is a sentence without secrets."""
+class CallFailed(Exception):
+    """No answer; `reason` is a sentence without secrets."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class NotSent(CallFailed):
+    """Nothing was sent: no such name, no connection, no trust."""
 
 
 class Blocked(NotSent):
@@ -59,12 +63,8 @@ class Untrusted(NotSent):
     """The server has no trusted certificate of that name."""
 
 
-class NoAnswer(Exception):
+class NoAnswer(CallFailed):
     """The request was sent, at least in part, and no complete answer came: it may have been taken."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,6 @@ class _Progress:
     _timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """Start the timer."""
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(self.seconds, lambda: self.limit.reschedule(loop.time() + LAST_LOOK_SECONDS))
 
@@ -137,11 +136,6 @@ class Caller:
         # Threads of its own: a name server that never answers must not block other work in threads.
         self._resolvers = ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolve")
 
-    @property
-    def allowed(self) -> tuple[Network, ...]:
-        """The private networks that it may call."""
-        return self._allowed
-
     async def request(
         self,
         method: str,
@@ -168,7 +162,7 @@ class Caller:
             async with limit:
                 progress.begin()
                 return await self._call(call, progress)
-        except (NotSent, NoAnswer):
+        except CallFailed:
             raise
         except (httpx2.HTTPError, OSError, ValueError) as error:  # TimeoutError is an OSError
             if error is progress.fault:
@@ -330,13 +324,13 @@ async def _exchange(transport: httpx2.AsyncHTTPTransport, request: httpx2.Reques
     return Answer(response.status_code, headers, bytes(body[:ANSWER_BYTES_MAX]))
 
 
-def _late(progress: _Progress) -> NotSent | NoAnswer:
+def _late(progress: _Progress) -> CallFailed:
     if progress.has_left:
         return NoAnswer(f"No complete answer within {progress.seconds:g} seconds.")
     return NotSent(f"No connection within {progress.seconds:g} seconds.")
 
 
-def _meaning(progress: _Progress, error: Exception) -> NotSent | NoAnswer:
+def _meaning(progress: _Progress, error: Exception) -> CallFailed:
     if progress.has_left:
         return NoAnswer("The connection broke before the answer was complete.")
     untrusted = verification_error(error)

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from afterword.channels.base import Begin, Message, Outcome, Sent
+from afterword.channels.base import Begin, Connectionless, Message, Outcome, Sent
 
 Save = Callable[[Message], Awaitable[None]]
 
 
-class OutboxChannel:
+class OutboxChannel(Connectionless):
     """Keeps each message by `save`, an upsert by `item_id`: keeping it again is harmless."""
 
     def __init__(self, save: Save) -> None:
@@ -18,6 +18,3 @@ class OutboxChannel:
         await begin()
         await self._save(message)
         return Sent(reference=message.item_id, reply="captured")
-
-    async def close(self) -> None:
-        """Nothing is open."""

@@ -26,7 +26,6 @@ class Relay:
 
     @property
     def place(self) -> str:
-        """Host and port, for sentences."""
         return f"{self.host}:{self.port}"
 
     @property

@@ -15,7 +15,7 @@ import msgspec
 from standardwebhooks import Webhook
 
 from afterword.channels import calling
-from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, read_settings
+from afterword.channels.base import Begin, Connectionless, Message, Outcome, Refused, Retry, read_settings
 from afterword.channels.calling import Terms
 from afterword.channels.http import Caller, host_of
 
@@ -33,7 +33,7 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     secrets: Annotated[list[str], msgspec.Meta(min_length=1, max_length=SECRETS_MAX)]
 
 
-class WebhookChannel:
+class WebhookChannel(Connectionless):
     """Posts to each message's own address. `secrets_of` gives the secrets of an organization, the new one first."""
 
     def __init__(self, *, caller: Caller, secrets_of: SecretsOf, seconds: float = SECONDS) -> None:
@@ -58,9 +58,6 @@ class WebhookChannel:
         if isinstance(outcome, Retry) and outcome.cause == "throttle":
             return replace(outcome, domain=host_of(message.target_url))  # only this receiver's rate is lowered
         return outcome
-
-    async def close(self) -> None:
-        """No connection outlives its call."""
 
 
 def signed(message: Message, secrets: Sequence[str]) -> dict[str, str]:

@@ -171,7 +171,6 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """Requests that wait for a connection."""
         return self.turns.waiting
 
     async def close(self) -> None:

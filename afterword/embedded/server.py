@@ -70,7 +70,6 @@ class Server:
 
     @property
     def cluster(self) -> Path:
-        """The folder that PostgreSQL calls its data directory."""
         return self.home / "cluster"
 
     def is_running(self) -> bool:

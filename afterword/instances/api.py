@@ -416,7 +416,7 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
     return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)
 
 
-def _expect(call: Call[Any]) -> service.Expect | None:
+def _expect(call: Call[Any]) -> errors.Expect | None:
     return call.check_version if call.if_match is not None else None
 
 

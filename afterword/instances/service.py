@@ -1,6 +1,6 @@
 """Issues, changes and deletes questionnaire instances, and records what became of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NoReturn
@@ -10,6 +10,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
 from afterword.db import Database
+from afterword.errors import Expect
 from afterword.events import service as events
 from afterword.events.service import Actor
 from afterword.instances import events as instance_events
@@ -22,8 +23,6 @@ from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Version
 from afterword.responders import service as responders
-
-Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +183,13 @@ async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], 
 
 
 async def update(
-    db: Database, *, caller: Caller, instance_id: str, change: Change, now: datetime, expect: Expect | None = None
+    db: Database,
+    *,
+    caller: Caller,
+    instance_id: str,
+    change: Change,
+    now: datetime,
+    expect: Expect | None = None,
 ) -> Instance:
     """Apply a PATCH; without an effect, `updated_time` and version stay.
 

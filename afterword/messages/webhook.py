@@ -1,7 +1,5 @@
 """Composes the JSON document of the webhook channel, for organizations that send themselves."""
 
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -48,7 +46,7 @@ def compose(context: MessageContext) -> Message:
         sender_name=pipeline.sender_name,
         reply_to=pipeline.reply_to,
         subject=subject,
-        text=_encoded(data, context.now),
+        text=msgspec.json.encode({"type": TYPE, "timestamp": times.format_time(context.now), "data": data}).decode(),
         target_url=pipeline.target_url,
     )
 
@@ -59,7 +57,3 @@ def _filled(context: MessageContext, link: str) -> tuple[str, str]:
     subject, body = (placeholders.parse(text or "") for text in authored)
     values = context.values(subject.names | body.names, link=link)
     return one_line(subject.fill(values)), body.fill(values)
-
-
-def _encoded(data: Mapping[str, object], now: datetime) -> str:
-    return msgspec.json.encode({"type": TYPE, "timestamp": times.format_time(now), "data": data}).decode()

@@ -148,8 +148,6 @@ async def open_account(db: Database, *, organization_id: str, account_id: str, s
     if found is None:
         return None
     kind, sealed, version, slots_max, inbound_id = found
-    if sealed is None:
-        return None
     settings = _unsealed(sealed, site=site, organization_id=organization_id, account_id=account_id)
     if inbound_id is not None and kind in kinds.CALLED_BACK and not settings.get(STATUS_URL):
         settings[STATUS_URL] = site.inbound_url(inbound_id)

@@ -75,11 +75,11 @@ async def get_account(db: Database, *, account_id: str) -> Account | None:  # an
 
 async def get_sealed(
     db: Database, *, organization_id: str, account_id: str
-) -> tuple[str, bytes | None, int, int, str | None] | None:
-    """Kind, sealed settings, version, slots and callback endpoint of an account, for its channel."""
+) -> tuple[str, bytes, int, int, str | None] | None:
+    """Kind, sealed settings, version, slots and callback endpoint of an account that has settings of its own."""
     row = await db.fetch_row(
         f"""select a.kind, a.settings, a.version, a.slots_max, {_INBOUND_ID}
-           from channel_account a where a.organization_id = $1 and a.account_id = $2""",
+           from channel_account a where a.organization_id = $1 and a.account_id = $2 and a.settings is not null""",
         organization_id,
         account_id,
     )

@@ -48,7 +48,6 @@ class _About:
 
     @property
     def new(self) -> NewReport:
-        """The stored form."""
         report = self.report
         return NewReport(
             organization_id=self.item.organization_id,

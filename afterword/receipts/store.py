@@ -161,7 +161,6 @@ async def get_last_item(  # any tenant: a returned mail names no organization
 
 
 async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Receipt]:
-    """The items as events show them."""
     rows = await db.fetch(
         f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
            from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",

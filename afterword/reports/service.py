@@ -1,6 +1,6 @@
 """Custom reports: save, change, delete and run them; evaluate the figures of daily alerts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,7 +20,6 @@ from afterword.reports.results import Result
 from afterword.reports.store import CustomReport
 
 REPORTS_MAX: Final = 1_000  # of an organization
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -57,7 +56,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
+    db: Database, *, caller: Caller, report_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> CustomReport:
     """Change the named columns, a spec as a whole. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, report_id=report_id, is_locked=True)
@@ -75,7 +74,7 @@ async def update(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, report_id: str, expect: Expect) -> None:
+async def delete(db: Database, *, caller: Caller, report_id: str, expect: errors.Expect) -> None:
     """Delete a report. Raises NotFound, and what `expect` raises."""
     report = await get(db, caller=caller, report_id=report_id, is_locked=True)
     expect(report.version)

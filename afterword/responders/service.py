@@ -1,6 +1,6 @@
 """Finds, creates and updates responders, and suppresses their addresses."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -15,8 +15,6 @@ from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.responders import store
 from afterword.responders.store import Address, AddressId, Recipient, Responder, ResponderKey, Suppression
-
-Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
 
 ROUNDS_MAX: Final = 3
 
@@ -143,7 +141,7 @@ async def update(
     change: Change,
     now: datetime,
     actor: Actor,
-    expect: Expect | None = None,
+    expect: errors.Expect | None = None,
 ) -> Responder:
     """Write the members of the change; without a difference nothing is written.
 
@@ -224,17 +222,14 @@ class _Search:
         self.fresh: dict[ResponderKey, Responder] = {}  # of this round
 
     def learn(self, recipients: Iterable[Recipient]) -> None:
-        """Add rows that were read."""
         for recipient in recipients:
             self.addresses[recipient.address.id] = recipient.address
             self.rows[recipient.responder.key] = recipient.responder
 
     def add(self, addresses: Iterable[Address]) -> None:
-        """Add addresses that were inserted."""
         self.addresses.update({address.id: address for address in addresses})
 
     def unknown(self) -> list[AddressId]:
-        """The addresses to look up."""
         return list({key.id for keys in self.keys for key in keys} - self.addresses.keys() - self.absent)
 
     def plan(self) -> list[Address]:
@@ -272,14 +267,12 @@ class _Search:
         return sorted(lost)
 
     def by_responder(self) -> dict[ResponderKey, list[ResponderInput]]:
-        """The inputs of each responder, in order."""
         found: dict[ResponderKey, list[ResponderInput]] = {}
         for one, responder_id in zip(self.inputs, self.chosen, strict=True):
             found.setdefault((one.organization_id, responder_id or ""), []).append(one)
         return found
 
     def channel_key(self, index: int) -> _Key | None:
-        """The address on the input's channel."""
         for key in self.keys[index]:
             if key.is_channel:
                 return key
@@ -333,7 +326,6 @@ async def _look_up(db: Database, search: _Search) -> None:
 
 
 async def _finish(db: Database, search: _Search) -> list[Found]:
-    """Update the responders and record events."""
     inputs = search.by_responder()
     rows = search.rows | search.created
     if unread := [key for key in inputs if key not in rows]:
@@ -377,7 +369,6 @@ def _merged(inputs: Sequence[ResponderInput]) -> list[ResponderInput]:
 
 
 def _merge(row: Responder, inputs: Sequence[ResponderInput]) -> Responder:
-    """The responder after merging these inputs."""
     metadata, locale = row.metadata, row.locale
     for one in inputs:
         metadata = rules.merge(metadata, one.metadata)

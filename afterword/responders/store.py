@@ -146,7 +146,6 @@ async def claim_responders(db: Database, *, keys: Sequence[ResponderKey]) -> lis
 async def insert_responders(  # any tenant: a batch serves many
     db: Database, *, responders: Sequence[Responder]
 ) -> None:
-    """Insert responders with their ids and metadata."""
     await db.execute(
         """insert into responder (organization_id, responder_id, locale, time_zone, metadata, created_time,
                                   updated_time, created_by, updated_by)

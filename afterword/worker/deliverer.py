@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from afterword import db, errors, sealing
-from afterword.channels.http import Caller, NoAnswer, NotSent
+from afterword.channels.http import Caller, CallFailed
 from afterword.core.messaging import webhooks
 from afterword.core.messaging.webhooks import Reply
 from afterword.core.wire import times
@@ -148,7 +148,7 @@ class Deliverer(Flights[Delivery]):
                 content=content,
                 seconds=self._call_seconds,
             )
-        except (NotSent, NoAnswer) as error:
+        except CallFailed as error:
             return Reply(duration_ms=_milliseconds(started), error=error.reason)
         except sealing.Unreadable:
             return Reply(duration_ms=0, error="Its secret cannot be read: renew it.", is_ours=True)

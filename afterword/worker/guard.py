@@ -48,7 +48,6 @@ class Guard:
         return self._reason is None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Check until `stop`."""
         while not stop.is_set():
             try:
                 await self._check()

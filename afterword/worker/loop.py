@@ -17,7 +17,6 @@ from afterword.channels.outbox import OutboxChannel
 from afterword.core.wire.site import Site
 from afterword.queue import service as queue
 from afterword.queue.retention import service as retention
-from afterword.queue.sending.service import Lease
 from afterword.queue.sending.store import LeaseKey
 from afterword.worker.deliverer import Deliverer
 from afterword.worker.exports import Exporter
@@ -78,7 +77,6 @@ async def run(
             guard=guard,
         )
         heartbeat = _heartbeat(database_url, sender, pace)
-        lease = Lease(owner=sender.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
         heartbeat.start()
         with contextlib.suppress(errors.Unavailable):  # then the guard looks again
@@ -86,11 +84,12 @@ async def run(
         try:
             async with asyncio.TaskGroup() as group:
                 for job in jobs_of(
-                    lease=lease, secret=site.secret, pace=pace, draw=random.random, queue_days=queue_days
+                    lease=sender.lease, secret=site.secret, pace=pace, draw=random.random, queue_days=queue_days
                 ):
                     group.create_task(_repeat(job, pool, stop))
                 group.create_task(Exporter(pool, sender.run_id).run(stop))
-                group.create_task(_deliverer(pool, site).run(stop))
+                caller = Caller(allowed=site.networks)
+                group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
@@ -134,10 +133,6 @@ async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: 
             logger.warning("the database is away", cause=str(error.__cause__ or error))
             await wait(stop, AWAY_SECONDS_MAX * jitter())
     return None
-
-
-def _deliverer(pool: db.Pool, site: Site) -> Deliverer:
-    return Deliverer(pool=pool, site=site, caller=Caller(allowed=site.networks), render=renderings.render)
 
 
 def _heartbeat(database_url: str, sender: Sender, pace: Pace) -> Heartbeat:

@@ -48,7 +48,6 @@ class Accounts:
         return {key: slots - self._in_flight[key] for key, slots in self._slots_max.items()}
 
     def full(self) -> list[AccountKey]:
-        """Accounts that have all their slots in use."""
         return [key for key, free in self.free().items() if free <= 0]
 
     def enter(self, account: AccountKey) -> None:

@@ -89,7 +89,7 @@ class Sender:
         self._site = site
         self._mail_from = mail_from
         self._pace = pace
-        self._lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
+        self.lease = Lease(owner=self.run_id, seconds=pace.lease_seconds, margin_seconds=pace.margin_seconds)
         self._cache = SettingsCache()
         self._accounts = Accounts(pool)
         self.channels = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
@@ -108,7 +108,7 @@ class Sender:
             pool=pool,
             channel_ids=list(channels),
             secret=site.secret,
-            lease=self._lease,
+            lease=self.lease,
             cache=self._cache,
             accounts=self._accounts,
             pace=pace,
@@ -377,7 +377,7 @@ class Sender:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
             async with db.transaction(self._pool) as database:
-                begun = await sending.begin(database, dispatches=batch, lease=self._lease)
+                begun = await sending.begin(database, dispatches=batch, lease=self.lease)
         except errors.Unavailable:
             begun = await self._begin_again(batch)
         return [dispatch.item.lease_key in begun for dispatch in batch]
@@ -389,7 +389,7 @@ class Sender:
             await asyncio.sleep(AWAY_SECONDS * jitter())
             try:
                 async with db.transaction(self._pool) as database:
-                    return await sending.begin_again(database, dispatches=batch, lease=self._lease)
+                    return await sending.begin_again(database, dispatches=batch, lease=self.lease)
             except errors.Unavailable:
                 continue
         return set()

@@ -1,6 +1,6 @@
 """Alert instances (cases): open, repeat, update, resolve; and the comments on them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NoReturn
 
@@ -17,8 +17,6 @@ from afterword.db import Database
 from afterword.events import service as events
 
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
-
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 class TooManyToMove(errors.Conflict):
@@ -47,7 +45,7 @@ async def update(
     alert_instance_id: str,
     changes: Mapping[str, Any],
     now: datetime,
-    expect: Expect,
+    expect: errors.Expect,
 ) -> Case:
     """Change the named members among status, assignee, severity and due time.
 
@@ -184,7 +182,7 @@ async def update_comment(
     comment_id: str,
     body: str | None,
     now: datetime,
-    expect: Expect,
+    expect: errors.Expect,
 ) -> Comment:
     """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     before = await _own_comment(
@@ -204,7 +202,7 @@ async def update_comment(
 
 
 async def delete_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, now: datetime, expect: Expect
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, now: datetime, expect: errors.Expect
 ) -> None:
     """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
     written = await _own_comment(
@@ -248,7 +246,7 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
 
 
 async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: Expect
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect
 ) -> Comment:
     # The case is locked, which also serializes changes of its comments.
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)

@@ -1,6 +1,6 @@
 """Notifications: a reader of the event log inserts them, and users subscribe to types and things."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, NoReturn, cast
@@ -20,8 +20,6 @@ from afterword.events.service import Event
 
 READER: Final = "notifications"
 WATCHES_MAX: Final = 500
-
-Expect = Callable[[int], None]  # is given the version of a row, raises Stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ async def mark_read(
     notification_id: str,
     read: bool | None,
     now: datetime,
-    expect: Expect | None = None,
+    expect: errors.Expect | None = None,
 ) -> Notification:
     """Mark it as read or unread. Raises NotFound, and what `expect` raises."""
     before = await get(db, caller=caller, notification_id=notification_id)
@@ -108,7 +106,7 @@ async def subscribe(
     watches: Sequence[Watch],
     digest: Digest,
     now: datetime,
-    expect: Expect | None = None,
+    expect: errors.Expect | None = None,
 ) -> tuple[Subscription, list[Watch]]:
     """Replace the caller's whole subscription. Raises NotFound, Invalid, and what `expect` raises."""
     before, _ = await get_subscription(db, caller=caller)

@@ -96,7 +96,6 @@ def notice(type_name: str, *, data: Mapping[str, Any], subject: Subject, locale:
 
 
 def case_link(alert_instance_id: str) -> str:
-    """The address of a case in the API."""
     return f"{API_PREFIX}/alert/instance/{alert_instance_id}"
 
 

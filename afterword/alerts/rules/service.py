@@ -1,6 +1,6 @@
 """Alert rules: create, update, delete, and the count of open cases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -18,8 +18,6 @@ from afterword.errors import FieldError
 from afterword.organizations import checks
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata
-
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 EVALUATION_HOURS: Final = 24  # between two looks at the figures of a daily alert
 _CONDITION_COLUMNS: Final = frozenset({"trigger", "conditions", "questionnaire_ids"})
@@ -54,7 +52,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database, *, caller: Caller, alert_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
+    db: Database, *, caller: Caller, alert_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> Alert:
     """Change the named columns. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, alert_id=alert_id, is_locked=True)
@@ -68,7 +66,7 @@ async def update(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: Expect) -> None:
+async def delete(db: Database, *, caller: Caller, alert_id: str, now: datetime, expect: errors.Expect) -> None:
     """Delete the rule; its cases stay. Raises NotFound, and what `expect` raises."""
     alert = await get(db, caller=caller, alert_id=alert_id, is_locked=True)
     expect(alert.version)

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import arrays, qualified
+from afterword.db.columns import arrays, assigned, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,11 @@ class Alert:
         return []
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, alert_id, application_id, title, description,
-  questionnaire_ids, trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours,
-  subscriber_user_ids, open_count, last_triggered_time, since_time, evaluated_time, deleted_time, version,
-  created_time, updated_time, created_by, updated_by"""
+_CHANGEABLE: Final[LiteralString] = """title, description, questionnaire_ids, trigger, conditions, severity, active,
+  status_id, assigned_user_id, due_hours, fold_hours, subscriber_user_ids"""
+_COLUMNS: Final[LiteralString] = f"""organization_id, alert_id, application_id, {_CHANGEABLE}, open_count,
+  last_triggered_time, since_time, evaluated_time, deleted_time, version, created_time, updated_time, created_by,
+  updated_by"""
 _COLUMNS_A: Final = qualified(_COLUMNS, "a")
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 
@@ -157,12 +158,9 @@ async def insert_alert(
 ) -> Alert:
     """Insert a rule. Raises Dangling for an application, status or user that is not the organization's."""
     row = await db.fetch_row(
-        f"""insert into alert (organization_id, alert_id, application_id, title, description, questionnaire_ids,
-             trigger, conditions, severity, active, status_id, assigned_user_id, due_hours, fold_hours,
-             subscriber_user_ids, created_time, updated_time, created_by, updated_by)
-           select $1, $2, s.application_id, s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions,
-             s.severity, s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids,
-             $4, $4, $5, $5
+        f"""insert into alert (organization_id, alert_id, application_id, {_CHANGEABLE},
+             created_time, updated_time, created_by, updated_by)
+           select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
            from jsonb_populate_record(null::alert, $3::jsonb) s returning {_COLUMNS}""",
         organization_id,
         alert_id,
@@ -180,17 +178,11 @@ async def update_alert(
     """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert t
-           set title = s.title, description = s.description, questionnaire_ids = s.questionnaire_ids,
-             trigger = s.trigger, conditions = s.conditions, severity = s.severity, active = s.active,
-             status_id = s.status_id, assigned_user_id = s.assigned_user_id, due_hours = s.due_hours,
-             fold_hours = s.fold_hours, subscriber_user_ids = s.subscriber_user_ids, version = t.version + 1,
+           set {assigned(_CHANGEABLE, "s")}, version = t.version + 1,
              updated_time = greatest(t.updated_time, $4), updated_by = $5
            from alert o, jsonb_populate_record(o, $3::jsonb) s
            where t.organization_id = $1 and t.alert_id = $2 and o.organization_id = $1 and o.alert_id = $2
-             and (t.title, t.description, t.questionnaire_ids, t.trigger, t.conditions, t.severity, t.active,
-                  t.status_id, t.assigned_user_id, t.due_hours, t.fold_hours, t.subscriber_user_ids)
-               is distinct from (s.title, s.description, s.questionnaire_ids, s.trigger, s.conditions, s.severity,
-                  s.active, s.status_id, s.assigned_user_id, s.due_hours, s.fold_hours, s.subscriber_user_ids)
+             and ({qualified(_CHANGEABLE, "t")}) is distinct from ({qualified(_CHANGEABLE, "s")})
            returning {_COLUMNS_T}""",
         organization_id,
         alert_id,

@@ -1,6 +1,6 @@
 """Alert statuses: an organization creates and changes its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,8 +11,6 @@ from afterword.core.messaging.alerts import STATUSES_MAX
 from afterword.core.organizations.access import Caller
 from afterword.db import Database
 from afterword.organizations import checks
-
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 class SystemStatus(errors.Conflict):
@@ -58,7 +56,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database, *, caller: Caller, status_id: int, changes: Mapping[str, Any], now: datetime, expect: Expect
+    db: Database, *, caller: Caller, status_id: int, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> Status:
     """Change the named columns. Raises NotFound, SystemStatus, StatusInUse (`closing` of a used one)."""
     before = await get_own_locked(db, caller=caller, status_id=status_id, expect=expect)
@@ -77,7 +75,7 @@ async def delete(db: Database, *, organization_id: str, status_id: int) -> None:
     await store.delete_status(db, organization_id=organization_id, status_id=status_id)
 
 
-async def get_own_locked(db: Database, *, caller: Caller, status_id: int, expect: Expect) -> Status:
+async def get_own_locked(db: Database, *, caller: Caller, status_id: int, expect: errors.Expect) -> Status:
     """Lock a status that the caller may change. Raises NotFound, SystemStatus, Forbidden, and what `expect` raises."""
     status = await get(db, caller=caller, status_id=status_id, is_locked=True)
     expect(status.version)

@@ -7,7 +7,7 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.db.columns import qualified
+from afterword.db.columns import assigned, qualified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,9 @@ class Status:
     updated_by: str | None
 
 
-_COLUMNS: Final[LiteralString] = """organization_id, status_id, title, description, color, closing, application_id,
-  position, version, created_time, updated_time, created_by, updated_by"""
+_CHANGEABLE: Final[LiteralString] = "title, description, color, closing, position"
+_COLUMNS: Final[LiteralString] = f"""organization_id, status_id, application_id, {_CHANGEABLE}, version,
+  created_time, updated_time, created_by, updated_by"""
 _COLUMNS_T: Final = qualified(_COLUMNS, "t")
 _VISIBLE: Final[LiteralString] = f"""select {_COLUMNS}, status_id < 100 as system from alert_status
   where organization_id = $1 and (application_id is null or cardinality($2::text[]) = 0 or application_id = any($2))"""
@@ -94,9 +95,9 @@ async def insert_status(
 ) -> Status:
     """Insert an own status. Raises Dangling for an application that is not the organization's."""
     row = await db.fetch_row(
-        f"""insert into alert_status (organization_id, status_id, title, description, color, closing, application_id,
-             position, created_time, updated_time, created_by, updated_by)
-           select $1, $2, s.title, s.description, s.color, s.closing, s.application_id, s.position, $4, $4, $5, $5
+        f"""insert into alert_status (organization_id, status_id, application_id, {_CHANGEABLE},
+             created_time, updated_time, created_by, updated_by)
+           select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
            from jsonb_populate_record(null::alert_status, $3::jsonb) s
            returning {_COLUMNS}, status_id < 100 as system""",
         organization_id,
@@ -115,13 +116,11 @@ async def update_status(
     """Update the named columns; None if nothing changes."""
     row = await db.fetch_row(
         f"""update alert_status t
-           set title = s.title, description = s.description, color = s.color, closing = s.closing,
-             position = s.position, version = t.version + 1, updated_time = greatest(t.updated_time, $4),
-             updated_by = $5
+           set {assigned(_CHANGEABLE, "s")}, version = t.version + 1,
+             updated_time = greatest(t.updated_time, $4), updated_by = $5
            from alert_status o, jsonb_populate_record(o, $3::jsonb) s
            where t.organization_id = $1 and t.status_id = $2 and o.organization_id = $1 and o.status_id = $2
-             and (t.title, t.description, t.color, t.closing, t.position)
-               is distinct from (s.title, s.description, s.color, s.closing, s.position)
+             and ({qualified(_CHANGEABLE, "t")}) is distinct from ({qualified(_CHANGEABLE, "s")})
            returning {_COLUMNS_T}, t.status_id < 100 as system""",
         organization_id,
         status_id,

@@ -11,7 +11,17 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 
 from afterword.channels import calling
-from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
+from afterword.channels.base import (
+    Begin,
+    Connectionless,
+    Message,
+    Outcome,
+    Refused,
+    Retry,
+    Sent,
+    Unknown,
+    read_settings,
+)
 from afterword.channels.calling import Terms
 from afterword.channels.http import URL_CHARACTERS_MAX, Answer, Caller
 from afterword.channels.reports import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
@@ -20,7 +30,7 @@ from afterword.channels.sms.description import Gateway, Meaning, ReceiptForm, Si
 from afterword.core.messaging import segments
 
 
-class GatewayChannel:
+class GatewayChannel(Connectionless):
     """One gateway. After a lost answer it is tried again if it is idempotent; else the outcome is unknown."""
 
     def __init__(self, gateway: Gateway, *, caller: Caller) -> None:
@@ -49,9 +59,6 @@ class GatewayChannel:
             begin=begin,
             judge=lambda answer: judged(gateway, answer, self._terms, message.recipient),
         )
-
-    async def close(self) -> None:
-        """No connection outlives its call."""
 
 
 def judged(gateway: Gateway, answer: Answer, terms: Terms, recipient: str = "") -> Outcome:

@@ -12,16 +12,25 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 import msgspec
 
 from afterword.channels import calling
-from afterword.channels.base import Begin, Message, Outcome, Refused, Retry, Sent, Unknown, read_settings
+from afterword.channels.base import (
+    Begin,
+    Connectionless,
+    Message,
+    Outcome,
+    Refused,
+    Retry,
+    Sent,
+    Unknown,
+    read_settings,
+)
 from afterword.channels.calling import Terms
-from afterword.channels.http import Answer, Caller
+from afterword.channels.http import PORTS, Answer, Caller
 from afterword.channels.reports import Kind, Report, Unreadable, Unsigned, worded
 
 API: Final = "https://api.twilio.com"
 SECONDS: Final = 15.0
 FIELDS_MAX: Final = 200
 ITEM: Final = "item"  # the member of the callback's address that names our item; the signature covers it
-PORTS: Final = {"https": 443, "http": 80}
 
 # Its error codes when it refuses to take a message; others go by their status.
 NO_ADDRESS: Final = frozenset({21211, 21217, 21401, 21421, 21614})  # not a number, or not one that takes SMS
@@ -61,7 +70,7 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     status_url: Annotated[str, msgspec.Meta(max_length=1000)] = ""
 
 
-class TwilioChannel:
+class TwilioChannel(Connectionless):
     """One login. Its API knows no identity of ours, so nothing is repeated after an unknown outcome."""
 
     def __init__(self, account: Account, *, caller: Caller) -> None:
@@ -84,9 +93,6 @@ class TwilioChannel:
             begin=begin,
             judge=lambda answer: judged(answer, self._terms, message.recipient),
         )
-
-    async def close(self) -> None:
-        """No connection outlives its call."""
 
 
 def judged(answer: Answer, terms: Terms, recipient: str = "") -> Outcome:

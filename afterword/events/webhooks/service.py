@@ -1,7 +1,7 @@
 """Webhook endpoints: creation, changes, new secrets, switch-off after lasting failure."""
 
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -19,8 +19,6 @@ from afterword.events.webhooks.store import Webhook
 
 WEBHOOKS_MAX: Final = 50  # of one organization
 _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", "application_id"})
-
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
@@ -68,7 +66,7 @@ async def update(
     changes: Mapping[str, Any],
     site: Site,
     now: datetime,
-    expect: Expect,
+    expect: errors.Expect,
 ) -> Webhook:
     """Change the named columns; `active` true resets its failures.
 
@@ -94,7 +92,7 @@ async def update(
     return after or _refuse_unknown()
 
 
-async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: Expect) -> None:
+async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: errors.Expect) -> None:
     """Delete it with all its deliveries. Raises NotFound, and what `expect` raises."""
     before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
     expect(before.version)

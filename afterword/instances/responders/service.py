@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NoReturn
@@ -19,8 +19,6 @@ from afterword.instances.responders.store import Figures, Identifier, ShownRespo
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.responders import service as responders
 from afterword.responders.service import Actor, Change
-
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 _UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
 _PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
@@ -83,7 +81,7 @@ async def views_of(
 
 
 async def change(
-    db: Database, *, caller: Caller, responder_id: str, change: Change, now: datetime, expect: Expect
+    db: Database, *, caller: Caller, responder_id: str, change: Change, now: datetime, expect: errors.Expect
 ) -> ShownResponder:
     """Change what a PATCH names; raises NotFound, Forbidden, Invalid `too_many`, and what `expect` raises."""
     found = await get(db, caller=caller, responder_id=responder_id)

@@ -5,7 +5,7 @@ after as many generations as `/instance/children` shows, so that sequences may f
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from collections.abc import Sequence as Many
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -46,7 +46,6 @@ NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
 
 
 Reason = tuple[str, str]  # a code and a sentence
-Expect = Callable[[int], None]  # is given the version of a locked row, raises Stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class _Step:
     source: Source | None
 
 
-async def get(db: Database, *, caller: Caller, sequence_id: str, expect: Expect | None = None) -> Rule:
+async def get(db: Database, *, caller: Caller, sequence_id: str, expect: errors.Expect | None = None) -> Rule:
     """The sequence as the caller may see it, locked where a version is expected; raises NotFound."""
     get_sequence = store.get_sequence_locked if expect else store.get_sequence
     rule = await get_sequence(
@@ -87,7 +86,7 @@ async def create(db: Database, *, caller: Caller, columns: Mapping[str, Any], no
 
 
 async def update(
-    db: Database, *, caller: Caller, sequence_id: str, changes: Mapping[str, Any], now: datetime, expect: Expect
+    db: Database, *, caller: Caller, sequence_id: str, changes: Mapping[str, Any], now: datetime, expect: errors.Expect
 ) -> Rule:
     """Change what is named and nothing else. Raises NotFound, Invalid, and what `expect` raises."""
     before = await get(db, caller=caller, sequence_id=sequence_id, expect=expect)
@@ -105,7 +104,7 @@ async def update(
     return after or before
 
 
-async def delete(db: Database, *, caller: Caller, sequence_id: str, expect: Expect) -> None:
+async def delete(db: Database, *, caller: Caller, sequence_id: str, expect: errors.Expect) -> None:
     """Remove the sequence; the items that it made stay. Raises NotFound, and what `expect` raises."""
     await get(db, caller=caller, sequence_id=sequence_id, expect=expect)
     await store.delete_sequence(db, organization_id=caller.organization_id, sequence_id=sequence_id)
