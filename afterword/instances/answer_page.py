@@ -59,12 +59,12 @@ class Head:
     def title(self) -> str:
         """The title in the responder's language, else in the default locale."""
         own = self._in_default_locale(self.questionnaire.title or self.questionnaire.display_name)
-        return self.definition.title(self.locale, own) or own
+        return self.definition.texts(self.locale).title or own
 
     @property
     def description(self) -> str | None:
         own = self.questionnaire.description
-        return self.definition.description(self.locale, own and self._in_default_locale(own))
+        return self.definition.texts(self.locale).description or (own and self._in_default_locale(own))
 
     @property
     def frame(self) -> "Frame":

@@ -233,7 +233,6 @@ def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
-    """The members that a new pipeline copies from a template."""
     if template_pipeline_id is None:
         return {}
     template = await store.get_template(

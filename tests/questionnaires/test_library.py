@@ -24,8 +24,8 @@ def read(name: str) -> files.File:
 def texts(file: files.File, locale: str) -> Iterator[str]:
     """Every text that a reader of one language sees."""
     definition: Definition = file.definition
-    yield definition.title(locale, file.settings["title"]) or ""
-    yield definition.description(locale, file.settings["description"]) or ""
+    yield definition.texts(locale).title or file.settings["title"] or ""
+    yield definition.texts(locale).description or file.settings["description"] or ""
     ids = [question.question_id for question in definition.questions()]
     shown: Any = content.content(
         definition, locale, question_ids=ids, instance_id="I", questionnaire_id="Q", version_id="V"

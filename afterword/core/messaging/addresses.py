@@ -67,7 +67,6 @@ def normalise(channel_id: int, identifier: str, *, locale: str | None = None) ->
 
 
 def normal_or_none(channel_id: int, identifier: str, *, locale: str | None = None) -> str | None:
-    """`normalise`, or None for an invalid address."""
     try:
         return normalise(channel_id, identifier, locale=locale)
     except InvalidAddress:

@@ -100,13 +100,9 @@ class Definition:
         own, default = self.pages.get(locale) or PageTexts(), self.pages.get(self.default_locale) or PageTexts()
         return PageTexts(**{name: getattr(own, name) or getattr(default, name) for name in PAGES})
 
-    def title(self, locale: str, default: str | None) -> str | None:
-        """The questionnaire's title in `locale`; `default` is the one in the default locale."""
-        return (self.translations.get(locale) or Texts()).title or default
-
-    def description(self, locale: str, default: str | None) -> str | None:
-        """The questionnaire's description in `locale`; `default` is the one in the default locale."""
-        return (self.translations.get(locale) or Texts()).description or default
+    def texts(self, locale: str) -> Texts:
+        """The questionnaire's own texts in `locale`; None where readers get the default locale's."""
+        return self.translations.get(locale) or Texts()
 
     @cached_property
     def _questions(self) -> tuple[Question, ...]:

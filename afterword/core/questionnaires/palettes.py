@@ -6,7 +6,7 @@ The result is custom properties of CSS; of the input only checked colours are in
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from afterword.core.questionnaires.visuals import CONTRAST_MIN, CORNER_RADIUS_MAX, Theme, contrast, readable_on
 
@@ -15,7 +15,6 @@ AREA_CONTRAST_MIN: Final = 1.2  # of what a border surrounds as well
 
 Font = Literal["serif", "mono"]
 Color = str  # #rrggbb
-FONTS: Final[tuple[Font, ...]] = ("serif", "mono")
 _SLUG: Final = re.compile(r"(?:p([0-9a-f]{6}))?(?:b([0-9a-f]{6})t([0-9a-f]{6}))?(?:f(serif|mono))?(?:r([0-9]{1,2}))?\Z")
 _BLACK: Final = "#000000"
 _LIGHT: Final = "#fdfcf9"  # the page's own paper in light and in dark, as near as sRGB comes
@@ -62,7 +61,7 @@ def read_slug(slug: str) -> Brand | None:
     brand = Brand(
         primary=primary and f"#{primary}",
         surface=(f"#{background}", f"#{text}") if background else None,
-        font=next((one for one in FONTS if one == font), None),
+        font=cast("Font | None", font),
         radius=None if radius is None else int(radius),
     )
     return brand if brand.slug == slug and (brand.radius or 0) <= CORNER_RADIUS_MAX else None

@@ -273,7 +273,6 @@ def _read_date_bounds(question: Question, members: Members) -> Question:
 
 
 def _read_contact_fields(members: Members) -> tuple[str, ...]:
-    """The fields in the order in which they are asked for."""
     if not members.has("contact_fields"):
         members.take("contact_fields")
         return CONTACT_DEFAULT

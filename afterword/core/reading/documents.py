@@ -49,7 +49,6 @@ class Members:
         return self._members.get(name) is not None
 
     def raw_text(self, name: str) -> str | None:
-        """A text, whatever is in it, or None."""
         return self._take(name, is_text, "wrong_type", "A text is expected.")
 
     def text(self, name: str, low: int, high: int) -> str | None:
@@ -73,12 +72,10 @@ class Members:
         return (self.text(name, low, high) if self._require(name) else None) or ""
 
     def integer(self, name: str, low: int, high: int, default: int) -> int:
-        """A whole number from `low` to `high`."""
         value = self.optional_integer(name, low, high)
         return default if value is None else value
 
     def optional_integer(self, name: str, low: int, high: int) -> int | None:
-        """A whole number from `low` to `high`, or None."""
         value = self._take(name, is_integer, "wrong_type", "A whole number is expected.")
         if value is None or low <= value <= high:
             return value
@@ -233,7 +230,6 @@ def digits_of(value: float) -> int:
 
 
 def is_date(value: object) -> TypeGuard[str]:
-    """True for a day as YYYY-MM-DD."""
     if not isinstance(value, str) or not _DATE.match(value):
         return False
     try:

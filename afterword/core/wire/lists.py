@@ -52,7 +52,6 @@ class Listing:
         return Column(self.id, "integer" if is_number else "id")
 
     def default_order(self) -> tuple[Order, ...]:
-        """The order of a list that nobody asked to order."""
         columns = {**self.columns, **self.hidden}
         return tuple(Order(columns[name], direction) for name, direction in self.order)
 
@@ -95,5 +94,4 @@ class Rows(Generic[Item]):
     has_more: bool = field(default=False)
 
     def map(self, function: Callable[[Item], Other]) -> "Rows[Other]":
-        """The same page of something made of each row."""
         return Rows([function(item) for item in self.items], self.total, self.next_key, self.has_more)

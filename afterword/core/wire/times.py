@@ -80,7 +80,6 @@ def parse_date_time(text: str, *, zone: tzinfo, now: datetime, lax: bool = False
 
 
 def read_moment(value: object, pointer: str, context: Context) -> Moment | None:
-    """Reader of a member that is a Moment."""
     if not isinstance(value, str):
         code = "invalid_date_time" if type(value) in {int, float} else "wrong_type"
         context.error(pointer, code, "A date with a time is expected, such as 2026-11-21T18:23:45+02:00.")

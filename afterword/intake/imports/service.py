@@ -183,7 +183,6 @@ class _Undone(Exception):
 async def _rows(
     db: Database, *, job: Import, rows: Rows, first_row: int, secret: bytes, now: datetime
 ) -> list[ImportRow]:
-    """The outcomes of the rows of a piece."""
     requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
     places = [place for place in range(len(requests)) if place not in known]

@@ -140,7 +140,6 @@ async def insert_import(db: Database, *, organization_id: str, columns: Mapping[
 async def insert_pieces(
     db: Database, *, organization_id: str, import_id: str, pieces: Sequence[tuple[int, bytes]]
 ) -> None:
-    """Keep the pieces, each with its first row, in their order."""
     for start in range(0, len(pieces), PIECES_A_STATEMENT):
         part = pieces[start : start + PIECES_A_STATEMENT]
         await db.execute(
@@ -155,7 +154,6 @@ async def insert_pieces(
 
 
 async def get_piece(db: Database, *, organization_id: str, import_id: str, number: int) -> tuple[int, bytes] | None:
-    """The piece and its first row."""
     row = await db.fetch_row(
         """select first_row, content from queue_import_piece
            where organization_id = $1 and import_id = $2 and number = $3""",

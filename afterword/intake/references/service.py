@@ -31,7 +31,6 @@ class Reference:
 
     @property
     def key(self) -> dict[str, Any]:
-        """As the store asks for it."""
         return {
             "organization_id": self.caller.organization_id,
             "place": (self.questionnaire_id, self.pipeline_id, self.caller.test),

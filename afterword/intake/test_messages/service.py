@@ -43,8 +43,6 @@ assert KEPT_SECONDS > TEST_MESSAGES_SECONDS > TAKE_SECONDS + SEND_SECONDS_MAX  #
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample in place of an instance."""
-
     locale: str
     question_ids: Sequence[str]
     metadata: dict[str, str]
@@ -123,7 +121,6 @@ async def claim(db: Database, *, channel_ids: Sequence[int], now: datetime, limi
 
 
 async def account_of(db: Database, *, test: TestMessage) -> AccountKey:
-    """The account that the pipeline sends through."""
     [settings] = await lanes_store.list_settings(db, lanes=[(test.organization_id, test.pipeline_id)])
     return settings.account
 
@@ -181,7 +178,6 @@ async def settle(db: Database, *, test: TestMessage, message: Message | None, ou
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove what nobody asks for any more."""
     return await store.prune_test_messages(db, before=now - timedelta(seconds=KEPT_SECONDS), limit=limit)
 
 

@@ -63,7 +63,6 @@ async def count_recent_locked(
 
 
 async def insert_test_message(db: Database, *, organization_id: str, test: TestMessage, created_by: str | None) -> None:
-    """Ask a worker to send it."""
     await db.execute(
         f"""insert into trial ({_COLUMNS}, created_by)
            select {_COLUMNS}, $2 from jsonb_populate_record(null::trial, $3::jsonb) where organization_id = $1""",
@@ -123,7 +122,6 @@ async def delete_waiting_test_message(db: Database, *, organization_id: str, tri
 
 
 async def prune_test_messages(db: Database, *, before: datetime, limit: int) -> int:  # any tenant: a job for everyone
-    """Remove test messages older than a time; how many."""
     return await db.execute(
         """delete from trial where (organization_id, trial_id) in (
              select organization_id, trial_id from trial where created_time < $1 order by created_time limit $2)""",

@@ -30,8 +30,7 @@ async def replace(
         return before
     quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
     pipelines = await store.list_windows(db, organization_id=caller.organization_id) if quiet else []
-    wrong = list(_errors(document, pipelines))
-    errors.check(wrong)
+    errors.check(list(_errors(document, pipelines)))
     return await store.update_policy(
         db, organization_id=caller.organization_id, updated_by=caller.actor_id, document=document
     )

@@ -65,7 +65,6 @@ class DailyWindow:
     title: str
 
     def leaves_time(self, quiet: Hours) -> bool:
-        """True if these quiet hours leave some time of the window."""
         return windows.leaves_time(window=Hours(self.start, self.end), weekdays=windows.WEEKDAYS_ALL, quiet=quiet)
 
 

@@ -279,8 +279,8 @@ class TestLocalized:
         assert ["Ένα", "Two"] == [choice.label for choice in questions.localized(reasons, "el").choices[:2]]
         assert "Thanks" == good.page_texts("el").thank_you
         assert "Καλώς ήρθατε" == good.page_texts("el").welcome
-        assert "Παράδοση" == good.title("el", "Delivery")
-        assert "Delivery" == good.title("en", "Delivery")
+        assert "Παράδοση" == good.texts("el").title
+        assert good.texts("en").title is None
 
     def test_order_is_the_instances_own(self, good: Definition) -> None:
         reasons = good.questions()[1]
