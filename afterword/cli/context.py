@@ -102,9 +102,11 @@ async def open_pool(
 
 
 @asynccontextmanager
-async def open_transaction() -> AsyncGenerator[tuple[Context, db.Database], None]:
+async def open_transaction(
+    chosen: settings.Settings | None = None,
+) -> AsyncGenerator[tuple[Context, db.Database], None]:
     """Yield the context and one transaction, which is all that most commands need."""
-    async with open_pool() as (context, pool), db.transaction(pool) as database:
+    async with open_pool(chosen) as (context, pool), db.transaction(pool) as database:
         yield context, database
 
 

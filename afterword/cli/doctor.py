@@ -5,7 +5,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from afterword import db
 from afterword import doctor as examination
 from afterword.cli import CommandError, context
 from afterword.doctor import Finding
@@ -27,7 +26,8 @@ async def doctor(*, confirm_sending: Switch = False, recount: Switch = False) ->
     """
     chosen = context.read_settings()
     if confirm_sending:
-        was_paused = await _confirm_sending(chosen)
+        async with context.open_transaction(chosen) as (_, database):
+            was_paused = await guard.confirm(database)
         print("Sending goes on within seconds." if was_paused else "Sending was not paused.")
         return 0
     if recount:
@@ -56,15 +56,9 @@ async def _examined(chosen: Settings) -> bool:
     return not faults
 
 
-async def _confirm_sending(chosen: Settings) -> bool:
-    """Let sending go on after a person has looked; whether it was paused."""
-    async with context.open_pool(chosen) as (_, pool), db.transaction(pool) as database:
-        return await guard.confirm(database)
-
-
 async def _recount(chosen: Settings) -> int:
     """Count the days again whose kept counts differ from the answers; how many."""
-    async with context.open_pool(chosen) as (_, pool), db.transaction(pool) as database:
+    async with context.open_transaction(chosen) as (_, database):
         now = database.clock.now()
         found = await comparison.compare(database, now=now)
         await rollups.recount(database, days=found.wrong, now=now)

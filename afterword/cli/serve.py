@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, fields
 
 import structlog
@@ -113,7 +113,8 @@ class Part:
             if time.monotonic() - began > RESTART_SECONDS_MAX:
                 pause = RESTART_SECONDS
             logger.error("part died", part=self.name, exit_code=ended.result(), again_in_seconds=pause)
-            await _wait(self.stop, pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stop.wait(), pause)
             pause = min(pause * 2, RESTART_SECONDS_MAX)
 
     async def _end(self, process: asyncio.subprocess.Process, ended: "asyncio.Task[int]") -> None:
@@ -150,10 +151,3 @@ async def watch_parent(stop: asyncio.Event) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     await reader.read()
     stop.set()
-
-
-async def _wait(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        await asyncio.wait_for(stop.wait(), seconds)
-    except TimeoutError:
-        return

@@ -44,7 +44,6 @@ async def read_next(db: Database, *, reader: str, types: Collection[str], limit:
     found, passed = await store.list_unread_events(db, reader=reader, types=list(types), limit=limit)
     if found:
         await store.settle_reader(db, reader=reader, last=found[-1])
-
     return [event for event in found if event.type in types], passed
 
 

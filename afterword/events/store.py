@@ -63,27 +63,24 @@ class Event:
 # has put it in order.
 IS_NATIVE: Final[LiteralString] = """exists (
   select from event_cluster k join pg_control_system() s on s.system_identifier = k.system_identifier)"""
-_COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version,
+COLUMNS: Final[LiteralString] = """organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version,
   is_terminal, actor_kind, actor_id, test, data, created_time"""
 
 
-_appended: Final = attrgetter(
-    "organization_id", "event_id", "type", "questionnaire_id", "subject_id", "subject_version", "is_terminal",
-    "actor_kind", "actor_id", "test", "data",
-)  # fmt: skip
+_APPENDED: Final[LiteralString] = (
+    "organization_id, event_id, type, questionnaire_id, subject_id, subject_version, is_terminal, actor_kind, "
+    "actor_id, test, data"
+)
+_appended: Final = attrgetter(*_APPENDED.split(", "))
 _WIDTH: Final = 11
 
 
 async def insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
     await db.execute(
-        """insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-                              is_terminal, actor_kind, actor_id, test, data)
-           select organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-                  is_terminal, actor_kind, actor_id, test, data
+        f"""insert into event ({_APPENDED}) select {_APPENDED}
            from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
                        $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
-             with ordinality as e (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-                                   is_terminal, actor_kind, actor_id, test, data, position)
+             with ordinality as e ({_APPENDED}, position)
            order by position""",
         *arrays((_appended(event) for event in events), _WIDTH),
     )
@@ -123,7 +120,7 @@ async def list_unread_events(  # any tenant: a reader serves all of them
              select unread.*, row_number() over (order by unread.xid, unread.seq) as position,
                count(*) over () as passed
              from event_cursor c, lateral (
-               select {_COLUMNS}, xid from event
+               select {COLUMNS}, xid from event
                where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
                order by event.xid, event.seq limit $3
              ) unread

@@ -6,9 +6,9 @@ It is outside the versioned API: forms alone, no legacy dialect, and refusals th
 import base64
 import binascii
 import hmac
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
 import msgspec
@@ -60,7 +60,10 @@ class Client:
 @routes.post("/oauth/token")
 async def grant_access(request: Request) -> Response:
     """Exchange a client's credentials for an access token."""
-    return await _answered(request, _granted)
+    try:
+        return await _granted(request)
+    except errors.Refusal as refusal:
+        return _refused(request, refusal)
 
 
 async def _granted(request: Request) -> Response:
@@ -110,7 +113,6 @@ def _form(request: Request, body: bytes) -> dict[str, str]:
 
 def _client(authorization: str | None, form: Mapping[str, str]) -> Client:
     """The client in the header Authorization or in the form; both raise OAuthError."""
-    in_form = "client_id" in form or "client_secret" in form
     if authorization is not None:
         if "client_secret" in form:
             raise OAuthError("The client shows its secret twice: in the header and in the form.")
@@ -118,7 +120,7 @@ def _client(authorization: str | None, form: Mapping[str, str]) -> Client:
         if form.get("client_id", client.client_id) != client.client_id:
             raise OAuthError("Header and form name different clients.")
         return client
-    if not in_form or not form.get("client_id") or not form.get("client_secret"):
+    if "client_id" not in form or "client_secret" not in form:
         raise InvalidClient
     return Client(form["client_id"], form["client_secret"])
 
@@ -160,18 +162,15 @@ def _scopes(form: Mapping[str, str], credential: Credential) -> frozenset[str]:
     return scopes
 
 
-async def _answered(request: Request, answer: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
-    """The answer, or its refusal: a problem, whatever is accepted, with `error` and `error_description` of the RFC."""
-    try:
-        return await answer(request)
-    except errors.Refusal as refusal:
-        site: Site = request.state.site
-        document = problems.document_of(refusal, site=site, request_id=request.scope["afterword.request_id"])
-        document |= {"error": _error_of(refusal), "error_description": refusal.detail}
-        more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
-        media_type = more.pop("content-type")
-        more["pragma"] = "no-cache"
-        return Response(msgspec.json.encode(document), status_code=refusal.status, headers=more, media_type=media_type)
+def _refused(request: Request, refusal: errors.Refusal) -> Response:
+    """A problem, whatever is accepted, with `error` and `error_description` of the RFC."""
+    site: Site = request.state.site
+    document = problems.document_of(refusal, site=site, request_id=request.scope["afterword.request_id"])
+    document |= {"error": _error_of(refusal), "error_description": refusal.detail}
+    more = {name.decode(): value.decode("latin-1") for name, value in headers.of_refusal(refusal)}
+    media_type = more.pop("content-type")
+    more["pragma"] = "no-cache"
+    return Response(msgspec.json.encode(document), status_code=refusal.status, headers=more, media_type=media_type)
 
 
 def _error_of(refusal: errors.Refusal) -> str:

@@ -2,11 +2,10 @@
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from afterword.db import Database
 from afterword.privacy import service
-from afterword.privacy.service import ErasureInput
 from afterword.web import fields
 from afterword.web.operations import Answer, Call, Routes
 
@@ -54,9 +53,9 @@ class Erasure(fields.Resource):
     refusals=("already_exists",),
 )
 async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
-    request = ErasureInput(mode=call.body.mode, suppress=call.body.suppress, reason=call.body.reason)
+    responder_id = call.ids["responder_id"]
     made = await service.request(
-        db, caller=call.caller, responder_id=call.ids["responder_id"], request=request, now=call.now
+        db, caller=call.caller, responder_id=responder_id, now=call.now, **structs.asdict(call.body)
     )
     return Answer(Erasure.of(made, call.zone), version=made.version, location=f"{ERASURE}/{made.erasure_id}")
 

@@ -9,7 +9,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -49,15 +49,6 @@ class AlreadyRunning(errors.Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureInput:
-    """The mode of an erasure; `mode` and `suppress` as in the resource."""
-
-    mode: Mode = "anonymize"
-    suppress: bool = True
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One turn of work on an erasure."""
 
@@ -67,8 +58,7 @@ class Work:
 
     @property
     def key(self) -> dict[str, str]:
-        """Its row."""
-        return {"organization_id": self.erasure.organization_id, "erasure_id": self.erasure.erasure_id}
+        return self.erasure.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +74,9 @@ class StepResult:
 Step = Callable[[Database, Work], Awaitable[StepResult]]
 
 
-async def request(db: Database, *, caller: Caller, responder_id: str, request: ErasureInput, now: datetime) -> Erasure:
+async def request(
+    db: Database, *, caller: Caller, responder_id: str, mode: Mode, suppress: bool, reason: str | None, now: datetime
+) -> Erasure:
     """Begin to erase a person; the addresses are left alone from this very transaction on, if so wished.
 
     A person belongs to the whole organization: callers who see a part of it, or test data alone, are refused. Raises
@@ -100,9 +92,9 @@ async def request(db: Database, *, caller: Caller, responder_id: str, request: E
     document = {
         "erasure_id": ids.ordered(now),
         "responder_id": responder_id,
-        "mode": request.mode,
-        "suppress": request.suppress,
-        "reason": request.reason and mask(request.reason, *known),
+        "mode": mode,
+        "suppress": suppress,
+        "reason": reason and mask(reason, *known),
         "requested_time": now,
         "requested_by": caller.actor_id or None,
         "salt": secrets.token_bytes(SALT_BYTES),
@@ -113,7 +105,7 @@ async def request(db: Database, *, caller: Caller, responder_id: str, request: E
         raise AlreadyRunning("This person is being erased.") from error
     if erasure is None:
         raise AssertionError("a new id is free")
-    if request.suppress:
+    if suppress:
         keys = [(address.channel_id, address.address_key.hex()) for address in addresses]
         await _suppress(db, erasure=erasure, keys=keys, actor=Actor.of(caller), now=now)
     return erasure
@@ -138,8 +130,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
     erasure = await store.claim_erasure(db, now=now)
     if erasure is None:
         return 0
-    key = {"organization_id": erasure.organization_id, "erasure_id": erasure.erasure_id}
-    person = await subjects_store.get_person(db, **key, responder_id=erasure.responder_id)
+    person = await subjects_store.get_person(db, **erasure.key, responder_id=erasure.responder_id)
     work = Work(erasure=erasure, person=person, now=now)
     try:
         async with savepoint(db):
@@ -172,27 +163,15 @@ async def replay(db: Database, *, kept: LedgerLine, now: datetime) -> bool:
     `work_next` does the rest, on the ids of the ledger and on all else that the backup knows of the person.
     """
     erasure = kept.erasure
-    organization_id, erasure_id = erasure.organization_id, erasure.erasure_id
-    if not await store.get_has_organization(db, organization_id=organization_id):
+    if not await store.get_has_organization(db, organization_id=erasure.organization_id):
         return False
-    document = {
-        "erasure_id": erasure_id,
-        "responder_id": erasure.responder_id,
-        "mode": erasure.mode,
-        "suppress": erasure.suppress,
-        "reason": None,
-        "requested_time": erasure.requested_time,
-        "requested_by": erasure.requested_by,
-        "salt": secrets.token_bytes(SALT_BYTES),
-    }
-    made = await store.insert_erasure(db, organization_id=organization_id, erasure=document)
+    document = {**asdict(erasure), "reason": None, "salt": secrets.token_bytes(SALT_BYTES)}
+    made = await store.insert_erasure(db, organization_id=erasure.organization_id, erasure=document)
     if made is None:
         return False
     for kind, subject_ids in kept.subjects.items():
         if kind != "suppression":  # those get new ids
-            await store.insert_subjects(
-                db, organization_id=organization_id, erasure_id=erasure_id, kind=kind, subject_ids=subject_ids
-            )
+            await store.insert_subjects(db, **erasure.key, kind=kind, subject_ids=subject_ids)
     if kept.suppressed:
         await _suppress(db, erasure=made, keys=kept.suppressed, actor=Actor(), now=now)
     return True
@@ -210,13 +189,8 @@ async def _suppress(
     found = await responders_store.list_suppressions_for(
         db, addresses=[(one.organization_id, one.channel_id, one.address_key) for one in new], now=now
     )
-    await store.insert_subjects(
-        db,
-        organization_id=erasure.organization_id,
-        erasure_id=erasure.erasure_id,
-        kind="suppression",
-        subject_ids=[one.suppression_id for one in found],
-    )
+    subject_ids = [one.suppression_id for one in found]
+    await store.insert_subjects(db, **erasure.key, kind="suppression", subject_ids=subject_ids)
 
 
 def _behind(step: str) -> str | None:
@@ -359,9 +333,6 @@ def _erased(work: Work, version: int | None) -> NewEvent:
         type="responder.erased",
         subject_id=erasure.responder_id,
         subject_version=version,
-        questionnaire_id=None,
-        actor_kind="worker",
-        actor_id=None,
         data={
             "organization_id": erasure.organization_id,
             "responder_id": erasure.responder_id,

@@ -30,9 +30,14 @@ class Erasure:
     salt: bytes | None
     version: int
 
+    @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "erasure_id": self.erasure_id}
+
 
 _COLUMNS: Final[LiteralString] = """organization_id, erasure_id, responder_id, mode, suppress, reason, state, counts,
   requested_time, finished_time, requested_by, checksum, step, mark, salt, version"""
+_NEW: Final[LiteralString] = "erasure_id, responder_id, mode, suppress, reason, requested_time, requested_by, salt"
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 
 
@@ -54,25 +59,18 @@ async def get_erasure(db: Database, *, organization_id: str, erasure_id: str) ->
 
 async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
     """Count the unfinished erasures."""
-    count: int = await db.fetch_value("select count(*) from erasure where state = 'running'")
-    return count
+    return await db.fetch_value("select count(*) from erasure where state = 'running'")
 
 
 async def insert_erasure(db: Database, *, organization_id: str, erasure: Mapping[str, Any]) -> Erasure | None:
     """Add it to the ledger, unless it is there; raises Taken while another one of this person runs."""
     row = await db.fetch_row(
-        f"""insert into erasure (organization_id, erasure_id, responder_id, mode, suppress, reason, requested_time,
-             requested_by, salt)
+        f"""insert into erasure (organization_id, {_NEW})
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
            on conflict (organization_id, erasure_id) do nothing returning {_COLUMNS}""",
         organization_id,
-        *(
-            erasure[name]
-            for name in (
-                "erasure_id", "responder_id", "mode", "suppress", "reason", "requested_time", "requested_by", "salt",
-            )
-        ),
-    )  # fmt: skip
+        *(erasure[name] for name in _NEW.split(", ")),
+    )
     return _erasure(row) if row else None
 
 
@@ -170,10 +168,7 @@ async def list_ledger_lines(  # any tenant: the ledger is the installation's
 
 async def get_has_organization(db: Database, *, organization_id: str) -> bool:
     """Whether the organization is there: a restored backup may be older than it."""
-    found: bool = await db.fetch_value(
-        "select exists (select from organization where organization_id = $1)", organization_id
-    )
-    return found
+    return await db.fetch_value("select exists (select from organization where organization_id = $1)", organization_id)
 
 
 def _erasure(row: Row) -> Erasure:

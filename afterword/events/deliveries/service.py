@@ -1,7 +1,7 @@
 """Deliveries as clients see them: read, sent again alone or by a span of the log, pruned."""
 
 from datetime import datetime, timedelta
-from typing import Final, NoReturn
+from typing import Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -10,7 +10,6 @@ from afterword.events.deliveries import store
 from afterword.events.deliveries.store import Delivery, Span
 from afterword.events.sending import service as sending
 from afterword.events.webhooks import service as webhooks
-from afterword.events.webhooks import store as webhooks_store
 
 REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
 KEPT_DAYS: Final = 30  # after they were delivered or died
@@ -24,7 +23,9 @@ async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str
     found = await store.get_delivery(
         db, organization_id=webhook.organization_id, webhook_id=webhook_id, delivery_id=delivery_id
     )
-    return found or _refuse_unknown()
+    if found is None:
+        raise errors.NotFound("There is no such delivery.")
+    return found
 
 
 async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> Delivery:
@@ -34,7 +35,7 @@ async def redeliver(db: Database, *, caller: Caller, webhook_id: str, delivery_i
     """
     delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
-    await webhooks_store.get_webhook_locked(db, **key)
+    await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     subject_id = await store.update_delivery_to_restart(db, **key, delivery_id=delivery_id)
     if subject_id is not None:
         await sending.order_deliveries(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
@@ -54,9 +55,7 @@ async def replay(
 
     Events from before it was created, or while it was off, are sent too.
     """
-    await webhooks.get(db, caller=caller, webhook_id=webhook_id)
-    key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
-    await webhooks_store.get_webhook_locked(db, **key)
+    await webhooks.get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     span = Span(
         from_time=from_time,
         to_time=to_time,
@@ -65,7 +64,7 @@ async def replay(
         after=after,
         limit=REPLAY_EVENTS_MAX,
     )
-    found = await store.insert_span(db, **key, span=span)
+    found = await store.insert_span(db, organization_id=caller.organization_id, webhook_id=webhook_id, span=span)
     subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
     await sending.order_deliveries(db, subjects=subjects)
     return found
@@ -80,7 +79,3 @@ async def prune(db: Database, *, now: datetime, limit: int) -> int:
         limit=limit,
     )
     return count or await webhooks.prune(db, limit=limit)
-
-
-def _refuse_unknown() -> NoReturn:
-    raise errors.NotFound("There is no such delivery.")

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 from afterword.web.metrics import Sample
 
 FIGURE_ROWS_MAX: Final = 10_000
@@ -55,32 +55,26 @@ class Replayed:
     last_id: str | None
 
 
+_SHOWN: Final[LiteralString] = """select organization_id, delivery_id, webhook_id, event_id, event_type,
+  case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
+  response_status, duration_ms, response_excerpt, error,
+  case when state = 'scheduled' then due_time end as next_attempt_time, finished_time, version, created_time
+from delivery where organization_id = $1 and webhook_id = $2"""
+
+
 async def list_deliveries(db: Database, *, organization_id: str, webhook_id: str, page: Page) -> Rows[Delivery]:
-    rows = await db.fetch_list(
-        """select organization_id, delivery_id, webhook_id, event_id, event_type,
-             case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
-             response_status, duration_ms, response_excerpt, error,
-             case when state = 'scheduled' then due_time end as next_attempt_time, finished_time, version, created_time
-           from delivery where organization_id = $1 and webhook_id = $2""",
-        organization_id,
-        webhook_id,
-        page=page,
-    )
-    return rows.map(_delivery)
+    rows = await db.fetch_list(_SHOWN, organization_id, webhook_id, page=page)
+    return rows.map(lambda row: Delivery(**row))
 
 
 async def get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> Delivery | None:
     row = await db.fetch_row(
-        """select organization_id, delivery_id, webhook_id, event_id, event_type,
-             case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
-             response_status, duration_ms, response_excerpt, error,
-             case when state = 'scheduled' then due_time end as next_attempt_time, finished_time, version, created_time
-           from delivery where organization_id = $1 and webhook_id = $2 and delivery_id = $3""",
+        f"{_SHOWN} and delivery_id = $3",
         organization_id,
         webhook_id,
         delivery_id,
     )
-    return _delivery(row) if row else None
+    return Delivery(**row) if row else None
 
 
 async def update_delivery_to_restart(
@@ -205,7 +199,3 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
         *[Sample(*OUTCOMES, counted.get(one, 0), (("outcome", one),), only_grows=True) for one in _OUTCOMES],
         *[Sample(lag, about, max(each["seconds"], 0.0), (("reader", each["reader"]),)) for each in lags],
     ]
-
-
-def _delivery(row: Row) -> Delivery:
-    return Delivery(**dict(row))

@@ -7,7 +7,8 @@ from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
-from afterword.events.store import IS_NATIVE, Event
+from afterword.db.columns import qualified
+from afterword.events.store import COLUMNS, IS_NATIVE, Event
 
 PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
@@ -21,10 +22,7 @@ _IS_FOREIGN: Final[LiteralString] = """xid::text::bigint > (
   from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) newest)"""
 
 
-_ENTRIES: Final[
-    LiteralString
-] = """select e.organization_id, e.event_id, e.xid::text::bigint as xid, e.seq, e.type, e.questionnaire_id,
-  e.subject_id, e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time,
+_ENTRIES: Final[LiteralString] = f"""select {qualified(COLUMNS, "e")}, e.xid::text::bigint as xid,
   coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
   from event e
   left join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id"""

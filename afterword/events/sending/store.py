@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from afterword.db import Database, Row
-from afterword.events.store import Event
+from afterword.db.columns import arrays, qualified
+from afterword.events.store import COLUMNS, Event
 
 LaneKey = tuple[str, str]  # organization_id, webhook_id
 SubjectKey = tuple[str, str, str]  # and the subject_id
+_COLUMNS_E: Final = qualified(COLUMNS, "e")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +134,7 @@ async def claim_webhooks(db: Database, *, keys: Sequence[LaneKey]) -> None:  # a
            join unnest($1::text[], $2::text[]) as k (organization_id, webhook_id)
              on w.organization_id = k.organization_id and w.webhook_id = k.webhook_id
            order by w.organization_id, w.webhook_id for no key update of w""",
-        [organization_id for organization_id, _ in keys],
-        [webhook_id for _, webhook_id in keys],
+        *arrays(keys, 2),
     )
 
 
@@ -149,7 +150,7 @@ async def update_first_deliveries(db: Database, *, subjects: Sequence[SubjectKey
                order by x.seq limit 1) f
            where d.organization_id = f.organization_id and d.delivery_id = f.delivery_id
              and f.state = 'scheduled' and f.due_time is null""",
-        *_columns(subjects),
+        *arrays(subjects, 3),
     )
 
 
@@ -164,7 +165,7 @@ async def update_later_deliveries(db: Database, *, subjects: Sequence[SubjectKey
                select from delivery x
                where x.organization_id = d.organization_id and x.webhook_id = d.webhook_id
                  and x.subject_id = d.subject_id and x.state in ('scheduled', 'claimed') and x.seq < d.seq)""",
-        *_columns(subjects),
+        *arrays(subjects, 3),
     )
 
 
@@ -222,8 +223,7 @@ async def claim_lanes(  # any tenant: workers serve all
            join capacity c on c.organization_id = n.organization_id and n.turn * $3 <= c.free
            join webhook w on w.organization_id = n.organization_id and w.webhook_id = n.webhook_id
            order by n.position limit $5 for no key update of w skip locked""",
-        [organization_id for organization_id, _ in keys],
-        [webhook_id for _, webhook_id in keys],
+        *arrays(keys, 2),
         in_flight_max,
         organization_in_flight_max,
         limit,
@@ -236,7 +236,7 @@ async def claim_deliveries(  # any tenant: workers serve all
 ) -> list[Delivery]:
     """Claim due deliveries of these locked webhooks, the longest due first, up to `in_flight_max` each."""
     rows = await db.fetch(
-        """with lane as materialized (
+        f"""with lane as materialized (
              select k.*, $3 - (
                select count(*) from delivery d where d.organization_id = k.organization_id
                  and d.webhook_id = k.webhook_id and d.state = 'claimed') as free
@@ -260,16 +260,14 @@ async def claim_deliveries(  # any tenant: workers serve all
                and (w.questionnaire_id is null or w.questionnaire_id is not distinct from e.questionnaire_id)
                and (w.application_id is null or w.application_id is not distinct from
                  coalesce(q.owner_application_id, e.data ->> 'application_id')) as is_subscribed,
-             e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id,
-             e.subject_version, e.is_terminal, e.actor_kind, e.actor_id, e.test, e.data, e.created_time
+             {_COLUMNS_E}
            from claimed h
            join webhook w on w.organization_id = h.organization_id and w.webhook_id = h.webhook_id
            join event e on e.organization_id = h.organization_id and e.event_id = h.event_id
            join organization o on o.organization_id = h.organization_id
            left join questionnaire q
              on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id""",
-        [organization_id for organization_id, _ in keys],
-        [webhook_id for _, webhook_id in keys],
+        *arrays(keys, 2),
         in_flight_max,
         limit,
         lease_seconds,
@@ -341,10 +339,6 @@ async def update_total(db: Database, *, outcome: str) -> None:  # any tenant: fi
            on conflict (outcome, shard) do update set total = delivery_total.total + 1""",
         outcome,
     )
-
-
-def _columns(subjects: Sequence[SubjectKey]) -> tuple[list[str], list[str], list[str]]:
-    return [key[0] for key in subjects], [key[1] for key in subjects], [key[2] for key in subjects]
 
 
 def _delivery(row: Row) -> Delivery:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final, NoReturn
 
@@ -21,14 +22,15 @@ WEBHOOKS_MAX: Final = 50  # of one organization
 _TARGETING: Final = frozenset({"target_url", "event_types", "questionnaire_id", "application_id"})
 
 
-async def get(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
-    """The endpoint as far as the caller may see it. Raises NotFound."""
+async def get(db: Database, *, caller: Caller, webhook_id: str, is_locked: bool = False) -> Webhook:
+    """The endpoint as far as the caller may see it; `is_locked`: until the transaction ends. Raises NotFound."""
     found = await store.get_webhook(
         db,
         organization_id=caller.organization_id,
         webhook_id=webhook_id,
         application_ids=caller.application_ids,
         test_only=caller.test,
+        is_locked=is_locked,
     )
     return found or _refuse_unknown()
 
@@ -72,7 +74,7 @@ async def update(
 
     Raises NotFound, InsufficientScope, Invalid, and what `expect` raises.
     """
-    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
+    before = await get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     expect(before.version)
     differing = {name: value for name, value in changes.items() if getattr(before, name) != value}
     if not differing:
@@ -94,7 +96,7 @@ async def update(
 
 async def delete(db: Database, *, caller: Caller, webhook_id: str, now: datetime, expect: errors.Expect) -> None:
     """Delete it with all its deliveries. Raises NotFound, and what `expect` raises."""
-    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
+    before = await get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     expect(before.version)
     await store.delete_webhook(db, organization_id=before.organization_id, webhook_id=webhook_id, now=now)
 
@@ -103,7 +105,7 @@ async def renew_secret(
     db: Database, *, caller: Caller, webhook_id: str, site: Site, now: datetime
 ) -> tuple[Webhook, str]:
     """Replace the secret; for 24 hours the previous one signs too. Raises NotFound."""
-    before = await _get_locked(db, caller=caller, webhook_id=webhook_id)
+    before = await get(db, caller=caller, webhook_id=webhook_id, is_locked=True)
     secret = rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
     webhook = await store.update_webhook_secret(
         db,
@@ -144,12 +146,6 @@ async def record_reply(
 async def prune(db: Database, *, limit: int) -> int:
     """Remove deleted endpoints without deliveries; return the count."""
     return await store.prune_webhooks(db, limit=limit)
-
-
-async def _get_locked(db: Database, *, caller: Caller, webhook_id: str) -> Webhook:
-    await get(db, caller=caller, webhook_id=webhook_id)
-    locked = await store.get_webhook_locked(db, organization_id=caller.organization_id, webhook_id=webhook_id)
-    return locked or _refuse_unknown()
 
 
 def _require_reads(caller: Caller, event_types: Collection[str]) -> None:
@@ -213,7 +209,7 @@ def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
         subject_id=webhook.webhook_id,
         subject_version=webhook.version,
         questionnaire_id=webhook.questionnaire_id,
-        data=webhook.as_event,
+        data=asdict(webhook),
         test=webhook.test,
     )
 

@@ -32,10 +32,6 @@ class Webhook:
     created_by: str | None
     updated_by: str | None
 
-    @property
-    def as_event(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
-
 
 _COLUMNS: Final[LiteralString] = """organization_id, webhook_id, title, target_url, questionnaire_id,
   application_id, event_types, test, active, consecutive_failures, failing_since, disabled_time, version,
@@ -72,29 +68,22 @@ async def get_webhook(
     webhook_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    is_locked: bool = False,
 ) -> Webhook | None:
+    """The endpoint; `is_locked`: so that no other transaction changes it or its deliveries."""
+    lock: LiteralString = "for no key update of w" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_COLUMNS_W} from webhook w
            left join questionnaire q
              on q.organization_id = w.organization_id and q.questionnaire_id = w.questionnaire_id
            where w.organization_id = $1 and w.webhook_id = $2 and w.deleted_time is null
              and (w.test or not $4::boolean)
-             and (cardinality($3::text[]) = 0 or w.application_id = any($3) or q.owner_application_id = any($3))""",
+             and (cardinality($3::text[]) = 0 or w.application_id = any($3) or q.owner_application_id = any($3))
+           {lock}""",
         organization_id,
         webhook_id,
         list(application_ids),
         test_only,
-    )
-    return Webhook(**row) if row else None
-
-
-async def get_webhook_locked(db: Database, *, organization_id: str, webhook_id: str) -> Webhook | None:
-    """Lock the endpoint, so that no other transaction changes its deliveries."""
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from webhook where organization_id = $1 and webhook_id = $2 and deleted_time is null
-           for no key update""",
-        organization_id,
-        webhook_id,
     )
     return Webhook(**row) if row else None
 

@@ -138,7 +138,7 @@ async def rotate(
     """
     _require_lasting(caller)
     await _require_seen(db, caller, token_id)
-    old = await store.get_token_locked(db, organization_id=caller.organization_id, token_id=token_id)
+    old = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
     if old is None:
         raise _unknown()
     await _require_may_hold(db, caller, old)
@@ -186,7 +186,7 @@ async def revoke_token(
 
     Processes with it in their cache stop within `access.CACHE_SECONDS_MAX`. Raises NotFound.
     """
-    before = await store.get_token_locked(db, organization_id=organization_id, token_id=token_id)
+    before = await store.get_token(db, organization_id=organization_id, token_id=token_id, is_locked=True)
     if before is None:
         raise _unknown()
     ended = await store.update_family_to_revoked(db, organization_id=organization_id, token_id=token_id, now=now)

@@ -113,16 +113,25 @@ async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -
 
 
 async def get_token(
-    db: Database, *, organization_id: str, token_id: str, among: Sequence[str] = (), user_id: str | None = None
+    db: Database,
+    *,
+    organization_id: str,
+    token_id: str,
+    among: Sequence[str] = (),
+    user_id: str | None = None,
+    is_locked: bool = False,
 ) -> Token | None:
     """The token, if a caller of the applications `among` (none: all) may see it.
 
-    Such a caller sees the tokens of its own `user_id`, and those of no other applications.
+    Such a caller sees the tokens of its own `user_id`, and those of no other applications. `is_locked`: until the
+    transaction ends.
     """
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from token
            where organization_id = $1 and token_id = $2
-             and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))""",
+             and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))
+           {lock}""",
         organization_id,
         token_id,
         list(among),
@@ -155,15 +164,6 @@ async def list_tokens_like(db: Database, *, hint: str, limit: int) -> list[Token
         limit,
     )
     return [_token(row) for row in rows]
-
-
-async def get_token_locked(db: Database, *, organization_id: str, token_id: str) -> Token | None:
-    row = await db.fetch_row(
-        f"select {_COLUMNS} from token where organization_id = $1 and token_id = $2 for no key update",
-        organization_id,
-        token_id,
-    )
-    return _token(row) if row else None
 
 
 async def update_family_to_revoked(db: Database, *, organization_id: str, token_id: str, now: datetime) -> list[Token]:

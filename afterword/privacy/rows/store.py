@@ -387,7 +387,7 @@ async def delete_addresses(db: Database, *, organization_id: str, responder_id: 
 
 async def update_responder(db: Database, *, organization_id: str, responder_id: str) -> int | None:
     """Leave of the responder an id; its new version, None where there is none."""
-    version: int | None = await db.fetch_value(
+    return await db.fetch_value(
         """update responder
            set locale = null, time_zone = null, metadata = '{}', metadata_times = '{}',
              anonymized_time = coalesce(anonymized_time, now()), version = version + 1,
@@ -396,4 +396,3 @@ async def update_responder(db: Database, *, organization_id: str, responder_id: 
         organization_id,
         responder_id,
     )
-    return version

@@ -44,7 +44,7 @@ async def cancel_open_items(db: Database, *, organization_id: str, erasure_id: s
     )
     caller = installation(organization_id)
     cancelled = 0
-    for item_id, _ in items:
+    for item_id in items:
         item = await queue_store.get_item_locked(db, organization_id=organization_id, item_id=item_id)
         if item is not None and item.status in {Item.SCHEDULED, Item.CLAIMED}:
             await queue.cancel(db, caller=caller, item=item)

@@ -24,7 +24,7 @@ class Person:
 
 async def get_person(db: Database, *, organization_id: str, erasure_id: str, responder_id: str) -> Person:
     """The keys and addresses that identify the person, while they exist."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         """with key as (
              select address_key, identifier from responder_address where organization_id = $1 and responder_id = $3
              union
@@ -42,8 +42,6 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
         erasure_id,
         responder_id,
     )
-    if row is None:
-        raise AssertionError("a select without from has a row")
     written: list[str] = row["written"]
     texts = sorted({text.lower() for text in written})
     return Person(responder_id=responder_id, keys=row["keys"], written=written, texts=texts)
@@ -69,7 +67,7 @@ async def list_subjects(
 # finding ---------------------------------------------------------------------------------------------------------
 async def get_has_open_import(db: Database, *, organization_id: str, erasure_id: str) -> bool:
     """True if an import older than the erasure may still create items."""
-    found: bool = await db.fetch_value(
+    return await db.fetch_value(
         """select exists (
              select from queue_import i join erasure e on e.organization_id = i.organization_id and e.erasure_id = $2
              where i.organization_id = $1 and i.state in ('queued', 'running')
@@ -77,7 +75,6 @@ async def get_has_open_import(db: Database, *, organization_id: str, erasure_id:
         organization_id,
         erasure_id,
     )
-    return found
 
 
 async def insert_indexed_subjects(db: Database, *, organization_id: str, erasure_id: str, person: Person) -> int:
@@ -137,10 +134,10 @@ async def insert_scanned_subjects(
     return (0, None) if row is None else (row["found"], row["last"] if row["passed"] == limit else None)
 
 
-async def list_open_items(db: Database, *, organization_id: str, erasure_id: str, limit: int) -> list[tuple[str, int]]:
-    """Items of the person that have not ended, with their status."""
+async def list_open_items(db: Database, *, organization_id: str, erasure_id: str, limit: int) -> list[str]:
+    """Items of the person that have not ended."""
     rows = await db.fetch(
-        """select i.item_id, i.status from erasure_subject e
+        """select i.item_id from erasure_subject e
              join queue_item i on i.organization_id = e.organization_id and i.item_id = e.subject_id
            where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'item' and i.status in (1, 2, 3)
            order by i.status, i.item_id limit $3""",
@@ -148,4 +145,4 @@ async def list_open_items(db: Database, *, organization_id: str, erasure_id: str
         erasure_id,
         limit,
     )
-    return [(row["item_id"], row["status"]) for row in rows]
+    return [row["item_id"] for row in rows]
