@@ -26,6 +26,7 @@ from afterword.alerts.rules import service as rules
 from afterword.alerts.rules import store as rules_store
 from afterword.alerts.statuses import service as statuses
 from afterword.alerts.statuses import store as statuses_store
+from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.db import Database
 from afterword.web.fields import UNSET
@@ -49,14 +50,13 @@ _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 
 # alerts --------------------------------------------------------------------------------------------------------------
 @routes.list("/alert", scope="Alert.Read", answer=Alert, summary="Get all alerts")
-async def list_alerts(call: Call[None], db: Database) -> Answer:
-    rows = await rules_store.list_alerts(
+async def list_alerts(call: Call[None], db: Database) -> Rows[rules.Alert]:
+    return await rules_store.list_alerts(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    return Answer(Alert.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -69,13 +69,12 @@ async def list_alerts(call: Call[None], db: Database) -> Answer:
 )
 async def create_alert(call: Call[AlertRequest], db: Database) -> Answer:
     alert = await rules.create(db, caller=call.caller, columns=_alert_columns(call.body), now=call.now)
-    return Answer(Alert.of(alert, call.zone), version=alert.version, location=f"/alert/{alert.alert_id}")
+    return Answer(record=alert, location=f"/alert/{alert.alert_id}")
 
 
 @routes.get("/alert/{alert_id}", scope="Alert.Read", answer=Alert, summary="Get Alert")
-async def get_alert(call: Call[None], db: Database) -> Answer:
-    alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
-    return Answer(Alert.of(alert, call.zone), version=alert.version)
+async def get_alert(call: Call[None], db: Database) -> rules.Alert:
+    return await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
 
 
 @routes.patch(
@@ -86,8 +85,8 @@ async def get_alert(call: Call[None], db: Database) -> Answer:
     summary="Update Alert",
     description=CONDITIONS,
 )
-async def update_alert(call: Call[AlertUpdate], db: Database) -> Answer:
-    alert = await rules.update(
+async def update_alert(call: Call[AlertUpdate], db: Database) -> rules.Alert:
+    return await rules.update(
         db,
         caller=call.caller,
         alert_id=call.ids["alert_id"],
@@ -95,7 +94,6 @@ async def update_alert(call: Call[AlertUpdate], db: Database) -> Answer:
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(Alert.of(alert, call.zone), version=alert.version)
 
 
 @routes.delete(
@@ -104,24 +102,22 @@ async def update_alert(call: Call[AlertUpdate], db: Database) -> Answer:
     summary="Delete Alert",
     description="It opens no more cases; those that it opened stay.",
 )
-async def delete_alert(call: Call[None], db: Database) -> Answer:
+async def delete_alert(call: Call[None], db: Database) -> None:
     await rules.delete(db, caller=call.caller, alert_id=call.ids["alert_id"], now=call.now, expect=call.check_version)
-    return Answer()
 
 
 # alert instances -----------------------------------------------------------------------------------------------------
 @instance_routes.list(
     "/alert/instance", scope="Alert Instance.Read", answer=AlertInstance, summary="Get all alert instances"
 )
-async def list_alert_instances(call: Call[None], db: Database) -> Answer:
-    rows = await cases_store.list_cases(
+async def list_alert_instances(call: Call[None], db: Database) -> Rows[cases.Case]:
+    return await cases_store.list_cases(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         test_only=call.caller.test,
         page=call.page,
     )
-    return Answer(AlertInstance.of_rows(rows, call.zone))
 
 
 @instance_routes.list(
@@ -130,22 +126,20 @@ async def list_alert_instances(call: Call[None], db: Database) -> Answer:
     answer=AlertInstance,
     summary="Get Alert Instance List by alert id",
 )
-async def list_instances_of_alert(call: Call[None], db: Database) -> Answer:
+async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[cases.Case]:
     alert = await rules.get(db, caller=call.caller, alert_id=call.ids["alert_id"])
-    rows = await cases_store.list_cases_of_alert(
+    return await cases_store.list_cases_of_alert(
         db,
         organization_id=alert.organization_id,
         alert_id=alert.alert_id,
         test_only=call.caller.test,
         page=call.page,
     )
-    return Answer(AlertInstance.of_rows(rows, call.zone))
 
 
 @instance_routes.get(CASE, scope="Alert Instance.Read", answer=AlertInstance, summary="Get Alert Instance")
-async def get_alert_instance(call: Call[None], db: Database) -> Answer:
-    case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
-    return Answer(AlertInstance.of(case, call.zone), version=case.version)
+async def get_alert_instance(call: Call[None], db: Database) -> cases.Case:
+    return await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
 
 
 @instance_routes.patch(
@@ -156,11 +150,11 @@ async def get_alert_instance(call: Call[None], db: Database) -> Answer:
     summary="Update Alert Instance",
     description="A closing status sets `resolved_time` and `resolved_by`; any other opens the case again.",
 )
-async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> Answer:
+async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -> cases.Case:
     changes = call.body.named()
     if isinstance(changes.get("due_time"), Moment):
         changes["due_time"] = changes["due_time"].instant
-    case = await cases.update(
+    return await cases.update(
         db,
         caller=call.caller,
         alert_instance_id=call.ids["alert_instance_id"],
@@ -168,19 +162,17 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(AlertInstance.of(case, call.zone), version=case.version)
 
 
 # comments ------------------------------------------------------------------------------------------------------------
 @instance_routes.list(
     f"{CASE}/comment", scope="Alert Instance.Read", answer=AlertComment, summary="Get all comments of an alert instance"
 )
-async def list_alert_comments(call: Call[None], db: Database) -> Answer:
+async def list_alert_comments(call: Call[None], db: Database) -> Rows[cases.Comment]:
     case = await cases.get(db, caller=call.caller, alert_instance_id=call.ids["alert_instance_id"])
-    rows = await cases_store.list_comments(
+    return await cases_store.list_comments(
         db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
     )
-    return Answer(AlertComment.of_rows(rows, call.zone))
 
 
 @instance_routes.post(
@@ -190,15 +182,14 @@ async def list_alert_comments(call: Call[None], db: Database) -> Answer:
     answer=AlertComment,
     summary="Create new comment",
 )
-async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> Answer:
-    comment = await cases.comment(
+async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) -> cases.Comment:
+    return await cases.comment(
         db,
         caller=call.caller,
         alert_instance_id=call.ids["alert_instance_id"],
         body=call.body.body,
         now=call.now,
     )
-    return Answer(AlertComment.of(comment, call.zone), version=comment.version)
 
 
 @instance_routes.patch(
@@ -209,8 +200,8 @@ async def create_alert_comment(call: Call[AlertCommentRequest], db: Database) ->
     summary="Update comment",
     description="Only its author may.",
 )
-async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> Answer:
-    comment = await cases.update_comment(
+async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> cases.Comment:
+    return await cases.update_comment(
         db,
         caller=call.caller,
         alert_instance_id=call.ids["alert_instance_id"],
@@ -219,13 +210,12 @@ async def update_alert_comment(call: Call[AlertCommentUpdate], db: Database) -> 
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(AlertComment.of(comment, call.zone), version=comment.version)
 
 
 @instance_routes.delete(
     COMMENT, scope="Alert Instance.Update", summary="Delete comment", description="Only its author may."
 )
-async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
+async def delete_alert_comment(call: Call[None], db: Database) -> None:
     await cases.delete_comment(
         db,
         caller=call.caller,
@@ -234,7 +224,6 @@ async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
         now=call.now,
         expect=call.check_version,
     )
-    return Answer()
 
 
 # statuses ------------------------------------------------------------------------------------------------------------
@@ -247,14 +236,13 @@ async def delete_alert_comment(call: Call[None], db: Database) -> Answer:
     summary="Get all alert statuses",
     description="1 New, 2 In progress, 3 Closed and 4 Dismissed are the product's; own ones have numbers from 100.",
 )
-async def list_alert_statuses(call: Call[None], db: Database) -> Answer:
-    rows = await statuses_store.list_statuses(
+async def list_alert_statuses(call: Call[None], db: Database) -> Rows[status_deletion.Status]:
+    return await statuses_store.list_statuses(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    return Answer(AlertStatus.of_rows(rows, call.zone))
 
 
 @status_routes.post(
@@ -266,17 +254,14 @@ async def list_alert_statuses(call: Call[None], db: Database) -> Answer:
 )
 async def create_alert_status(call: Call[AlertStatusRequest], db: Database) -> Answer:
     status = await statuses.create(db, caller=call.caller, columns=call.body.named(), now=call.now)
-    return Answer(
-        AlertStatus.of(status, call.zone), version=status.version, location=f"/alert/status/{status.status_id}"
-    )
+    return Answer(record=status, location=f"/alert/status/{status.status_id}")
 
 
 @status_routes.get(
     STATUS, scope="Alert Status.Read", answer=AlertStatus, summary="Get Alert Status", texts=("status_id",)
 )
-async def get_alert_status(call: Call[None], db: Database) -> Answer:
-    status = await statuses.get(db, caller=call.caller, status_id=_status_id(call))
-    return Answer(AlertStatus.of(status, call.zone), version=status.version)
+async def get_alert_status(call: Call[None], db: Database) -> status_deletion.Status:
+    return await statuses.get(db, caller=call.caller, status_id=_status_id(call))
 
 
 @status_routes.patch(
@@ -288,8 +273,8 @@ async def get_alert_status(call: Call[None], db: Database) -> Answer:
     texts=("status_id",),
     refusals=("system_status", "in_use"),
 )
-async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> Answer:
-    status = await statuses.update(
+async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> status_deletion.Status:
+    return await statuses.update(
         db,
         caller=call.caller,
         status_id=_status_id(call),
@@ -297,7 +282,6 @@ async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> An
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(AlertStatus.of(status, call.zone), version=status.version)
 
 
 @status_routes.delete(
@@ -309,7 +293,7 @@ async def update_alert_status(call: Call[AlertStatusUpdate], db: Database) -> An
     texts=("status_id",),
     refusals=("system_status", "in_use"),
 )
-async def delete_alert_status(call: Call[None], db: Database) -> Answer:
+async def delete_alert_status(call: Call[None], db: Database) -> None:
     query: AlertStatusDeletion = call.query
     await status_deletion.delete_status(
         db,
@@ -319,7 +303,6 @@ async def delete_alert_status(call: Call[None], db: Database) -> Answer:
         now=call.now,
         expect=call.check_version,
     )
-    return Answer()
 
 
 routes.all += [*instance_routes.all, *status_routes.all, *notifications_api.routes.all]

@@ -124,11 +124,10 @@ async def get_export(call: Call[None], db: Database) -> Answer:
     summary="Delete Questionnaire Export",
     description="Cancels an export that is waiting or being written; one that has ended is removed with its file.",
 )
-async def delete_export(call: Call[None], db: Database) -> Answer:
+async def delete_export(call: Call[None], db: Database) -> None:
     export = await service.get(db, caller=call.caller, export_id=call.ids["export_id"])
     call.check_version(export.version)
     await service.delete(db, export=export, now=call.now)
-    return Answer()
 
 
 @routes.get(

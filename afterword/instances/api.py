@@ -178,7 +178,7 @@ async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
     listing=INSTANCES,
     summary="Get Questionnaire Instance List by Organization",
 )
-async def list_organization_instances(call: Call[None], db: Database) -> Answer:
+async def list_organization_instances(call: Call[None], db: Database) -> object:
     if call.ids["organization_id"] != call.caller.organization_id:
         raise errors.NotFound("There is no such organization.")
     return await list_instances(call, db)
@@ -234,11 +234,10 @@ async def update_instance(call: Call[InstanceUpdate], db: Database) -> Answer:
 @simplified.delete(
     "/q/instance/{instance_id}", scope="Questionnaire Instance.Delete", summary="Delete Questionnaire Instance"
 )
-async def delete_instance(call: Call[None], db: Database) -> Answer:
+async def delete_instance(call: Call[None], db: Database) -> None:
     await service.delete(
         db, caller=call.caller, instance_id=call.ids["instance_id"], now=call.now, expect=_expect(call)
     )
-    return Answer()
 
 
 @simplified.get(

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
+from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
 from afterword.organizations import service, store
@@ -191,11 +192,10 @@ async def update_organization(call: Call[OrganizationUpdate], db: Database) -> A
     answer=OrganizationBilling,
     summary="Get Organization Billing",
 )
-async def get_billing(call: Call[None], db: Database) -> Answer:
+async def get_billing(call: Call[None], db: Database) -> service.Billing:
     _require_own(call)
     call.caller.require_whole()
-    billing = await store.get_billing(db, organization_id=call.caller.organization_id) or service.refuse_unknown()
-    return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
+    return await store.get_billing(db, organization_id=call.caller.organization_id) or service.refuse_unknown()
 
 
 @organization_routes.patch(
@@ -206,16 +206,15 @@ async def get_billing(call: Call[None], db: Database) -> Answer:
     summary="Update Organization Billing",
     refusals=("invalid_address",),
 )
-async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
+async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Billing:
     _require_own(call)
-    billing = await service.update_billing(
+    return await service.update_billing(
         db,
         caller=call.caller,
         changes=call.body.named(),
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer(OrganizationBilling.of(billing, call.zone), version=billing.version)
 
 
 # Applications ------------------------------------------------------------------------------------------------------
@@ -229,9 +228,8 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> Answer:
     listing=listing_of(ApplicationType, order=(("name", "asc"),)),
     summary="Get all application types",
 )
-async def list_application_types(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_application_types(db, page=call.page)
-    return Answer(ApplicationType.of_rows(rows))
+async def list_application_types(call: Call[None], db: Database) -> Rows[store.ApplicationType]:
+    return await store.list_application_types(db, page=call.page)
 
 
 @routes.post(
@@ -252,22 +250,20 @@ async def create_application(call: Call[ApplicationRequest], db: Database) -> An
         **msgspec.structs.asdict(call.body),
     )
     return Answer(
-        Application.of(application, call.zone),
-        version=application.version,
+        record=application,
         location=f"/application/{application.application_id}",
     )
 
 
 @routes.list("/application", scope="Application.Read", answer=Application, summary="Get all applications")
-async def list_applications(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_applications(
+async def list_applications(call: Call[None], db: Database) -> Rows[service.Application]:
+    return await store.list_applications(
         db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
     )
-    return Answer(Application.of_rows(rows, call.zone))
 
 
 @routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")
-async def get_application(call: Call[None], db: Database) -> Answer:
+async def get_application(call: Call[None], db: Database) -> service.Application:
     application = await store.get_application(
         db,
         organization_id=call.caller.organization_id,
@@ -276,7 +272,7 @@ async def get_application(call: Call[None], db: Database) -> Answer:
     )
     if application is None:
         raise errors.NotFound("There is no such application.")
-    return Answer(Application.of(application, call.zone), version=application.version)
+    return application
 
 
 @routes.patch(
@@ -286,8 +282,8 @@ async def get_application(call: Call[None], db: Database) -> Answer:
     answer=Application,
     summary="Update Application",
 )
-async def update_application(call: Call[ApplicationUpdate], db: Database) -> Answer:
-    application = await service.update_application(
+async def update_application(call: Call[ApplicationUpdate], db: Database) -> service.Application:
+    return await service.update_application(
         db,
         caller=call.caller,
         application_id=call.ids["application_id"],
@@ -295,7 +291,6 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> Ans
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer(Application.of(application, call.zone), version=application.version)
 
 
 @routes.delete(
@@ -305,14 +300,13 @@ async def update_application(call: Call[ApplicationUpdate], db: Database) -> Ans
     description="Refused while it owns questionnaires, archived ones too.",
     refusals=("in_use",),
 )
-async def delete_application(call: Call[None], db: Database) -> Answer:
+async def delete_application(call: Call[None], db: Database) -> None:
     await service.delete_application(
         db,
         caller=call.caller,
         application_id=call.ids["application_id"],
         check_version=call.check_version,
     )
-    return Answer()
 
 
 def _require_own(call: Call[Any]) -> None:

@@ -84,9 +84,8 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
     description="Refused while items of it are Pending or Processing. Those that have ended stay where they are.",
     refusals=("in_use",),
 )
-async def delete_pipeline(call: Call[None], db: Database) -> Answer:
+async def delete_pipeline(call: Call[None], db: Database) -> None:
     await service.delete_pipeline(db, **_key(call), caller=call.caller, check_version=call.check_version, now=call.now)
-    return Answer()
 
 
 def _key(call: Call[Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
     made = await service.request(
         db, caller=call.caller, responder_id=responder_id, now=call.now, **structs.asdict(call.body)
     )
-    return Answer(Erasure.of(made, call.zone), version=made.version, location=f"{ERASURE}/{made.erasure_id}")
+    return Answer(record=made, location=f"{ERASURE}/{made.erasure_id}")
 
 
 @routes.get(
@@ -67,6 +67,5 @@ async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
     summary="Get an erasure",
     description="It stays when the person is gone; nothing in it says who that was.",
 )
-async def get_erasure(call: Call[None], db: Database) -> Answer:
-    found = await service.get(db, caller=call.caller, erasure_id=call.ids["erasure_id"])
-    return Answer(Erasure.of(found, call.zone), version=found.version)
+async def get_erasure(call: Call[None], db: Database) -> service.Erasure:
+    return await service.get(db, caller=call.caller, erasure_id=call.ids["erasure_id"])

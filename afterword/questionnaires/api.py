@@ -329,7 +329,7 @@ async def change_questionnaire(call: Call[QuestionnaireUpdate], db: Database) ->
     summary="Archive questionnaire",
     description="Nothing more is issued, sent or answered; it and its answers stay to be read, with `archived_time`.",
 )
-async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
+async def archive_questionnaire(call: Call[None], db: Database) -> None:
     await service.archive(
         db,
         caller=call.caller,
@@ -337,7 +337,6 @@ async def archive_questionnaire(call: Call[None], db: Database) -> Answer:
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer()
 
 
 @group_routes.list(

@@ -9,6 +9,7 @@ from afterword import db, errors
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.wire.lists import Rows
 from afterword.db import Clock, Database, Pool
 from afterword.db.write_batcher import WriteBatcher
 from afterword.errors import FieldError
@@ -41,12 +42,11 @@ routes = Routes(tag="Queue")
 
 
 @routes.list(ITEMS, scope="Queue.Read", answer=QueueItem, shape="array", listing=QUEUE_ITEMS, summary="Queue Item List")
-async def list_items(call: Call[None], db: Database) -> Answer:
+async def list_items(call: Call[None], db: Database) -> Rows[store.ShownItem]:
     path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
-    rows = await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
-    return Answer(QueueItem.of_rows(rows, call.zone))
+    return await store.list_items(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
 
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
@@ -55,7 +55,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     outcome = await _flush_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
-    return _answer(call, outcome, is_new=True)
+    return _created(outcome)
 
 
 async def _address_errors(
@@ -86,12 +86,12 @@ async def _address_errors(
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
     new = _new(call, await _declared(call, db))
-    return _answer(call, await service.schedule(db, new=new, secret=call.site.secret), is_new=True)
+    return _created(await service.schedule(db, new=new, secret=call.site.secret))
 
 
 @routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
-async def get_item(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now))
+async def get_item(call: Call[None], db: Database) -> store.QueueItem:
+    return await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now)
 
 
 @routes.patch(
@@ -104,8 +104,8 @@ async def get_item(call: Call[None], db: Database) -> Answer:
     refusals=("item_in_dispatch", "item_closed", "invalid_address"),
     also_wrong=_address_errors,
 )
-async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
-    item = await service.change(
+async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueItem:
+    return await service.change(
         db,
         caller=call.caller,
         place=_place(call),
@@ -113,7 +113,6 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
         check_version=call.check_version,
         secret=call.site.secret,
     )
-    return _answer(call, item)
 
 
 @routes.delete(
@@ -123,9 +122,8 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> Answer:
     description=DELETE,
     refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
 )
-async def delete_item(call: Call[None], db: Database) -> Answer:
+async def delete_item(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
-    return Answer()
 
 
 routes.all += [
@@ -199,6 +197,5 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
     return await declared_for(call, db, questionnaire_id=questionnaire_id)
 
 
-def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:
-    location = f"/q/queue/item/{item.item_id}" if is_new else None
-    return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
+def _created(item: store.QueueItem) -> Answer:
+    return Answer(record=item, location=f"/q/queue/item/{item.item_id}")

@@ -147,9 +147,8 @@ async def update_custom_report(call: Call[CustomReportUpdate], db: Database) -> 
 
 
 @routes.delete("/report/custom/{report_id}", scope="Report.Delete", summary="Delete a custom report")
-async def delete_custom_report(call: Call[None], db: Database) -> Answer:
+async def delete_custom_report(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, report_id=call.ids["report_id"], expect=call.check_version)
-    return Answer()
 
 
 @routes.get("/report/custom/{report_id}/run", scope="Report.Read", answer=ReportResult, summary="Run a custom report")

@@ -1,7 +1,8 @@
 """Renders a handler's result as status, headers and content: envelopes, ETags, narrowed members, files."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, cast
+from datetime import tzinfo
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.web import headers, paging
+from afterword.web.fields import Resource
 from afterword.web.operations import Answer, Download, Route, etag_of
 
 Header = tuple[bytes, bytes]
@@ -25,6 +27,16 @@ class Renderer:
         self._reads = route.method == "GET"
         self._is_single = route.shape == "one"
 
+    def answer_of(self, result: Any, zone: tzinfo) -> Answer:
+        """The answer of a handler; records in it are shown as the route's resource."""
+        answer = result if isinstance(result, Answer) else Answer(record=result)
+        record, resource = answer.record, cast("type[Resource]", self._route.answer)
+        if isinstance(record, Rows):
+            answer.value = resource.of_rows(cast("Rows[Any]", record), zone)
+        elif record is not None:
+            answer.value, answer.version = resource.of(record, zone), record.version
+        return answer
+
     def render(
         self,
         answer: Answer,
@@ -34,9 +46,7 @@ class Renderer:
         members: frozenset[str] | None,
     ) -> Sent:
         """Returns 304 where the client has this version already."""
-        more: list[Header] = [headers.VARY]
-        for name, value in answer.headers.items():
-            more.append(headers.header(name, value))
+        more = [headers.VARY, *(headers.header(name, value) for name, value in answer.headers.items())]
         if answer.location is not None:
             more.append((b"location", self._site.api(answer.location).encode()))
         status = answer.status or self._route.status
@@ -55,19 +65,14 @@ class Renderer:
             return status, [*more, *_file_headers(answer.download)], answer.download
         if "Cache-Control" not in answer.headers:
             more.append(headers.NO_CACHE if self._is_single else headers.NO_STORE)
-        shown = self._shown(answer.value, more, requested=requested, members=members)
+        shown = self._shown(answer.value, more, requested, members)
         content = _encode(shown)
         more.append(headers.JSON)
         more.append((b"content-length", b"%d" % len(content)))
         return status, more, content
 
     def _shown(
-        self,
-        value: object,
-        more: list[Header],
-        *,
-        requested: paging.PageRequest | None,
-        members: frozenset[str] | None,
+        self, value: object, more: list[Header], requested: paging.PageRequest | None, members: frozenset[str] | None
     ) -> object:
         if isinstance(value, msgspec.Struct):
             return value if members is None else _some_of(value, members)

@@ -23,8 +23,8 @@ from afterword.web.members import listing_of, secrets_of
 Body = TypeVar("Body")
 Shape = Literal["one", "array", "envelope", "cursor"]
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
-Handler = Callable[["Call[Any]", Database], Awaitable["Answer"]]
-SharedHandler = Callable[["Call[Any]", Pool], Awaitable["Answer"]]
+Handler = Callable[["Call[Any]", Database], Awaitable[object]]
+SharedHandler = Callable[["Call[Any]", Pool], Awaitable[object]]
 Own = Callable[[Caller, Mapping[str, str]], bool]
 Prepare = Callable[[Any, Any], Any]
 AlsoWrong = Callable[
@@ -78,10 +78,11 @@ class Download:
 
 @dataclass(slots=True)
 class Answer:
-    """Result of a handler: a Struct, a list of Structs, Rows of Structs, a file, or nothing (204)."""
+    """Result of a handler: Structs, a file, or nothing (204); anything else that it returns is the `record`."""
 
     value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[Any] | None = None
     version: int | None = None  # of the row, for the strong ETag
+    record: Any = None  # in place of both: a record with its version, or Rows of records, shown as the route's `answer`
     location: str | None = None  # below the base address: "/q/queue/item/…"
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])

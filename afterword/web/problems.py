@@ -8,8 +8,6 @@ from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.web.vocabulary import title_of
 
-_encode = msgspec.json.Encoder().encode
-
 
 def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict[str, Any]:
     """Old clients read `error`, else `message`."""
@@ -31,7 +29,7 @@ def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict
 
 
 def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
-    return _encode(document_of(refusal, site=site, request_id=request_id))
+    return msgspec.json.encode(document_of(refusal, site=site, request_id=request_id))
 
 
 class InternalError(errors.Refusal):

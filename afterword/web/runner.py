@@ -22,7 +22,7 @@ from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.web import headers, limits, paging, parsing, query, rows, uploads, wire
 from afterword.web.answering import Renderer, Sent
-from afterword.web.operations import Answer, Call, Download, Route
+from afterword.web.operations import Call, Download, Route
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -149,11 +149,11 @@ class Operation:
                 return await self._run_once(call, request, request.key)
             self._check_ids(call.ids)
             if self.route.shared is not None:
-                return self._render(await self.route.shared(call, self._context.pool), request)
+                return self._render(await self.route.shared(call, self._context.pool), call, request)
             if self.route.media_types:  # its chunks are read after a connection taken here would be returned
-                return self._render(await self.route.handler(call, self._database), request)
+                return self._render(await self.route.handler(call, self._database), call, request)
             async with self._connect(self._context.pool) as database:
-                return self._render(await self.route.handler(call, database), request)
+                return self._render(await self.route.handler(call, database), call, request)
 
     # 401, 403, 429 -------------------------------------------------------------------------------------------
 
@@ -312,10 +312,10 @@ class Operation:
                 return status, kept, content
             self._check_ids(call.ids)
             if self.route.acts and self.route.shared is not None:
-                answer = await self.route.shared(call, self._context.pool)
+                result = await self.route.shared(call, self._context.pool)
             else:
-                answer = await self.route.handler(call, database)
-            status, more, content = self._render(answer, request)
+                result = await self.route.handler(call, database)
+            status, more, content = self._render(result, call, request)
             assert isinstance(content, bytes), "a POST answers with no file"  # noqa: S101
             await idempotency.keep_idempotent_answer(
                 database,
@@ -343,7 +343,8 @@ class Operation:
 
     # Answers -------------------------------------------------------------------------------------------------
 
-    def _render(self, answer: Answer, request: _Request) -> Sent:
+    def _render(self, result: object, call: Call[Any], request: _Request) -> Sent:
+        answer = self._renderer.answer_of(result, call.zone)
         return self._renderer.render(answer, sent=request.headers, requested=request.page, members=request.members)
 
 

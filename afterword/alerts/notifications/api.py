@@ -118,8 +118,8 @@ async def list_notifications(call: Call[None], db: Database) -> Answer:
     answer=Notification,
     summary="Update Notification",
 )
-async def update_notification(call: Call[NotificationUpdate], db: Database) -> Answer:
-    one = await service.mark_read(
+async def update_notification(call: Call[NotificationUpdate], db: Database) -> service.Notification:
+    return await service.mark_read(
         db,
         caller=call.caller,
         notification_id=call.ids["notification_id"],
@@ -127,7 +127,6 @@ async def update_notification(call: Call[NotificationUpdate], db: Database) -> A
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(Notification.of(one, call.zone), version=one.version)
 
 
 @routes.get(

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from afterword import errors
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events.deliveries import service, store
@@ -58,20 +59,18 @@ class Redelivery(fields.Answer):
     summary="Get all deliveries of a webhook",
     description="Kept 30 days after their end.",
 )
-async def list_deliveries(call: Call[None], db: Database) -> Answer:
+async def list_deliveries(call: Call[None], db: Database) -> Rows[service.Delivery]:
     webhook = await webhooks.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
-    rows = await store.list_deliveries(
+    return await store.list_deliveries(
         db, organization_id=webhook.organization_id, webhook_id=webhook.webhook_id, page=call.page
     )
-    return Answer(Delivery.of_rows(rows, call.zone))
 
 
 @routes.get(f"{PATH}/{{delivery_id}}", scope="Webhook.Read", answer=Delivery, summary="Get Delivery")
-async def get_delivery(call: Call[None], db: Database) -> Answer:
-    delivery = await service.get(
+async def get_delivery(call: Call[None], db: Database) -> service.Delivery:
+    return await service.get(
         db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
     )
-    return Answer(Delivery.of(delivery, call.zone), version=delivery.version)
 
 
 @routes.post(
@@ -82,11 +81,10 @@ async def get_delivery(call: Call[None], db: Database) -> Answer:
     summary="Redeliver one delivery",
     description="From its first attempt on, with the same `webhook-id`; a waiting one is tried at once.",
 )
-async def redeliver(call: Call[Any], db: Database) -> Answer:
-    delivery = await service.redeliver(
+async def redeliver(call: Call[Any], db: Database) -> service.Delivery:
+    return await service.redeliver(
         db, caller=call.caller, webhook_id=call.ids["webhook_id"], delivery_id=call.ids["delivery_id"]
     )
-    return Answer(Delivery.of(delivery, call.zone), version=delivery.version)
 
 
 @routes.post(

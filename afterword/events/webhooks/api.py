@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.events.webhooks import service, store
 from afterword.events.webhooks.resources import Webhook, WebhookRequest, WebhookUpdate
@@ -17,15 +18,14 @@ TARGET: Final = (
 
 
 @routes.list("/webhook", scope="Webhook.Read", answer=Webhook, shape="array", summary="Get all webhooks")
-async def list_webhooks(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_webhooks(
+async def list_webhooks(call: Call[None], db: Database) -> Rows[service.Webhook]:
+    return await store.list_webhooks(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         test_only=call.caller.test,
         page=call.page,
     )
-    return Answer(Webhook.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -43,16 +43,15 @@ async def create_webhook(call: Call[WebhookRequest], db: Database) -> Answer:
 
 
 @routes.get(PATH, scope="Webhook.Read", answer=Webhook, summary="Get Webhook")
-async def get_webhook(call: Call[None], db: Database) -> Answer:
-    webhook = await service.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
-    return Answer(Webhook.of(webhook, call.zone), version=webhook.version)
+async def get_webhook(call: Call[None], db: Database) -> service.Webhook:
+    return await service.get(db, caller=call.caller, webhook_id=call.ids["webhook_id"])
 
 
 @routes.patch(
     PATH, scope="Webhook.Update", body=WebhookUpdate, answer=Webhook, summary="Update Webhook", description=TARGET
 )
-async def update_webhook(call: Call[WebhookUpdate], db: Database) -> Answer:
-    webhook = await service.update(
+async def update_webhook(call: Call[WebhookUpdate], db: Database) -> service.Webhook:
+    return await service.update(
         db,
         caller=call.caller,
         webhook_id=call.ids["webhook_id"],
@@ -61,7 +60,6 @@ async def update_webhook(call: Call[WebhookUpdate], db: Database) -> Answer:
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(Webhook.of(webhook, call.zone), version=webhook.version)
 
 
 @routes.delete(
@@ -70,11 +68,10 @@ async def update_webhook(call: Call[WebhookUpdate], db: Database) -> Answer:
     summary="Delete Webhook",
     description="Events that were not delivered yet are never delivered.",
 )
-async def delete_webhook(call: Call[None], db: Database) -> Answer:
+async def delete_webhook(call: Call[None], db: Database) -> None:
     await service.delete(
         db, caller=call.caller, webhook_id=call.ids["webhook_id"], now=call.now, expect=call.check_version
     )
-    return Answer()
 
 
 @routes.post(

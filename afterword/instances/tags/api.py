@@ -6,6 +6,7 @@ from urllib.parse import quote
 from msgspec import Meta
 
 from afterword.core.answers.tags import TAG_CHARACTERS_MAX
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.tags import service, store
@@ -37,12 +38,11 @@ class Tag(fields.Resource):
 @routes.list(
     PATH, scope="Tag.Read", answer=Tag, shape="array", listing=listing_of(Tag, id="tag_key"), summary="Get all tags"
 )
-async def list_tags(call: Call[None], db: Database) -> Answer:
+async def list_tags(call: Call[None], db: Database) -> Rows[service.Tag]:
     instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    rows = await store.list_tags(
+    return await store.list_tags(
         db, organization_id=instance.organization_id, instance_id=instance.instance_id, page=call.page
     )
-    return Answer(Tag.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -62,7 +62,7 @@ async def add_tag(call: Call[TagRequest], db: Database) -> Answer:
 
 
 @routes.delete(f"{PATH}/{{tag}}", scope="Tag.Delete", texts=("tag",), summary="Remove tag")
-async def remove_tag(call: Call[None], db: Database) -> Answer:
+async def remove_tag(call: Call[None], db: Database) -> None:
     await service.remove(
         db,
         caller=call.caller,
@@ -71,4 +71,3 @@ async def remove_tag(call: Call[None], db: Database) -> Answer:
         now=call.now,
         check_version=call.check_version,
     )
-    return Answer()

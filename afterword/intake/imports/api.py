@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from afterword.core.wire.imports import Cut
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.intake.imports import service, store
 from afterword.intake.imports.resources import IMPORT_ROWS, Import, ImportQuery, ImportRow, row_of
@@ -30,12 +31,11 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
 
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
-async def list_imports(call: Call[None], db: Database) -> Answer:
+async def list_imports(call: Call[None], db: Database) -> Rows[service.Import]:
     path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
     await pipelines.get(db, caller=call.caller, **path)
     organization_id, test_only = call.caller.organization_id, call.caller.test
-    rows = await store.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
-    return Answer(Import.of_rows(rows, call.zone))
+    return await store.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
 
 
 @routes.post(
@@ -67,13 +67,12 @@ async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Ans
         secret=call.site.secret,
         now=call.now,
     )
-    return Answer(Import.of(job, call.zone), version=job.version, location=f"/q/import/{job.import_id}")
+    return Answer(record=job, location=f"/q/import/{job.import_id}")
 
 
 @routes.get(IMPORT, scope="Queue.Read", answer=Import, summary="Get Import")
-async def get_import(call: Call[None], db: Database) -> Answer:
-    job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
-    return Answer(Import.of(job, call.zone), version=job.version)
+async def get_import(call: Call[None], db: Database) -> service.Import:
+    return await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
 
 
 @routes.delete(
@@ -82,11 +81,10 @@ async def get_import(call: Call[None], db: Database) -> Answer:
     summary="Cancel Import",
     description="What is settled stays, no further row is read. One that has ended is forgotten, not its items.",
 )
-async def cancel_import(call: Call[None], db: Database) -> Answer:
+async def cancel_import(call: Call[None], db: Database) -> None:
     job = await service.get(db, caller=call.caller, import_id=call.ids["import_id"])
     call.check_version(job.version)
     await service.delete(db, job=job, now=call.now)
-    return Answer()
 
 
 @routes.list(

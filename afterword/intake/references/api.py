@@ -22,8 +22,8 @@ routes = Routes(tag="Queue")
 
 
 @routes.get(REFERENCE, scope="Queue.Read", answer=QueueItem, texts=TEXTS, summary="Get the queue item with a reference")
-async def get_item_by_reference(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get(db, reference=_reference(call)))
+async def get_item_by_reference(call: Call[None], db: Database) -> store.QueueItem:
+    return await service.get(db, reference=_reference(call))
 
 
 @routes.put(
@@ -47,7 +47,7 @@ async def get_item_by_reference(call: Call[None], db: Database) -> Answer:
         "already_exists",
     ),
 )
-async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer:
+async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | store.QueueItem:
     declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
     item, is_new = await service.put(
         db,
@@ -57,7 +57,7 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
         is_expected=call.if_match is not None,
         secret=call.site.secret,
     )
-    return _answer(call, item, is_new=is_new)
+    return Answer(record=item, location=f"/q/queue/item/{item.item_id}", status=201) if is_new else item
 
 
 @routes.delete(
@@ -68,9 +68,8 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
     description="As `status_id` 5: nothing will be sent, and the reference is free again.",
     refusals=("item_in_dispatch", "item_closed"),
 )
-async def cancel_item_by_reference(call: Call[None], db: Database) -> Answer:
+async def cancel_item_by_reference(call: Call[None], db: Database) -> None:
     await service.cancel(db, reference=_reference(call), check_version=call.check_version)
-    return Answer()
 
 
 def _reference(call: Call[Any]) -> Reference:
@@ -83,13 +82,4 @@ def _reference(call: Call[Any]) -> Reference:
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
         external_reference=text,
-    )
-
-
-def _answer(call: Call[Any], item: store.QueueItem, *, is_new: bool = False) -> Answer:
-    return Answer(
-        QueueItem.of(item, call.zone),
-        version=item.version,
-        location=f"/q/queue/item/{item.item_id}" if is_new else None,
-        status=201 if is_new else None,
     )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.intake.sequences import service, store
 from afterword.intake.sequences.resources import Sequence, SequenceRequest, SequenceUpdate
@@ -17,14 +18,13 @@ routes = Routes(tag="Sequences")
 
 
 @routes.list("/q/sequence", scope="Sequence.Read", answer=Sequence, shape="array", summary="Get all sequences")
-async def list_sequences(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_sequences(
+async def list_sequences(call: Call[None], db: Database) -> Rows[service.Rule]:
+    return await store.list_sequences(
         db,
         organization_id=call.caller.organization_id,
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    return Answer(Sequence.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -38,13 +38,12 @@ async def list_sequences(call: Call[None], db: Database) -> Answer:
 async def create_sequence(call: Call[SequenceRequest], db: Database) -> Answer:
     rule = await service.create(db, caller=call.caller, columns=call.body.named(), now=call.now)
     location = f"/q/sequence/{rule.sequence_id}"
-    return Answer(Sequence.of(rule, call.zone), version=rule.version, location=location)
+    return Answer(record=rule, location=location)
 
 
 @routes.get(SEQUENCE, scope="Sequence.Read", answer=Sequence, summary="Get Sequence")
-async def get_sequence(call: Call[None], db: Database) -> Answer:
-    rule = await service.get(db, caller=call.caller, sequence_id=call.ids["sequence_id"])
-    return Answer(Sequence.of(rule, call.zone), version=rule.version)
+async def get_sequence(call: Call[None], db: Database) -> service.Rule:
+    return await service.get(db, caller=call.caller, sequence_id=call.ids["sequence_id"])
 
 
 @routes.patch(
@@ -55,8 +54,8 @@ async def get_sequence(call: Call[None], db: Database) -> Answer:
     summary="Update Sequence",
     description=ABOUT,
 )
-async def update_sequence(call: Call[SequenceUpdate], db: Database) -> Answer:
-    rule = await service.update(
+async def update_sequence(call: Call[SequenceUpdate], db: Database) -> service.Rule:
+    return await service.update(
         db,
         caller=call.caller,
         sequence_id=call.ids["sequence_id"],
@@ -64,7 +63,6 @@ async def update_sequence(call: Call[SequenceUpdate], db: Database) -> Answer:
         now=call.now,
         expect=call.check_version,
     )
-    return Answer(Sequence.of(rule, call.zone), version=rule.version)
 
 
 @routes.delete(
@@ -73,6 +71,5 @@ async def update_sequence(call: Call[SequenceUpdate], db: Database) -> Answer:
     summary="Delete Sequence",
     description="It makes no more items; those that it made stay.",
 )
-async def delete_sequence(call: Call[None], db: Database) -> Answer:
+async def delete_sequence(call: Call[None], db: Database) -> None:
     await service.delete(db, caller=call.caller, sequence_id=call.ids["sequence_id"], expect=call.check_version)
-    return Answer()

@@ -2,11 +2,12 @@
 
 from typing import Literal
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.plans import store
 from afterword.web import fields
 from afterword.web.members import listing_of
-from afterword.web.operations import Answer, Call, Routes
+from afterword.web.operations import Call, Routes
 
 routes = Routes(tag="Plans")
 
@@ -38,8 +39,7 @@ class Plan(fields.Resource):
     summary="Get all plans",
     description="An organization without a plan is unlimited.",
 )
-async def list_plans(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_plans(
+async def list_plans(call: Call[None], db: Database) -> Rows[store.Plan]:
+    return await store.list_plans(
         db, organization_id=call.caller.organization_id, among=call.caller.application_ids, page=call.page
     )
-    return Answer(Plan.of_rows(rows, call.zone))

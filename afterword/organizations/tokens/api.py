@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.tokens import service, store
 from afterword.web import fields
@@ -55,15 +56,14 @@ class Token(fields.Resource):
 
 
 @routes.list("/token", scope="Token.Read", answer=Token, summary="Get all tokens")
-async def list_tokens(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_tokens(
+async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
+    return await store.list_tokens(
         db,
         organization_id=call.caller.organization_id,
         among=call.caller.application_ids,
         user_id=call.caller.user_id,
         page=call.page,
     )
-    return Answer(Token.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -111,7 +111,7 @@ async def get_token(call: Call[None], db: Database) -> Answer:
     summary="Revoke Token",
     description="It ends at once and stays in the list with its `revoked_time`.",
 )
-async def revoke_token(call: Call[None], db: Database) -> Answer:
+async def revoke_token(call: Call[None], db: Database) -> None:
     await service.revoke(
         db,
         caller=call.caller,
@@ -119,7 +119,6 @@ async def revoke_token(call: Call[None], db: Database) -> Answer:
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer()
 
 
 @routes.post(

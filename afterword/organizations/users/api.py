@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.users import service, store
 from afterword.web import fields
@@ -72,9 +73,8 @@ class User(fields.Resource):
 
 
 @routes.list("/user", scope="User.Read", answer=User, summary="Get all users")
-async def list_users(call: Call[None], db: Database) -> Answer:
-    rows = await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
-    return Answer(User.of_rows(rows, call.zone))
+async def list_users(call: Call[None], db: Database) -> Rows[service.User]:
+    return await store.list_users(db, organization_id=call.caller.organization_id, page=call.page)
 
 
 @routes.post(
@@ -98,7 +98,7 @@ async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
         active=body.active,
         now=call.now,
     )
-    return Answer(User.of(user, call.zone), version=user.version, location=f"/user/{user.user_id}")
+    return Answer(record=user, location=f"/user/{user.user_id}")
 
 
 @routes.get(
@@ -109,11 +109,11 @@ async def invite_user(call: Call[UserRequest], db: Database) -> Answer:
     description="`me`: the token's own user.",
     texts=("user_id",),
 )
-async def get_user(call: Call[None], db: Database) -> Answer:
+async def get_user(call: Call[None], db: Database) -> store.User:
     user = await store.get_user(db, organization_id=call.caller.organization_id, user_id=_user_id(call))
     if user is None:
         raise _unknown()
-    return Answer(User.of(user, call.zone), version=user.version)
+    return user
 
 
 @routes.patch(
@@ -127,8 +127,8 @@ async def get_user(call: Call[None], db: Database) -> Answer:
     texts=("user_id",),
     own=lambda caller, given: _is_own(caller, given["user_id"]),
 )
-async def update_user(call: Call[UserUpdate], db: Database) -> Answer:
-    user = await service.update_user(
+async def update_user(call: Call[UserUpdate], db: Database) -> service.User:
+    return await service.update_user(
         db,
         caller=call.caller,
         user_id=_user_id(call),
@@ -136,7 +136,6 @@ async def update_user(call: Call[UserUpdate], db: Database) -> Answer:
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer(User.of(user, call.zone), version=user.version)
 
 
 @routes.delete(
@@ -147,7 +146,7 @@ async def update_user(call: Call[UserUpdate], db: Database) -> Answer:
     refusals=("last_owner",),
     texts=("user_id",),
 )
-async def remove_user(call: Call[None], db: Database) -> Answer:
+async def remove_user(call: Call[None], db: Database) -> None:
     await service.remove_user(
         db,
         caller=call.caller,
@@ -155,7 +154,6 @@ async def remove_user(call: Call[None], db: Database) -> Answer:
         check_version=call.check_version,
         now=call.now,
     )
-    return Answer()
 
 
 def _is_own(caller: Caller, user_id: str) -> bool:

@@ -119,10 +119,9 @@ async def save_draft(call: Call[Definition], db: Database) -> Answer:
     summary="Discard draft",
     description="The published version stays as it is; a new draft may begin with its definition.",
 )
-async def discard_draft(call: Call[None], db: Database) -> Answer:
+async def discard_draft(call: Call[None], db: Database) -> None:
     questionnaire = await access.lock(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     await service.discard(db, questionnaire=questionnaire, check_version=call.check_version)
-    return Answer()
 
 
 @routes.post(

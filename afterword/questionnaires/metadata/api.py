@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword.core.questionnaires.metadata import Kind
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.web import fields
@@ -70,29 +71,28 @@ class MetadataDefinition(fields.Resource):
     updated_by: fields.Id | None
 
 
-async def _list(call: Call[None], db: Database, kind: Kind) -> Answer:
-    rows = await store.list_definitions(
+async def _list(call: Call[None], db: Database, kind: Kind) -> Rows[store.Definition]:
+    return await store.list_definitions(
         db,
         organization_id=call.caller.organization_id,
         kind=kind,
         application_ids=call.caller.application_ids,
         page=call.page,
     )
-    return Answer(MetadataDefinition.of_rows(rows, call.zone))
 
 
 async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Kind) -> Answer:
     new = service.NewDefinition(kind=kind, **msgspec.structs.asdict(call.body))
     definition = await service.declare(db, caller=call.caller, new=new, now=call.now)
-    return _answer(call, definition, location=f"/q/metadata/{kind}/{definition.metadata_id}")
+    return Answer(record=definition, location=f"/q/metadata/{kind}/{definition.metadata_id}")
 
 
-async def _get(call: Call[None], db: Database, kind: Kind) -> Answer:
-    return _answer(call, await service.get(db, caller=call.caller, kind=kind, metadata_id=call.ids["metadata_id"]))
+async def _get(call: Call[None], db: Database, kind: Kind) -> store.Definition:
+    return await service.get(db, caller=call.caller, kind=kind, metadata_id=call.ids["metadata_id"])
 
 
-async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind) -> Answer:
-    definition = await service.change(
+async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind) -> store.Definition:
+    return await service.change(
         db,
         caller=call.caller,
         kind=kind,
@@ -101,24 +101,18 @@ async def _change(call: Call[MetadataDefinitionUpdate], db: Database, kind: Kind
         check_version=call.check_version,
         now=call.now,
     )
-    return _answer(call, definition)
 
 
-async def _delete(call: Call[None], db: Database, kind: Kind) -> Answer:
+async def _delete(call: Call[None], db: Database, kind: Kind) -> None:
     await service.delete(
         db, caller=call.caller, kind=kind, metadata_id=call.ids["metadata_id"], check_version=call.check_version
     )
-    return Answer()
 
 
-def _answer(call: Call[Any], definition: store.Definition, *, location: str | None = None) -> Answer:
-    return Answer(MetadataDefinition.of(definition, call.zone), version=definition.version, location=location)
-
-
-def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[Answer]], kind: Kind, name: str) -> Handler:
+def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[object]], kind: Kind, name: str) -> Handler:
     """The handler for one kind; the reference shows its name."""
 
-    async def handler(call: Call[Any], db: Database) -> Answer:
+    async def handler(call: Call[Any], db: Database) -> object:
         return await function(call, db, kind)
 
     handler.__name__ = name

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.questionnaires import access
 from afterword.questionnaires.visuals import service, store
@@ -57,15 +58,14 @@ class Visual(fields.Resource):
 @routes.list(
     VISUALS, scope="Questionnaire Visual.Read", answer=Visual, shape="array", summary="Get all questionnaire visuals"
 )
-async def list_visuals(call: Call[None], db: Database) -> Answer:
+async def list_visuals(call: Call[None], db: Database) -> Rows[service.Visual]:
     await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    rows = await store.list_visuals(
+    return await store.list_visuals(
         db,
         organization_id=call.caller.organization_id,
         questionnaire_id=call.ids["questionnaire_id"],
         page=call.page,
     )
-    return Answer(Visual.of_rows(rows, call.zone))
 
 
 @routes.post(
@@ -85,20 +85,19 @@ async def create_visual(call: Call[VisualRequest], db: Database) -> Answer:
         now=call.now,
     )
     location = f"/q/questionnaire/{visual.questionnaire_id}/visual/{visual.visual_id}"
-    return _answer(call, visual, location=location)
+    return Answer(record=visual, location=location)
 
 
 @routes.get(
     f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Read", answer=Visual, summary="Get questionnaire visual"
 )
-async def get_visual(call: Call[None], db: Database) -> Answer:
-    visual = await service.get(
+async def get_visual(call: Call[None], db: Database) -> service.Visual:
+    return await service.get(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         visual_id=call.ids["visual_id"],
     )
-    return _answer(call, visual)
 
 
 @routes.patch(
@@ -109,8 +108,8 @@ async def get_visual(call: Call[None], db: Database) -> Answer:
     summary="Update questionnaire visual",
     description=f"`configuration` is replaced as a whole; activating it ends the other. {KEYS}",
 )
-async def change_visual(call: Call[VisualUpdate], db: Database) -> Answer:
-    visual = await service.change(
+async def change_visual(call: Call[VisualUpdate], db: Database) -> service.Visual:
+    return await service.change(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
@@ -119,11 +118,10 @@ async def change_visual(call: Call[VisualUpdate], db: Database) -> Answer:
         check_version=call.check_version,
         now=call.now,
     )
-    return _answer(call, visual)
 
 
 @routes.delete(f"{VISUALS}/{{visual_id}}", scope="Questionnaire Visual.Delete", summary="Delete questionnaire visual")
-async def delete_visual(call: Call[None], db: Database) -> Answer:
+async def delete_visual(call: Call[None], db: Database) -> None:
     await service.delete(
         db,
         caller=call.caller,
@@ -131,8 +129,3 @@ async def delete_visual(call: Call[None], db: Database) -> Answer:
         visual_id=call.ids["visual_id"],
         check_version=call.check_version,
     )
-    return Answer()
-
-
-def _answer(call: Call[Any], visual: store.Visual, *, location: str | None = None) -> Answer:
-    return Answer(Visual.of(visual, call.zone), version=visual.version, location=location)

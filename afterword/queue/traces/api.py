@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.queue import service as queue
 from afterword.queue.resources import ATTEMPTS, Attempt, QueueItem, Trace
@@ -35,10 +36,9 @@ async def explain_item(call: Call[None], db: Database) -> Answer:
     listing=ATTEMPTS,
     summary="Get the attempts to send an item",
 )
-async def list_attempts(call: Call[None], db: Database) -> Answer:
+async def list_attempts(call: Call[None], db: Database) -> Rows[store.Attempt]:
     item = await queue.get(db, caller=call.caller, place=ItemScope(item_id=call.ids["item_id"]))
-    rows = await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
-    return Answer(Attempt.of_rows(rows, call.zone))
+    return await store.list_attempts(db, organization_id=item.organization_id, item_id=item.item_id, page=call.page)
 
 
 @routes.post(
@@ -53,5 +53,4 @@ async def repeat_item(call: Call[None], db: Database) -> Answer:
     item = await service.repeat(
         db, caller=call.caller, item_id=call.ids["item_id"], secret=call.site.secret, now=call.now
     )
-    location = f"/q/queue/item/{item.item_id}"
-    return Answer(QueueItem.of(item, call.zone), version=item.version, location=location)
+    return Answer(record=item, location=f"/q/queue/item/{item.item_id}")

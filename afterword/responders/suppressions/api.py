@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.responders.suppressions import service, store
 from afterword.responders.suppressions.resources import Suppression, SuppressionRequest
@@ -20,10 +21,9 @@ routes = Routes(tag="Suppressions")
     summary="Get all suppressions",
     description="Those that have expired included: they show `expires_time`, and suppress nothing any more.",
 )
-async def list_suppressions(call: Call[None], db: Database) -> Answer:
+async def list_suppressions(call: Call[None], db: Database) -> Rows[service.Suppression]:
     service.require_reach(call.caller)
-    rows = await store.list_suppressions(db, organization_id=call.caller.organization_id, page=call.page)
-    return Answer(Suppression.of_rows(rows, call.zone))
+    return await store.list_suppressions(db, organization_id=call.caller.organization_id, page=call.page)
 
 
 @routes.post(
@@ -50,13 +50,12 @@ async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answ
         locale=call.caller.default_locale,
     )
     made = await service.add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
-    return Answer(Suppression.of(made, call.zone), version=made.version, location=f"{PATH}/{made.suppression_id}")
+    return Answer(record=made, location=f"{PATH}/{made.suppression_id}")
 
 
 @routes.get(f"{PATH}/{{suppression_id}}", scope="Suppression.Read", answer=Suppression, summary="Get a suppression")
-async def get_suppression(call: Call[None], db: Database) -> Answer:
-    found = await service.get(db, caller=call.caller, suppression_id=call.ids["suppression_id"])
-    return Answer(Suppression.of(found, call.zone), version=found.version)
+async def get_suppression(call: Call[None], db: Database) -> service.Suppression:
+    return await service.get(db, caller=call.caller, suppression_id=call.ids["suppression_id"])
 
 
 @routes.delete(
@@ -65,7 +64,7 @@ async def get_suppression(call: Call[None], db: Database) -> Answer:
     summary="Lift a suppression",
     description="The address is written to again, whatever the reason was; the event `suppression.deleted` keeps it.",
 )
-async def lift_suppression(call: Call[None], db: Database) -> Answer:
+async def lift_suppression(call: Call[None], db: Database) -> None:
     await service.lift(
         db,
         caller=call.caller,
@@ -73,4 +72,3 @@ async def lift_suppression(call: Call[None], db: Database) -> Answer:
         now=call.now,
         check_version=call.check_version,
     )
-    return Answer()
