@@ -59,13 +59,3 @@ def test_complete(language: str) -> None:
         catalogue = {str(one.id): str(one.string) for one in read_po(file, locale=language) if one.id}
     assert set() == shown() - set(catalogue)
     assert [] == [text for text, said in catalogue.items() if set(BLANKS.findall(text)) != set(BLANKS.findall(said))]
-
-
-def test_languages() -> None:
-    assert ("en", "ar", "de", "el") == texts.LANGUAGES
-    assert "Weiter" == texts.texts("pages", "de-AT")("Next")
-    assert "Next" == texts.texts("pages", "fr")("Next")
-    assert "Next" == texts.texts("pages", "no tag at all")("Next")
-    assert ("rtl", "ltr") == (texts.texts("pages", "ar").direction, texts.texts("pages", "el").direction)
-    assert "el" == texts.accepted("fr;q=1, EL-gr;q=0.8, en")
-    assert "en" == texts.accepted("*, ;;,\x00")

@@ -7,8 +7,7 @@ from pathlib import Path
 from afterword.channels.base import Sent
 from tests.cli.shell import shell
 from tests.conftest import FIGURE
-from tests.privacy.conftest import backup_of, desk_on, people
-from tests.privacy.test_erasing import CANARY
+from tests.privacy.conftest import CANARY, backup_of, desk_on, people
 
 
 class TestLedger:

@@ -2,69 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
 from typing import Any, LiteralString
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from afterword import db, errors
 from tests import machine
+from tests.db.conftest import Freezer, one_of
 
 SECONDS_MAX = 4  # for what may wait for a connection and give one back, each a second
 DEADLINE_SECONDS = 60
-
-
-class Freezer:
-    """Stands between a pool and the server; frozen, it takes whatever comes and passes nothing on."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._thawed = asyncio.Event()
-        self._thawed.set()
-
-    def freeze(self) -> None:
-        self._thawed.clear()
-
-    def thaw(self) -> None:
-        self._thawed.set()
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
-        there, back = await asyncio.open_unix_connection(self._address)
-        await asyncio.gather(self._pass(reader, back), self._pass(there, writer), return_exceptions=True)
-
-    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-        try:
-            while content := await source.read(65_536):
-                await self._thawed.wait()
-                target.write(content)
-                await target.drain()
-        finally:
-            target.close()
-
-
-@pytest.fixture
-async def freezer(database_url: str) -> AsyncGenerator[tuple[Freezer, str]]:
-    """The freezer of the test's database, and the address behind it."""
-    parts = urlsplit(database_url)
-    query = parse_qs(parts.query)
-    freezer = Freezer(str(Path(query["host"][0]) / f".s.PGSQL.{query.get('port', ['5432'])[0]}"))
-    server = await asyncio.start_server(freezer.serve, "127.0.0.1")
-    port = server.sockets[0].getsockname()[1]
-    name = parts.path.removeprefix("/")
-    user, password = parts.username or query["user"][0], parts.password or query.get("password", [""])[0]
-    async with server:
-        yield freezer, f"postgresql://{user}:{password}@127.0.0.1:{port}/{name}?sslmode=disable"
-        freezer.thaw()
-
-
-async def one_of(pool: db.Pool, *, before: Callable[[], None] = lambda: None) -> int:
-    """The smallest use of the database, `before` it something that happens in its transaction."""
-    async with db.transaction(pool) as database:
-        before()
-        return await database.fetch_value("select 1")
 
 
 class TestSchemaChanges:
@@ -168,27 +115,6 @@ class TestTurns:
         async with await db.open_pool(database_url, size_max=1) as pool:
             await asyncio.gather(*(stay(number) for number in range(4)))
         assert [0, 1, 2, 3] * 3 == served
-
-
-class TestSeveralServers:
-    async def test_one_that_is_cut_off_leaves_time_for_the_other(self, freezer: tuple[Freezer, str]) -> None:
-        _, url = freezer
-        login, at, rest = url.rpartition("@")
-        async with await asyncio.start_server(_say_nothing, "127.0.0.1") as silent:
-            port = silent.sockets[0].getsockname()[1]
-            both = f"{login}{at}127.0.0.1:{port},{rest}&target_session_attrs=read-write"
-            async with await db.open_pool(both, size_max=1) as pool:
-                assert 1 == await one_of(pool)
-
-    async def test_none_is_there(self) -> None:
-        async with await db.open_pool("postgresql://nobody@127.0.0.1:1,127.0.0.1:1/nothing", size_max=1) as pool:
-            with pytest.raises(errors.Unavailable):
-                await one_of(pool)
-
-
-async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    await reader.read()
-    writer.close()
 
 
 class TestHangingServer:

@@ -128,3 +128,26 @@ def is_alive(process: int) -> bool:
         return "Z" not in re.findall(r"State:\s+(\w)", Path(f"/proc/{process}/status").read_text())
     except OSError:
         return False
+
+
+class small_disk:  # noqa: N801  reads as a function
+    """A file system of a few megabytes, mounted on the folder."""
+
+    def __init__(self, folder: Path, *, megabytes: int) -> None:
+        self.folder, self.megabytes = folder, megabytes
+
+    def __enter__(self) -> None:
+        command = ["/bin/mount", "-t", "tmpfs", "-o", f"size={self.megabytes}m", "tmpfs", os.fspath(self.folder)]
+        if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+            pytest.skip("mounting is not allowed here")
+
+    def __exit__(self, *_: object) -> None:
+        embedded.clear_leftovers(self.folder / "postgresql/cluster")
+        # Lazily: a process that was just ended may hold it a moment longer.
+        subprocess.run(["/bin/umount", "--lazy", os.fspath(self.folder)], check=True)
+
+
+def program(path: Path, script: str) -> None:
+    path.parent.chmod(0o755)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)

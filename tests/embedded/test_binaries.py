@@ -4,8 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from afterword import embedded
 from afterword.embedded import binaries
+from tests.embedded.servers import program, start
 
 
 class TestBinaries:
@@ -31,3 +34,19 @@ class TestBinaries:
         )
         assert "not found" not in listing.stdout
         assert "site-packages" not in listing.stdout
+
+
+class TestRefused:
+    async def test_no_programs(self, new_folder: Path) -> None:
+        with pytest.raises(embedded.EmbeddedError, match=r"No PostgreSQL programs in /.* give the URL of a database"):
+            await start(new_folder, bin_folder=new_folder)
+
+    async def test_too_old_programs(self, new_folder: Path) -> None:
+        program(new_folder / "postgres", 'echo "postgres (PostgreSQL) 14.9"')
+        with pytest.raises(embedded.EmbeddedError, match="holds PostgreSQL 14; 15 or newer is needed"):
+            await start(new_folder, bin_folder=new_folder)
+
+    async def test_broken_programs(self, new_folder: Path) -> None:
+        program(new_folder / "postgres", "exit 3")
+        with pytest.raises(embedded.EmbeddedError, match="cannot be run"):
+            await start(new_folder, bin_folder=new_folder)

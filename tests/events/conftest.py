@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import json
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from afterword.channels.http import Caller
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.worker.deliverer import Deliverer
+from tests.channels.receiver import Receiver
 from tests.conftest import SITE, House, settled
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -127,3 +129,14 @@ async def until(condition: Callable[[], bool], *, seconds: float = DEADLINE_SECO
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)
+
+
+SUBJECT = "s" * 22
+
+
+def ids_of(receiver: Receiver) -> list[str]:
+    return [given.headers["webhook-id"] for given in receiver.given]
+
+
+def types_of(receiver: Receiver) -> list[str]:
+    return [json.loads(given.body)["event"]["type"] for given in receiver.given]

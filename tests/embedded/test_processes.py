@@ -1,4 +1,4 @@
-"""Kills of the embedded PostgreSQL, of the process that owns it, and of both."""
+"""Processes that a killed PostgreSQL, or a killed owner of it, left: ended at the next start, and no others."""
 # ruff: noqa: ASYNC220  these tests are about processes and files, one at a time
 
 import asyncio
@@ -12,18 +12,12 @@ import asyncpg
 import pytest
 
 from afterword import embedded
-from afterword.embedded import processes
 from tests.embedded.servers import (
-    DEADLINE_SECONDS,
-    answers,
     busy,
-    eventually,
     execute,
     is_alive,
-    kill_postgres,
     owner,
     running,
-    start,
     until,
     url_of,
     value,
@@ -54,52 +48,6 @@ class TestCrash:
             with pytest.raises((asyncpg.PostgresError, OSError)):
                 await statement
             connection.terminate()
-
-    async def test_postgres_is_killed(self, folder: Path) -> None:
-        async with running(folder) as server:
-            await execute(server.url, "create table kept (word text); insert into kept values ('there')")
-            url = server.url
-            kill_postgres(server)
-            await asyncio.wait_for(server.ended(), DEADLINE_SECONDS)
-            assert not server.is_running()
-            await server.launch()
-            assert server.is_running()
-            assert url == server.url
-            assert "there" == await value(server.url, "select word from kept")
-
-    async def test_kept_running(self, folder: Path) -> None:
-        said: list[str] = []
-        server = await start(folder)
-        keeper = asyncio.create_task(server.keep_running(report=said.append))
-        for count in (1, 2):
-            kill_postgres(server)
-            await eventually(lambda count=count: len(said) >= count and server.is_running())
-            await answers(server.url)
-        await server.stop()
-        await asyncio.wait_for(keeper, DEADLINE_SECONDS)
-        assert "PostgreSQL died; it is started again." == said[0]
-        assert not server.is_running()
-
-    async def test_stopped_while_it_is_started_again(self, folder: Path) -> None:
-        server = await start(folder)
-        keeper = asyncio.create_task(server.keep_running(report=lambda _: None))
-        kill_postgres(server)
-        await eventually(lambda: server.is_running() and not server.stopping.is_set())
-        await server.stop()
-        await asyncio.wait_for(keeper, DEADLINE_SECONDS)
-        assert [] == processes.working_in(folder / "postgresql/cluster")
-
-    async def test_kept_running_once_there_is_room_again(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("afterword.embedded.server.RESTART_SECONDS", 0.01)
-        said: list[str] = []
-        async with running(folder) as server:
-            hidden = (folder / "postgresql/cluster/PG_VERSION").rename(folder / "PG_VERSION")
-            keeper = asyncio.create_task(server.keep_running(report=said.append))
-            kill_postgres(server)
-            await eventually(lambda: any("did not start" in sentence for sentence in said))
-            hidden.rename(folder / "postgresql/cluster/PG_VERSION")
-            await answers(server.url)
-        await asyncio.wait_for(keeper, DEADLINE_SECONDS)
 
     async def test_both_are_killed(self, folder: Path) -> None:
         async with owner(folder) as (process, orphan):

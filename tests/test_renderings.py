@@ -22,8 +22,10 @@ from afterword.worker.exports import Exporter
 from tests.contract.alerting import read_all
 from tests.dates import YEAR
 from tests.event_log import list_events
-from tests.events.conftest import Desk
+from tests.events.conftest import Desk, client, desk
 from tests.queue.conftest import Queue
+
+__all__ = ["client", "desk"]  # fixtures
 
 PATHS: Final[Mapping[str, str]] = {
     "queue_item": "/q/queue/item/{id}",

@@ -1,9 +1,8 @@
-"""Deliveries: what a target is sent and how its answers are taken; order, repeats, redelivery, switching off."""
+"""Sending deliveries: what a target is sent, how its answers are taken, order, claims, switching off."""
 
 import asyncio
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,18 +16,9 @@ from afterword.worker.deliverer import Deliverer
 from tests.channels.receiver import Given, Receiver, Reply
 from tests.conftest import settled
 from tests.event_log import list_events
-from tests.events.conftest import Desk, new_event, until
+from tests.events.conftest import SUBJECT, Desk, ids_of, new_event, types_of, until
 
-SUBJECT = "s" * 22
 OTHER = "t" * 22
-
-
-def ids_of(receiver: Receiver) -> list[str]:
-    return [given.headers["webhook-id"] for given in receiver.given]
-
-
-def types_of(receiver: Receiver) -> list[str]:
-    return [json.loads(given.body)["event"]["type"] for given in receiver.given]
 
 
 async def set_back(pool: db.Pool, table: str, column: str, days: float) -> None:
@@ -287,70 +277,6 @@ async def _record(desk: Desk, database: db.Database, type_name: str) -> None:
     await events.record(database, events=[one])
 
 
-class TestAgain:
-    async def test_redelivery_keeps_the_id(self, desk: Desk, deliverer: Deliverer) -> None:
-        async with Receiver() as receiver:
-            hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
-            (one,) = await desk.deliveries(hook["webhook_id"])
-            path = f"/webhook/{hook['webhook_id']}/delivery/{one['delivery_id']}"
-            again = await desk.ask("POST", f"{path}/redelivery")
-            assert ("pending", 0, None) == (again["state"], again["attempts"], again["finished_time"])
-            await desk.deliver(deliverer)
-            assert "delivered" == (await desk.ask("GET", path))["state"]
-            assert 2 == len(receiver.given)
-            assert 1 == len(set(ids_of(receiver)))
-
-    async def test_one_that_waits_is_tried_at_once(self, desk: Desk, deliverer: Deliverer) -> None:
-        async with Receiver(reply=Reply(500)) as receiver:
-            hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added", "tag.removed", subject_id=SUBJECT)
-            await desk.deliver(deliverer)
-            receiver.reply = Reply(200)
-            first, second = await desk.deliveries(hook["webhook_id"])
-            if first["event_type"] != "tag.added":
-                first, second = second, first
-            path = f"/webhook/{hook['webhook_id']}/delivery"
-            await desk.ask("POST", f"{path}/{second['delivery_id']}/redelivery")  # behind the first, still
-            await desk.deliver(deliverer)
-            assert 1 == len(receiver.given)
-            await desk.ask("POST", f"{path}/{first['delivery_id']}/redelivery")
-            await desk.deliver(deliverer)
-            assert ["tag.added", "tag.added", "tag.removed"] == types_of(receiver)
-
-    async def test_a_span_of_time(self, desk: Desk, deliverer: Deliverer) -> None:
-        """Also what was before the webhook; twice the same ids, in order."""
-        told = await desk.tell("tag.added", "tag.removed", "pipeline.created", subject_id=SUBJECT)
-        async with Receiver() as receiver:
-            hook = await desk.hook(receiver.url, event_types=["tag.*"])
-            path = f"/webhook/{hook['webhook_id']}/redelivery"
-            await desk.ask("POST", path, status=422, json={})
-            await desk.ask("POST", path, status=422, json={"after": "x"})
-            span = {"from_time": "2026-01-01T00:00:00Z"}
-            for _ in range(2):
-                assert {"count": 2, "next_cursor": None} == await desk.ask("POST", path, json=span)
-                await desk.deliver(deliverer)
-            none = {**span, "to_time": "2026-01-02T00:00:00Z"}
-            assert 0 == (await desk.ask("POST", path, json=none))["count"]
-            assert [*told[:2], *told[:2]] == ids_of(receiver)
-
-    async def test_behind_a_cursor(self, desk: Desk, deliverer: Deliverer, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(deliveries, "REPLAY_EVENTS_MAX", 2)
-        told = await desk.tell(*["tag.added"] * 4)
-        log = (await desk.ask("GET", "/event?type[]=tag.*"))["results"]
-        async with Receiver() as receiver:
-            hook = await desk.hook(receiver.url)
-            path = f"/webhook/{hook['webhook_id']}/redelivery"
-            found = await desk.ask("POST", path, json={"after": log[0]["cursor"]})
-            assert 2 == found["count"]
-            found = await desk.ask("POST", path, json={"after": found["next_cursor"]})
-            assert 1 <= found["count"]
-            await desk.deliver(deliverer)
-            assert set(told[1:]) <= set(ids_of(receiver))
-            assert told[0] not in ids_of(receiver)
-
-
 class TestClaims:
     async def test_two_in_flight_and_no_more(self, desk: Desk, make_deliverer: Callable[..., Deliverer]) -> None:
         """A target that hangs holds two slots, whoever asks; a neighbour's goes on."""
@@ -429,23 +355,6 @@ class TestClaims:
             assert (0, 0) == tuple(
                 await database.fetch_row("select (select count(*) from delivery), (select count(*) from webhook)") or ()
             )
-
-
-class TestPrune:
-    async def test_what_is_done_for_long(self, desk: Desk, deliverer: Deliverer) -> None:
-        """Thirty days after its end a delivery goes; counted it stays."""
-        async with Receiver() as receiver:
-            hook = await desk.hook(receiver.url)
-            await desk.tell("tag.added")
-            await desk.deliver(deliverer)
-            receiver.reply = Reply(500)
-            await desk.tell("tag.removed")
-            await desk.deliver(deliverer)
-        async with db.transaction(desk.pool) as database:
-            now = database.clock.now()
-            assert 0 == await deliveries.prune(database, now=now + timedelta(days=29), limit=10)
-            assert 1 == await deliveries.prune(database, now=now + timedelta(days=31), limit=10)
-        assert ["tag.removed"] == [one["event_type"] for one in await desk.deliveries(hook["webhook_id"])]
 
 
 class TestSettling:

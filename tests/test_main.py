@@ -1,0 +1,57 @@
+"""The command line: each command is there, and whatever refuses it is a sentence with an exit code, no traceback."""
+
+import importlib
+
+import cyclopts
+import pytest
+
+from afterword import __main__, errors, settings
+from afterword.__main__ import COMMANDS, EXIT_REFUSED, EXIT_SETTING
+from afterword.cli import CommandError
+from afterword.errors import FieldError
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_is_there(name: str) -> None:
+    """They are imported when they run, so nothing else would notice one that was renamed."""
+    target, sentence = COMMANDS[name]
+    module, _, attribute = target.partition(":")
+    assert callable(getattr(importlib.import_module(f"afterword.cli.{module}"), attribute))
+    assert sentence.endswith(".")
+
+
+def app_that_raises(error: Exception) -> cyclopts.App:
+    app = cyclopts.App()
+
+    @app.default
+    async def command() -> None:
+        raise error
+
+    return app
+
+
+@pytest.mark.parametrize(
+    ("refusal", "code", "said"),
+    [
+        (settings.SettingError("AFTERWORD_PORT is no number."), EXIT_SETTING, "AFTERWORD_PORT is no number."),
+        (CommandError("There is no such file."), EXIT_REFUSED, "There is no such file."),
+        (errors.Conflict("It is closed."), EXIT_REFUSED, "It is closed."),
+        (
+            errors.Invalid.of(FieldError("too_long", "At most 9.", pointer="/a")),
+            EXIT_REFUSED,
+            "1 field is wrong: a.\n  At most 9.",
+        ),
+    ],
+)
+async def test_refusals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refusal: Exception, code: int, said: str
+) -> None:
+    monkeypatch.setattr(__main__, "app", app_that_raises(refusal))
+    assert code == await __main__.run([])
+    assert ("", f"afterword: {said}\n") == tuple(capsys.readouterr())
+
+
+async def test_a_bug_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__main__, "app", app_that_raises(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        await __main__.run([])
