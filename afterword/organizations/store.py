@@ -299,7 +299,6 @@ async def delete_application(db: Database, *, organization_id: str, application_
 
 
 async def list_application_types(db: Database, *, page: Page) -> Rows[ApplicationType]:  # any tenant: the product's own
-    """A page of the kinds of business."""
     rows = await db.fetch_list(f"select {_TYPE_COLUMNS} from application_type", page=page)
     return rows.map(lambda row: ApplicationType(**row))
 
@@ -307,7 +306,6 @@ async def list_application_types(db: Database, *, page: Page) -> Rows[Applicatio
 async def get_application_type(  # any tenant: the product's own
     db: Database, *, application_type_id: str
 ) -> ApplicationType | None:
-    """The kind of business, or None."""
     row = await db.fetch_row(
         f"select {_TYPE_COLUMNS} from application_type where application_type_id = $1", application_type_id
     )

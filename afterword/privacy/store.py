@@ -58,7 +58,6 @@ async def get_erasure(db: Database, *, organization_id: str, erasure_id: str) ->
 
 
 async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
-    """Count the unfinished erasures."""
     return await db.fetch_value("select count(*) from erasure where state = 'running'")
 
 
@@ -77,7 +76,6 @@ async def insert_erasure(db: Database, *, organization_id: str, erasure: Mapping
 async def insert_subjects(
     db: Database, *, organization_id: str, erasure_id: str, kind: str, subject_ids: Sequence[str]
 ) -> None:
-    """Note ids that were the person's."""
     await db.execute(
         """insert into erasure_subject (organization_id, erasure_id, kind, subject_id)
            select $1, $2, $3, unnest($4::text[]) on conflict do nothing""",

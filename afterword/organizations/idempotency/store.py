@@ -69,7 +69,6 @@ async def update_kept_answer(
 
 
 async def prune_idempotency_keys(db: Database, *, stale_time: datetime, limit: int) -> int:
-    """Delete rows older than `stale_time`, at most `limit`; return the count."""
     return await db.execute(
         """delete from idempotency_key where (organization_id, key) in (
              select organization_id, key from idempotency_key where created_time <= $1

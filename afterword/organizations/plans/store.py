@@ -85,7 +85,6 @@ async def list_all_plans(db: Database, *, limit: int) -> list[tuple[str, Plan]]:
 
 
 async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenant: for operators
-    """Lock the plan of this id, for operators."""
     row = await db.fetch_row(f"select {_COLUMNS} from plan where plan_id = $1 for no key update", plan_id)
     return Plan(**row) if row else None
 

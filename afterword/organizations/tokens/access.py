@@ -90,8 +90,7 @@ class TokenCache:
 
 async def prove(db: Database, *, text: str) -> store.Credential:
     """The valid token of this text, for handlers that read it from elsewhere than a header. Raises Unauthorized."""
-    selector, verifier = _parts(text)
-    credential = await _proven(db, selector, verifier)
+    credential = await _proven(db, text)
     _require_alive(credential, db.clock.now())
     return credential
 
@@ -118,8 +117,7 @@ async def authenticate(
     digest = hashlib.sha256(text.encode()).digest()
     known = cache.get(digest, now=now) if cache else None
     if known is None:
-        selector, verifier = _parts(text)
-        credential = await _proven(db, selector, verifier)
+        credential = await _proven(db, text)
         known = credential, _caller(credential)
         if cache:
             cache.keep(digest, *known, read_time=now)
@@ -166,19 +164,16 @@ def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
     raise _unauthenticated("This needs a token: send the header Authorization: Bearer <token>.")
 
 
-def _parts(text: str) -> tuple[str, str]:
-    match = _match(text)
-    if match is None:
-        raise InvalidToken("This is not a token of this service, or a part of it is missing.")
-    return match[2], match[3]
-
-
 def _match(text: str) -> re.Match[str] | None:
     match = _TOKEN.fullmatch(text)
     return match if match is not None and checksum(match[1]) == match[4] else None
 
 
-async def _proven(db: Database, selector: str, verifier: str) -> store.Credential:
+async def _proven(db: Database, text: str) -> store.Credential:
+    match = _match(text)
+    if match is None:
+        raise InvalidToken("This is not a token of this service, or a part of it is missing.")
+    selector, verifier = match[2], match[3]
     credential = await store.get_credential(db, selector=selector)
     # An unknown selector costs the same comparison as a wrong verifier.
     expected = credential.verifier_digest if credential else _UNKNOWN_DIGEST

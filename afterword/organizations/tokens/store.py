@@ -197,7 +197,6 @@ async def update_maker(db: Database, *, organization_id: str, made_by_token_id: 
 async def update_user_tokens_to_revoked(
     db: Database, *, organization_id: str, user_id: str, now: datetime
 ) -> list[Token]:
-    """Revoke the valid tokens of a user."""
     rows = await db.fetch(
         f"""update token set revoked_time = $3
            where organization_id = $1 and user_id = $2 and revoked_time is null returning {_COLUMNS}""",
@@ -300,7 +299,6 @@ async def insert_access_token(
 
 
 async def prune_access_tokens(db: Database, *, ended_time: datetime, limit: int) -> int:
-    """Delete access tokens that ended before `ended_time`, at most `limit`; return the count."""
     return await db.execute(
         """delete from access_token where (organization_id, access_token_id) in (
              select organization_id, access_token_id from access_token where expires_time <= $1

@@ -15,7 +15,6 @@ class Ticks:
         self._used: dict[tuple[str, str], datetime] = {}
 
     def note(self, caller: Caller, *, now: datetime) -> None:
-        """Record a use of the caller's token."""
         key = (caller.organization_id, caller.token_id)
         if key in self._used or len(self._used) < TOKENS_MAX:
             self._used[key] = now
