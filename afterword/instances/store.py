@@ -14,7 +14,7 @@ from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.db import Database, Row
-from afterword.db.columns import as_document, qualified
+from afterword.db.columns import arrays, as_document, qualified
 from afterword.events.store import Actor
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
@@ -270,8 +270,7 @@ async def list_instances_of_items(  # any tenant: a claimed batch serves many or
     rows = await db.fetch(
         f"""select {INSTANCE_COLUMNS_I} from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.item_id = b.item_id""",
-        [organization_id for organization_id, _ in items],
-        [item_id for _, item_id in items],
+        *arrays(items, 2),
     )
     return [Instance.of(row) for row in rows]
 
@@ -285,8 +284,7 @@ async def list_issuables(  # any tenant: a claimed batch serves many organizatio
            from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join questionnaire q on q.organization_id = b.organization_id and q.questionnaire_id = b.questionnaire_id
            join application a on a.organization_id = q.organization_id and a.application_id = q.owner_application_id""",
-        [organization_id for organization_id, _ in questionnaires],
-        [questionnaire_id for _, questionnaire_id in questionnaires],
+        *arrays(questionnaires, 2),
     )
     return [Issuable(**row) for row in rows]
 

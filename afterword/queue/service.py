@@ -69,12 +69,6 @@ class ItemClosed(errors.Conflict):
     code_default = "item_closed"
 
 
-class NotUncertain(errors.Conflict):
-    """Only an item of unknown outcome can be resolved by a person."""
-
-    code_default = "item_closed"
-
-
 class OutcomeUnknown(errors.Conflict):
     """An attempt may have reached the recipient, so the record must stay."""
 
@@ -271,7 +265,7 @@ async def delete(db: Database, *, caller: Caller, place: ItemScope, check_versio
 async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
     """Settle an uncertain item by a person's word: sent, which corrects its failure, or failed for good.
 
-    Raises NotFound, NotUncertain.
+    Raises NotFound, and ItemClosed unless the item is uncertain.
     """
     item = await _locked(db, caller=caller, place=place)
     verdict = "it was sent" if is_sent else "it was not sent"
@@ -284,7 +278,7 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
         updated_by=caller.actor_id,
     )
     if resolved is None:
-        raise NotUncertain("What became of this item is known.")
+        raise ItemClosed("What became of this item is known.")
     if is_sent:
         sent = {(item.organization_id, item.item_id): resolved.questionnaire_instance_id}
         await reminders.note_sent(db, sent=sent, now=resolved.updated_time)

@@ -112,7 +112,6 @@ Computed = Annotated[Value, Meta(extra={"column": None})]
 ShownOnce = Annotated[str | None, Meta(extra={"column": None, "secret": True})]
 """In answers: a secret, null but in the answer that makes it. No record, list, kept answer or replay shows it."""
 
-Text1 = Annotated[str, Meta(min_length=1)]
 Text50 = Annotated[str, Meta(min_length=1, max_length=50)]
 Text100 = Annotated[str, Meta(min_length=1, max_length=100)]
 Text200 = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -476,7 +476,7 @@ class TestResolve:
         item = await queue.schedule()
         await prepare(queue, item)
 
-        with pytest.raises(service.NotUncertain):
+        with pytest.raises(service.ItemClosed):
             await self.resolve(queue, item, is_sent=True)
 
     async def test_sent(self, queue: Queue) -> None:

@@ -41,16 +41,6 @@ async def get_visual(db: Database, *, organization_id: str, questionnaire_id: st
     return None if row is None else _visual(row)
 
 
-async def get_active_visual(db: Database, *, organization_id: str, questionnaire_id: str) -> Visual | None:
-    row = await db.fetch_row(
-        f"""select {_COLUMNS} from questionnaire_visual
-           where organization_id = $1 and questionnaire_id = $2 and active""",
-        organization_id,
-        questionnaire_id,
-    )
-    return None if row is None else _visual(row)
-
-
 async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:
     rows = await db.fetch_list(
         f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
