@@ -11,9 +11,6 @@ from afterword.channels.dial import NotOpenError, dial, name_of, trust_of
 from afterword.channels.relay import parse_url
 from afterword.core.messaging.addresses import InvalidAddress
 
-DOT_SECONDS = 600.0
-STEP_SECONDS = 60.0
-BODY_SECONDS = 180.0
 MAILS_PER_CONNECTION_MAX = 100  # many relays close the connection then
 IDLE_SECONDS = 30.0
 SLOTS_DEFAULT = 10
@@ -26,15 +23,13 @@ class EmailChannel:
         self,
         url: str,
         slots: int = SLOTS_DEFAULT,
-        dot_seconds: float = DOT_SECONDS,
         *,
-        step_seconds: float = STEP_SECONDS,
-        body_seconds: float = BODY_SECONDS,
+        timeouts: Timeouts = Timeouts(),  # noqa: B008  frozen
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """Raises ValueError, without the password, for an address that `relay.parse_url` cannot read."""
         self._relay = parse_url(url)
-        self._timeouts = Timeouts(step=step_seconds, body=body_seconds, dot=dot_seconds)
+        self._timeouts = timeouts
         self._idle_seconds = idle_seconds
         self._slots = asyncio.Semaphore(slots)
         self._idle: deque[Conversation] = deque()  # the latest used at the right end

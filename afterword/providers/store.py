@@ -64,12 +64,7 @@ async def list_accounts(  # any tenant: for operators
 
 async def get_account(db: Database, *, account_id: str) -> Account | None:  # any tenant: for operators
     """The account of this id, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"""{_SELECT}
-           where a.account_id = $1
-           for update of a""",
-        account_id,
-    )
+    row = await db.fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
     return None if row is None else Account(**row)
 
 

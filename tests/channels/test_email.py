@@ -16,6 +16,7 @@ from aiosmtplib.protocol import SMTPProtocol
 
 from afterword.channels import conversation
 from afterword.channels.base import Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.conversation import Timeouts
 from afterword.channels.email import MAILS_PER_CONNECTION_MAX, CannotLoginError, EmailChannel, check_login
 from tests.bar import Tell
 from tests.channels import sink as sink_module
@@ -46,7 +47,7 @@ async def channel_to(
     sink: Sink, *, slots: int = 2, patience: float = PATIENCE, url: str = ""
 ) -> AsyncGenerator[EmailChannel]:
     channel = EmailChannel(
-        url or sink.url, slots, patience, step_seconds=patience, body_seconds=patience, idle_seconds=PATIENCE
+        url or sink.url, slots, timeouts=Timeouts(patience, patience, patience), idle_seconds=PATIENCE
     )
     try:
         yield channel

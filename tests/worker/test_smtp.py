@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from afterword.channels.base import Retry
+from afterword.channels.conversation import Timeouts
 from afterword.channels.email import EmailChannel
 from afterword.channels.replies import GREYLIST_SECONDS, SUPPRESSING
 from afterword.queue.sending import outcomes
@@ -58,7 +59,7 @@ class Limited(Sink):
 @asynccontextmanager
 async def over(bench: Bench, url: str) -> AsyncGenerator[Bench]:
     """The bench with a worker that sends through this server."""
-    channel = EmailChannel(url, 10, 10.0, step_seconds=5.0, body_seconds=5.0)
+    channel = EmailChannel(url, 10, timeouts=Timeouts(step=5.0, body=5.0, dot=10.0))
     yield replace(bench, channel=channel)  # pyright: ignore[reportArgumentType]
 
 

@@ -157,7 +157,7 @@ async def insert_alert(
     db: Database, *, organization_id: str, alert_id: str, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Alert:
     """Insert a rule. Raises Dangling for an application, status or user that is not the organization's."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into alert (organization_id, alert_id, application_id, {_CHANGEABLE},
              created_time, updated_time, created_by, updated_by)
            select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
@@ -168,7 +168,6 @@ async def insert_alert(
         now,
         by,
     )
-    assert row is not None  # noqa: S101  it was just inserted
     return _alert(row)
 
 

@@ -94,7 +94,7 @@ async def insert_status(
     db: Database, *, organization_id: str, status_id: int, columns: Mapping[str, Any], now: datetime, by: str
 ) -> Status:
     """Insert an own status. Raises Dangling for an application that is not the organization's."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into alert_status (organization_id, status_id, application_id, {_CHANGEABLE},
              created_time, updated_time, created_by, updated_by)
            select $1, $2, s.application_id, {qualified(_CHANGEABLE, "s")}, $4, $4, $5, $5
@@ -106,7 +106,6 @@ async def insert_status(
         now,
         by,
     )
-    assert row is not None  # noqa: S101  it was just inserted
     return _status(row)
 
 

@@ -30,20 +30,14 @@ _SELECT: Final = """select e.organization_id, e.inbound_id, e.account_id, a.chan
 
 
 async def get_endpoint(db: Database, *, inbound_id: str) -> Endpoint | None:  # any tenant: the path has none
-    row = await db.fetch_row(
-        f"""{_SELECT}
-           where e.inbound_id = $1""",
-        inbound_id,
-    )
+    row = await db.fetch_row(f"{_SELECT} where e.inbound_id = $1", inbound_id)
     return None if row is None else Endpoint(**row)
 
 
 async def list_endpoints(db: Database, *, organization_id: str) -> list[Endpoint]:
     """Endpoints of an organization, the oldest first."""
     rows = await db.fetch(
-        f"""{_SELECT}
-           where e.organization_id = $1 order by e.created_time, e.inbound_id""",
-        organization_id,
+        f"{_SELECT} where e.organization_id = $1 order by e.created_time, e.inbound_id", organization_id
     )
     return [Endpoint(**row) for row in rows]
 
@@ -103,9 +97,7 @@ async def update_endpoint_heard(
 
 async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str) -> bool:
     """Delete it; False if there was none."""
-    row = await db.fetch_row(
-        "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2 returning inbound_id",
-        organization_id,
-        inbound_id,
+    count = await db.execute(
+        "delete from inbound_endpoint where organization_id = $1 and inbound_id = $2", organization_id, inbound_id
     )
-    return row is not None
+    return count == 1

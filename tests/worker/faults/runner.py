@@ -22,6 +22,7 @@ import uvloop
 
 from afterword import db, log
 from afterword.channels.base import EMAIL, Begin, Channel, Message, Outcome
+from afterword.channels.conversation import Timeouts
 from afterword.channels.email import EmailChannel
 from afterword.core.messaging.networks import networks_of
 from afterword.core.wire.site import Site
@@ -84,7 +85,7 @@ async def main(orders: Orders) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 
     def channels(pool: db.Pool) -> Mapping[int, Channel]:
-        email = EmailChannel(orders.smtp_url, orders.slots, orders.dot_seconds)
+        email = EmailChannel(orders.smtp_url, orders.slots, timeouts=Timeouts(dot=orders.dot_seconds))
         return {**captured(pool), EMAIL: _Blocking(email, orders) if orders.blocking else email}
 
     pace = Pace(
