@@ -159,11 +159,10 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     description="Tries conditions on a past response of the questionnaire; nothing is kept.",
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     node, facts = await condition_tests.read(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
+        questionnaire=await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"]),
         instance_id=call.body.instance_id,
         document=call.body.conditions,
     )
@@ -378,7 +377,8 @@ def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
     members: dict[str, Any] = msgspec.structs.asdict(call.body)
     for name in ("sent_time", "delivered_time"):
         members[name] = members[name] and members[name].instant
-    members["metadata"] = _grouped(call, declared)
+    groups = {} if call.body.metadata is None else call.body.metadata.named()
+    members["metadata"] = metadata.changes_of(groups, declared=declared, strict=call.strict)
     return IssueInput(**members)
 
 
@@ -392,11 +392,6 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
         questionnaire_id=call.ids["questionnaire_id"],
         application_ids=call.caller.application_ids,
     )
-
-
-def _grouped(call: Call[InstanceRequest], declared: Declared) -> metadata.Changes:
-    groups = call.body.metadata
-    return metadata.changes_of({} if groups is None else groups.named(), declared=declared, strict=call.strict)
 
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:

@@ -10,10 +10,11 @@ from afterword.db import Database
 from afterword.instances import facts, store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Questionnaire
 
 
 async def read(
-    db: Database, *, caller: Caller, questionnaire_id: str, instance_id: str, document: object
+    db: Database, *, caller: Caller, questionnaire: Questionnaire, instance_id: str, document: object
 ) -> tuple[Node | None, Facts]:
     """The conditions of a JSON document, and the facts of an instance of the questionnaire.
 
@@ -21,13 +22,10 @@ async def read(
     the conditions. They may use questions of the instance's version and of the published one.
     """
     instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
-    if instance is None or instance.questionnaire_id != questionnaire_id:
+    if instance is None or instance.questionnaire_id != questionnaire.questionnaire_id:
         raise errors.Invalid.at("/instance_id", "unknown_id", "There is no such instance of this questionnaire.")
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
-    )
     declared = await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
+        db, organization_id=caller.organization_id, questionnaire_id=questionnaire.questionnaire_id
     )
     kinds: dict[str, Kind] = {}
     for version_id in {instance.version_id, questionnaire.published_version_id or instance.version_id}:

@@ -91,7 +91,7 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
 
 @routes.get(ITEM, scope="Queue.Read", answer=QueueItem, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> store.QueueItem:
-    return await service.get_shown(db, caller=call.caller, place=_place(call), now=call.now)
+    return await service.get_shown(db, caller=call.caller, place=ItemScope(**call.ids), now=call.now)
 
 
 @routes.patch(
@@ -108,7 +108,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     return await service.change(
         db,
         caller=call.caller,
-        place=_place(call),
+        place=ItemScope(**call.ids),
         change=_change_of(call, await _declared(call, db)),
         check_version=call.check_version,
         secret=call.site.secret,
@@ -123,7 +123,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
     refusals=("item_in_dispatch", "item_closed", "outcome_unknown"),
 )
 async def delete_item(call: Call[None], db: Database) -> None:
-    await service.delete(db, caller=call.caller, place=_place(call), check_version=call.check_version)
+    await service.delete(db, caller=call.caller, place=ItemScope(**call.ids), check_version=call.check_version)
 
 
 routes.all += [
@@ -179,21 +179,13 @@ def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpda
     return body
 
 
-def _place(call: Call[Any]) -> ItemScope:
-    return ItemScope(
-        item_id=call.ids["item_id"],
-        questionnaire_id=call.ids.get("questionnaire_id"),
-        pipeline_id=call.ids.get("pipeline_id"),
-    )
-
-
 async def _declared(call: Call[Any], db: Database) -> Declared:
     """The metadata names that the questionnaire's application declares; needed under strict handling alone."""
     if not call.strict:
         return metadata.GLOBAL
     questionnaire_id = call.ids.get("questionnaire_id")
     if questionnaire_id is None:
-        questionnaire_id = (await service.get(db, caller=call.caller, place=_place(call))).questionnaire_id
+        questionnaire_id = (await service.get(db, caller=call.caller, place=ItemScope(**call.ids))).questionnaire_id
     return await declared_for(call, db, questionnaire_id=questionnaire_id)
 
 
