@@ -164,7 +164,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "all delivered, no attempt counted; hardly a refusal once learned; at most one probe a rest of 30 s, then the "
         "full rate within 30 s; uniform jitter",
         "worker/test_smtp.py::TestThrottled", "worker/test_smtp.py::TestBreaker", "worker/test_dead_server.py",
-        "providers/test_rates.py",
+        "providers/test_rates.py", "queue/sending/test_domains.py",
     ),
     _proof(
         "T24", "callbacks unsigned, forged, replayed, old, of strangers, with a confirmation address inside", "all",

@@ -1,7 +1,6 @@
 """The e-mail channel against a server that fails at every point, and what keeps its promises."""
 
 import asyncio
-import inspect
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -10,12 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-import aiosmtplib
 import pytest
-from aiosmtplib.protocol import SMTPProtocol
 
 from afterword.channels import conversation
-from afterword.channels.base import Fenced, Message, Outcome, Refused, Retry, Sent, Unknown
+from afterword.channels.base import Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.channels.conversation import Timeouts
 from afterword.channels.email import MAILS_PER_CONNECTION_MAX, CannotLoginError, EmailChannel, check_login
 from tests.bar import Tell
@@ -151,51 +148,7 @@ async def test_answer_that_came_while_the_process_stood_still(monkeypatch: pytes
         assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
 
 
-async def test_body_that_the_kernel_never_took() -> None:
-    message = replace(MESSAGE, html="ä" * 12_000_000)
-    async with Sink(faults={"body": Fault("silence")}) as sink, channel_to(sink, patience=SHORT) as channel:
-        assert "recipient" == kind(await channel.send(message, begin=Begin()))
-    async with Sink(faults={"body": Fault("reset")}) as sink, channel_to(sink) as channel:
-        assert "recipient" == kind(await channel.send(message, begin=Begin()))
-
-
-async def test_hung_up_while_beginning() -> None:
-    async def begin() -> None:
-        await until(lambda: "gone" in done)
-
-    async with Sink(faults={"body": Fault("drop")}) as sink, channel_to(sink) as channel:
-        done: list[str] = []
-        sending = asyncio.ensure_future(channel.send(MESSAGE, begin=begin))
-        await until(lambda: any(command == "DATA" for command in sink.commands))
-        done.append("gone")
-        assert "recipient" == kind(await sending)
-        assert 0 == sink.count
-
-
 # The point of no return -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("fault", [Fenced(), ValueError("a bug"), ConnectionError("the database"), TimeoutError()])
-async def test_what_begin_raises_passes_through_unsent(fault: BaseException) -> None:
-    async with Sink() as sink, channel_to(sink) as channel:
-        with pytest.raises(type(fault)) as raised:
-            await channel.send(MESSAGE, begin=Begin(fault))
-        assert fault is raised.value
-        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
-        assert 1 == sink.count
-        assert 2 == sink.connections  # the first was cut in the middle of DATA
-
-
-async def test_nothing_of_the_body_before_begin() -> None:
-    async with Sink() as sink, channel_to(sink) as channel:
-        seen: list[int] = []
-
-        async def begin() -> None:
-            seen.append(len(sink.commands))
-            assert 0 == sink.count
-
-        assert "sent" == kind(await channel.send(MESSAGE, begin=begin))
-        assert [4] == seen  # EHLO MAIL RCPT DATA
 
 
 @pytest.mark.parametrize("phase", ["greeting", "mail", "data", "dot"])
@@ -209,25 +162,6 @@ async def test_cancelled(phase: Phase) -> None:
             await sending
         assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))  # the slot is free again
         assert 2 == sink.connections
-
-
-async def test_answer_out_of_turn_never_passes_for_the_answer_to_the_dot() -> None:
-    reply = say("354 Go ahead\r\n250 2.0.0 Ok: queued as NEVER")
-    begin = Begin()
-    async with Sink(faults={"data": reply}) as sink, channel_to(sink) as channel:
-        assert "recipient" == kind(await channel.send(MESSAGE, begin=begin))
-        assert (0, 0) == (begin.count, sink.count)
-
-
-def test_pinned_members_of_aiosmtplib() -> None:
-    assert aiosmtplib.__version__.startswith("5.1.")
-    assert aiosmtplib.SMTP().protocol is None
-    assert inspect.iscoroutinefunction(SMTPProtocol._drain_helper)  # pyright: ignore[reportPrivateUsage]
-    assert ["self", "timeout"] == list(inspect.signature(SMTPProtocol.read_response).parameters)
-
-
-async def test_pinned_buffer_of_aiosmtplib() -> None:
-    assert bytearray() == SMTPProtocol()._buffer  # pyright: ignore[reportPrivateUsage]
 
 
 # Connections ------------------------------------------------------------------------------------------------------
@@ -280,73 +214,7 @@ async def test_idle_connection_is_closed() -> None:
         await channel.close()
 
 
-async def test_nobody_there() -> None:
-    async with Sink() as sink:
-        url = sink.url
-    channel = EmailChannel(url, 1)
-    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
-    await channel.close()
-
-
-async def test_name_that_does_not_resolve() -> None:
-    channel = EmailChannel("smtp://no-such-host.invalid", 1)
-    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
-    await channel.close()
-
-
 # Login and TLS ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mechanisms", ["PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"])
-async def test_login(mechanisms: str) -> None:
-    async with Sink(login=LOGIN, mechanisms=mechanisms) as sink:
-        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
-        async with channel_to(sink, url=url) as channel:
-            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
-
-
-async def test_wrong_password_is_tried_once() -> None:
-    async with Sink(login=LOGIN) as sink:
-        url = f"smtp://ann:wrong-s3cr3t@127.0.0.1:{sink.port}"
-        async with channel_to(sink, url=url) as channel:
-            outcome = await channel.send(MESSAGE, begin=Begin())
-        assert "account" == kind(outcome)
-        assert 1 == len([command for command in sink.commands if command.startswith("AUTH")])
-        assert "wrong-s3cr3t" not in repr(outcome)
-
-
-async def test_no_login_offered() -> None:
-    async with Sink() as sink:
-        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
-        async with channel_to(sink, url=url) as channel:
-            assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
-
-
-@pytest.mark.parametrize("implicit", [True, False])
-async def test_certificate_is_verified(certificate: Certificate, *, implicit: bool) -> None:
-    async with Sink(tls=certificate.context, implicit_tls=implicit) as sink:
-        async with channel_to(sink) as channel:
-            outcome = await channel.send(MESSAGE, begin=Begin())
-        assert "account" == kind(outcome)
-        assert 0 == sink.count
-        async with channel_to(sink, url=f"{sink.url}?ca={certificate.file}") as channel:
-            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
-
-
-async def test_starttls_required_and_missing() -> None:
-    async with Sink() as sink, channel_to(sink, url=f"{sink.url}?starttls=required") as channel:
-        assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
-
-
-async def test_starttls_never(certificate: Certificate) -> None:
-    async with Sink(tls=certificate.context) as sink, channel_to(sink, url=f"{sink.url}?starttls=never") as channel:
-        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
-        assert "STARTTLS" not in sink.commands
-
-
-async def test_no_tls_where_tls_was_expected() -> None:
-    async with Sink() as sink, channel_to(sink, url=f"smtps://127.0.0.1:{sink.port}") as channel:
-        assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
 
 
 async def test_password_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,9 +1,8 @@
-"""The channels that send nothing: the captured outbox and the bare link."""
+"""The captured outbox: what it keeps, and when it keeps nothing."""
 
 import pytest
 
 from afterword.channels.base import Fenced, Message, Sent
-from afterword.channels.link import LinkChannel
 from afterword.channels.outbox import OutboxChannel
 from tests.channels.conftest import MESSAGE
 
@@ -47,12 +46,4 @@ async def test_kept_whole_after_begin() -> None:
     channel = OutboxChannel(save)
     assert isinstance(await channel.send(MESSAGE, begin=begin), Sent)
     assert ["begin", MESSAGE] == order
-    await channel.close()
-
-
-async def test_link_only_begins() -> None:
-    channel = LinkChannel()
-    with pytest.raises(Fenced):
-        await channel.send(MESSAGE, begin=fenced)
-    assert Sent(reference=MESSAGE.item_id) == await channel.send(MESSAGE, begin=free)
     await channel.close()

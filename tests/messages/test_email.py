@@ -15,7 +15,6 @@ from afterword.core.messaging import proofs
 from afterword.core.questionnaires.definition import parse
 from afterword.core.wire.site import Site
 from afterword.instances.store import Instance
-from afterword.messages import context as message_context
 from afterword.messages import email
 from afterword.messages.context import MessageContext
 from afterword.questionnaires.store import Version
@@ -35,6 +34,7 @@ class Pipeline:
 
     organization_id: str = "o" * 22
     pipeline_id: str = "p" * 22
+    questionnaire_id: str = "n" * 22
     version: int = 1
     channel_id: int = EMAIL
     message_subject: str | None = None
@@ -44,6 +44,7 @@ class Pipeline:
     sender_name: str | None = None
     sender_address: str | None = None
     reply_to: str | None = None
+    target_url: str | None = None
 
 
 def version_of(question: Mapping[str, Any], *others: Mapping[str, Any]) -> Version:
@@ -73,7 +74,7 @@ def fresh_cache() -> None:
     email.forget()
 
 
-def compose(
+def context_of(
     question: Mapping[str, Any] | None = None,
     *others: Mapping[str, Any],
     pipeline: Pipeline | None = None,
@@ -84,9 +85,9 @@ def compose(
     postal_address: str | None = "12 Harbour Street\nDublin",
     unsubscribe_id: str | None = "u" * 22,
     **of_item: Any,
-) -> Message:
+) -> MessageContext:
     version = version_of(question or {}, *others)
-    context = MessageContext(
+    return MessageContext(
         item_id="i" * 22,
         recipient="ann@example.org",
         pipeline=cast("Any", pipeline or Pipeline()),
@@ -102,7 +103,10 @@ def compose(
         now=NOW,
         **of_item,
     )
-    return email.compose(context)
+
+
+def compose(*questions: Mapping[str, Any], **of_item: Any) -> Message:
+    return email.compose(context_of(*questions, **of_item))
 
 
 class Page(HTMLParser):
@@ -213,98 +217,7 @@ def test_nothing_is_fetched() -> None:
 # Questions as keys ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("expected", "question"),
-    [
-        (range(11), {"type": "nps"}),
-        (range(1, 6), {"type": "csat"}),
-        (range(1, 8), {"type": "ces"}),
-        (range(1, 6), {"type": "smileys"}),
-        (range(1, 4), {"type": "smileys", "scale_max": 3}),
-        (range(1, 6), {"type": "rating"}),
-        (range(11), {"type": "rating", "scale_min": 0, "scale_max": 10}),
-        (range(1, 4), {"type": "rating", "scale_max": 3, "style": "stars"}),
-        ((7, 9), {"type": "single_choice", "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}]}),
-        ((), {"type": "text"}),
-        ((), {"type": "multiple_choice", "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}]}),
-        (
-            (),
-            {
-                "type": "single_choice",
-                "randomize": True,
-                "choices": [{"value": 7, "label": "A"}, {"value": 9, "label": "B"}],
-            },
-        ),
-        ((), {"type": "single_choice", "choices": [{"value": n, "label": "A"} for n in range(1, 12)]}),
-    ],
-)
-def test_keys_only_preselect(expected: Sequence[int], question: Mapping[str, Any]) -> None:
-    page = Page(compose(question).html)
-    keys = [link for link in page.links if "?" in link]
-    assert [f"{LINK}?q={QUESTION}&v={value}" for value in expected] == keys
-    assert LINK in page.links
-    assert "Would you recommend us?" in page.text
-    assert bool(expected) != ("Open the questionnaire" in page.text)
-
-
-@pytest.mark.parametrize("scale_min", [0, 1])
-@pytest.mark.parametrize("scale_max", range(3, 11))
-def test_every_scale_has_keys(scale_min: int, scale_max: int) -> None:
-    page = Page(compose({"type": "rating", "scale_min": scale_min, "scale_max": scale_max}).html)
-    assert scale_max - scale_min + 1 == len([link for link in page.links if "?" in link])
-
-
-def test_first_question_after_a_statement() -> None:
-    page = Page(compose({"type": "statement", "title": "Hello"}, {"type": "csat", "title": "How was it?"}).html)
-    assert 5 == len([link for link in page.links if f"?q={SECOND}&" in link])
-
-
-def test_first_page_without_a_question() -> None:
-    page = Page(compose({"type": "statement", "title": "Hello"}).html)
-    assert {LINK, UNSUBSCRIBE} == set(page.links)
-
-
-def test_ends_have_words() -> None:
-    text = Page(compose().html).text
-    assert "0 – Not at all likely" in text  # noqa: RUF001  a dash on purpose
-    assert "10 – Extremely likely" in text  # noqa: RUF001
-    email.forget()
-    own = Page(compose({"low_label": "Never", "high_label": "At once"}).html).text
-    assert "0 – Never" in own  # noqa: RUF001
-
-
 # Words ------------------------------------------------------------------------------------------------------------
-
-
-def test_own_words() -> None:
-    message = compose()
-    assert "Northwind would like your opinion (1 minute)" == message.subject
-    assert "Northwind would like to know how it went for you. It takes about 1 minute." in Page(message.html).text
-    assert "in touch with Northwind recently" in message.text
-    assert f"Unsubscribe: {UNSUBSCRIBE}" in message.text
-    assert message.text.rstrip().endswith("Northwind\n12 Harbour Street\nDublin")
-
-
-@pytest.mark.parametrize(
-    ("expected", "locale"),
-    [
-        ("Northwind bittet um Ihre Meinung (1 Minute)", "de"),
-        ("Northwind: θα θέλαμε τη γνώμη σας (1 λεπτό)", "el"),
-        ("رأيك يهم \u2068Northwind\u2069 (دقيقة واحدة)", "ar"),
-    ],
-)
-def test_languages(expected: str, locale: str) -> None:
-    message = compose(locale=locale)
-    assert expected == message.subject
-    assert locale == message.headers["Content-Language"]
-    assert "Unsubscribe" not in message.html
-    assert "recently" not in message.text
-
-
-@pytest.mark.parametrize(("expected", "count"), [("دقيقة واحدة", 1), ("دقيقتان", 3), ("3 دقائق", 5), ("11 دقيقة", 21)])
-def test_arabic_counts_minutes(expected: str, count: int) -> None:
-    others = [{"question_id": f"{number:022d}", "type": "text"} for number in range(count)]
-    assert expected in compose(None, *others, locale="ar").subject
 
 
 def test_every_sentence_is_translated() -> None:
@@ -332,13 +245,6 @@ def test_another_language_speaks_english() -> None:
     assert version.definition.default_locale == "en"
 
 
-def test_minutes() -> None:
-    definition = version_of({}, *[{"question_id": f"{n:022d}", "type": "text"} for n in range(10)]).definition
-    assert 1 == email.minutes_of(definition, [QUESTION])
-    assert 6 == email.minutes_of(definition, [question.question_id for question in definition.questions()])
-    assert 1 == email.minutes_of(definition, [])
-
-
 # Authored texts ---------------------------------------------------------------------------------------------------
 
 BODY = """Dear {{ responder.first_name | customer }},
@@ -350,64 +256,6 @@ your order
 
 The team of {{ organization }}
 """
-
-
-def test_authored() -> None:
-    pipeline = Pipeline(message_subject="Your order {{ questionnaire.order }}", message_body=BODY)
-    message = compose(pipeline=pipeline, responder={"first_name": "Ann & Bob"}, metadata={"order": "A-17"})
-    assert "Your order A-17" == message.subject
-    assert "Dear Ann & Bob,\n\nyour order\nA-17 is here.\n\nWould you recommend us?" in message.text
-    assert "Dear Ann &amp; Bob,</p>" in message.html
-    assert "your order<br>A-17 is here." in message.html
-
-
-def test_lone_link_is_the_place_of_the_question() -> None:
-    text = Page(compose(pipeline=Pipeline(message_body=BODY)).html).text
-    assert text.index("is here.") < text.index("Would you recommend us?") < text.index("The team of Northwind")
-
-
-def test_question_follows_a_body_without_a_lone_link() -> None:
-    text = Page(compose(pipeline=Pipeline(message_body="Go to {{ link }}\n\nBye")).html).text
-    assert text.index("Bye") < text.index("Would you recommend us?")
-
-
-OF_ITEM = (
-    "{{ item.recipient }} {{ item.external_reference | none }} {{ item.send_date }} {{ item.valid_until | for ever }}"
-)
-
-
-@pytest.mark.parametrize(
-    ("expected", "locale", "time_zone"),
-    [
-        ("ann@example.org A-17 November 1, 2026 December 2, 2026", "en", "UTC"),
-        ("ann@example.org A-17 2 Νοεμβρίου 2026 2 Δεκεμβρίου 2026", "el", "Europe/Athens"),
-        ("ann@example.org A-17 1 نوفمبر 2026 2 ديسمبر 2026", "ar-EG", "UTC"),
-    ],
-)
-def test_variables_of_the_item(expected: str, locale: str, time_zone: str) -> None:
-    """Dates are in the reader's language, and in the days of the sender's zone."""
-    message = compose(
-        pipeline=Pipeline(message_subject=OF_ITEM, message_body=OF_ITEM),
-        locale=locale,
-        external_reference="A-17",
-        send_time=datetime(2026, 11, 1, 23, 0, tzinfo=UTC),
-        time_zone=time_zone,
-    )
-    assert expected == message.subject
-    assert expected in message.text
-
-
-def test_variables_of_an_item_that_says_nothing() -> None:
-    message = compose(pipeline=Pipeline(message_subject=OF_ITEM))
-    assert "ann@example.org none November 2, 2026 December 2, 2026" == message.subject
-
-
-def test_what_a_text_does_not_use_is_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_values: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(message_context, "texts", never)
-    assert "Well?" == compose(pipeline=Pipeline(message_subject="Well?", message_body="{{ link }}")).subject
 
 
 def test_long_words_stay_inside() -> None:
@@ -508,25 +356,3 @@ def test_dark_mode_is_declared() -> None:
 
 
 # The cache --------------------------------------------------------------------------------------------------------
-
-
-def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str | None] = []
-    real = email.compile_invitation
-
-    def counting(**given: Any) -> object:
-        compiled.append(given["subject"])
-        return real(**given)
-
-    monkeypatch.setattr(email, "compile_invitation", counting)
-    first = Pipeline(message_subject="One")
-    for pipeline in (first, first, replace(first, version=2, message_subject="Two"), first):
-        assert pipeline.message_subject == compose(pipeline=pipeline).subject
-    assert ["One", "Two"] == compiled
-
-
-def test_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(email, "COMPILED_MAX", 3)
-    for number in range(6):
-        compose(pipeline=Pipeline(version=number))
-    assert 3 == len(cast("Any", email)._compiled)

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
-import pytest
 
 from afterword.channels.base import Begin, Message, Outcome, Sent
 from afterword.worker import Pace
@@ -19,15 +18,6 @@ from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench, Logs, accept
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = range(1, 9)
 DEAD_URL = "postgresql://nobody@127.0.0.1:9/nothing"
-
-
-class TestPace:
-    @pytest.mark.parametrize(
-        "values", [{"lease_seconds": 50.0}, {"heartbeat_seconds": 19.0}, {"slots": 0}, {"slots": 201}]
-    )
-    def test_limits_that_depend_on_each_other(self, values: dict[str, Any]) -> None:
-        with pytest.raises(ValueError, match=r"A (lease|worker)"):
-            Pace(**values)
 
 
 class TestRun:

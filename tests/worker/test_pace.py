@@ -8,7 +8,7 @@ import pytest
 
 from afterword.queue.lanes import store
 from afterword.queue.lanes.store import Lane
-from afterword.worker import sender
+from afterword.worker import Pace, sender
 from afterword.worker.pace import POLL_CIRCLES_SECONDS_MAX, idle_seconds
 from afterword.worker.waiting import first_of
 from tests.worker.conftest import DEADLINE_SECONDS, RIG, Bench
@@ -59,3 +59,12 @@ async def test_a_slow_look_is_no_reason_to_look_away(bench: Bench, monkeypatch: 
             await asyncio.sleep(0.01)
     assert pauses[0] <= RIG.poll_seconds * 1.2
     assert max(pauses) <= POLL_CIRCLES_SECONDS_MAX
+
+
+class TestPace:
+    @pytest.mark.parametrize(
+        "values", [{"lease_seconds": 50.0}, {"heartbeat_seconds": 19.0}, {"slots": 0}, {"slots": 201}]
+    )
+    def test_limits_that_depend_on_each_other(self, values: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=r"A (lease|worker)"):
+            Pace(**values)

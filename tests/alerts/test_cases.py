@@ -1,0 +1,128 @@
+"""Cases and their comments: resolved and reopened, assigned, found."""
+
+from tests.alerts.conftest import Desk
+from tests.alerts.test_api import ABSENT
+from tests.dates import YEAR
+
+
+class TestCases:
+    async def test_fixed_segments_win(self, desk: Desk) -> None:
+        case = await desk.case()
+        assert [case] == (await desk.api.get("/alert/instance"))["results"]
+        assert [case] == (await desk.api.get(f"/alert/{case['alert_id']}/instance"))["results"]
+        assert [1, 2, 3, 4] == [status["status_id"] for status in await desk.api.get("/alert/status")]
+
+    async def test_refused(self, desk: Desk) -> None:
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        for body, expected in (
+            ({"status_id": 77}, "unknown_id /status_id"),
+            ({"assigned_user_id": ABSENT}, "unknown_id /assigned_user_id"),
+            ({"severity": "none"}, "unknown_value /severity"),
+            ({"status_id": None}, "not_nullable /status_id"),
+        ):
+            assert (422, expected) == await desk.api.refused("PATCH", path, body)
+
+    async def test_resolve_and_reopen(self, desk: Desk) -> None:
+        case = await desk.case()
+        path, alert = f"/alert/instance/{case['alert_instance_id']}", f"/alert/{case['alert_id']}"
+        closed = await desk.api.ok("PATCH", path, {"status_id": 3})
+        assert (3, desk.house.user_id) == (closed["status_id"], closed["resolved_by"])
+        assert 0 == (await desk.api.get(alert))["open_count"]
+        dismissed = await desk.api.ok("PATCH", path, {"status_id": 4})
+        assert closed["resolved_time"] == dismissed["resolved_time"]
+        again = await desk.api.ok("PATCH", path, {"status_id": 2})
+        assert (None, None) == (again["resolved_time"], again["resolved_by"])
+        assert 1 == (await desk.api.get(alert))["open_count"]
+        assert ["created", "status_changed", "resolved", "status_changed", "status_changed", "reopened"] == (
+            await desk.kinds()
+        )
+        actors = {(event.actor_kind, event.actor_id) for event in (await desk.news())[1:]}
+        assert {("user", desk.house.user_id)} == actors
+
+    async def test_assign(self, desk: Desk) -> None:
+        anna = await desk.person("anna")
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        after = await desk.api.ok(
+            "PATCH", path, {"assigned_user_id": anna.user_id, "severity": "critical", "due_time": f"{YEAR}-01-15 10:00"}
+        )
+        assert (anna.user_id, "critical") == (after["assigned_user_id"], after["severity"])
+        assert f"{YEAR}-01-15T10:00:00+02:00" == after["due_time"]
+        free = await desk.api.ok("PATCH", path, {"assigned_user_id": None, "due_time": None})
+        assert (None, None) == (free["assigned_user_id"], free["due_time"])
+        assert ["created", "assigned", "assigned"] == await desk.kinds()
+
+    async def test_whole_model_sent_back(self, desk: Desk) -> None:
+        case = await desk.case()
+        path = f"/alert/instance/{case['alert_instance_id']}"
+        assert case == await desk.api.ok("PATCH", path, case)
+        assert ["created"] == await desk.kinds()
+
+    async def test_stale(self, desk: Desk) -> None:
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        await desk.api.ok("PATCH", path, {"severity": "low"})
+        response = await desk.api.send("PATCH", path, {"severity": "high"}, headers={"If-Match": '"1"'})
+        assert 412 == response.status_code
+
+    async def test_filter(self, desk: Desk) -> None:
+        case = await desk.case()
+        for query, count in (("EQUAL][StatusId]=1", 1), ("EQUAL][StatusId]=3", 0), ("NULL][ResolvedTime]=null", 1)):
+            assert count == (await desk.api.get(f"/alert/instance?filter_by[{query}"))["total_results"]
+        assert (
+            1
+            == (await desk.api.get(f"/alert/instance?filter_by[EQUAL][InstanceId]={case['instance_id']}"))[
+                "total_results"
+            ]
+        )
+
+    async def test_user_who_leaves(self, desk: Desk) -> None:
+        """The case is nobody's then; the row of the user takes nothing with it."""
+        anna = await desk.person("anna")
+        case = await desk.case(assigned_user_id=anna.user_id)
+        await desk.execute("delete from token where user_id = $1", anna.user_id)
+        await desk.execute("delete from organization_user where user_id = $1", anna.user_id)
+        after = await desk.api.get(f"/alert/instance/{case['alert_instance_id']}")
+        assert after["assigned_user_id"] is None
+
+
+class TestComments:
+    async def test_write_change_delete(self, desk: Desk) -> None:
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        comment = await desk.api.ok("POST", f"{path}/comment", {"body": "Called."})
+        assert (desk.house.user_id, "Called.") == (comment["user_id"], comment["body"])
+        assert 1 == (await desk.api.get(path))["comments_count"]
+        one = f"{path}/comment/{comment['comment_id']}"
+        after = await desk.api.ok("PATCH", one, {"body": "Called twice."})
+        assert [after] == (await desk.api.get(f"{path}/comment"))["results"]
+        assert after == await desk.api.ok("PATCH", one, {})
+        response = await desk.api.send("PATCH", one, {"body": "x"}, headers={"If-Match": '"1"'})
+        assert 412 == response.status_code
+        await desk.api.ok("DELETE", one)
+        assert 0 == (await desk.api.get(path))["comments_count"]
+        assert (404, "not_found") == await desk.api.refused("DELETE", one)
+        [event] = await desk.news("commented")
+        assert comment["comment_id"] == event.data["comment_id"]
+        assert "Called" not in str(event.data)
+
+    async def test_another_author(self, desk: Desk) -> None:
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        comment = await desk.api.ok("POST", f"{path}/comment", {"body": "Mine."})
+        anna, machine = await desk.person("anna", role="admin"), await desk.token()
+        for other in (anna, machine):
+            one = f"{path}/comment/{comment['comment_id']}"
+            assert (403, "forbidden") == await other.refused("PATCH", one, {"body": "Yours."})
+            assert (403, "forbidden") == await other.refused("DELETE", one)
+            assert 1 == (await other.get(f"{path}/comment"))["total_results"]
+
+    async def test_token_of_the_organization(self, desk: Desk) -> None:
+        path = f"/alert/instance/{(await desk.case())['alert_instance_id']}"
+        machine = await desk.token()
+        comment = await machine.ok("POST", f"{path}/comment", {"body": "From the shop."})
+        assert comment["user_id"] is None
+        await machine.ok("DELETE", f"{path}/comment/{comment['comment_id']}")
+
+    async def test_below_another_case(self, desk: Desk) -> None:
+        first, second = await desk.case(), await desk.case()
+        paths = [f"/alert/instance/{case['alert_instance_id']}" for case in (first, second)]
+        comment = await desk.api.ok("POST", f"{paths[0]}/comment", {"body": "Here."})
+        found = await desk.api.refused("PATCH", f"{paths[1]}/comment/{comment['comment_id']}", {"body": "There."})
+        assert (404, "not_found") == found

@@ -1,0 +1,74 @@
+"""How a conversation with a mail server opens, or does not: nobody there, certificates, logins."""
+
+import pytest
+
+from afterword.channels.email import EmailChannel
+from tests.channels.conftest import MESSAGE, Certificate
+from tests.channels.sink import Sink
+from tests.channels.test_email import LOGIN, Begin, channel_to, kind
+
+
+async def test_nobody_there() -> None:
+    async with Sink() as sink:
+        url = sink.url
+    channel = EmailChannel(url, 1)
+    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
+    await channel.close()
+
+
+async def test_name_that_does_not_resolve() -> None:
+    channel = EmailChannel("smtp://no-such-host.invalid", 1)
+    assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))
+    await channel.close()
+
+
+@pytest.mark.parametrize("mechanisms", ["PLAIN LOGIN", "LOGIN", "CRAM-MD5 PLAIN"])
+async def test_login(mechanisms: str) -> None:
+    async with Sink(login=LOGIN, mechanisms=mechanisms) as sink:
+        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_wrong_password_is_tried_once() -> None:
+    async with Sink(login=LOGIN) as sink:
+        url = f"smtp://ann:wrong-s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            outcome = await channel.send(MESSAGE, begin=Begin())
+        assert "account" == kind(outcome)
+        assert 1 == len([command for command in sink.commands if command.startswith("AUTH")])
+        assert "wrong-s3cr3t" not in repr(outcome)
+
+
+async def test_no_login_offered() -> None:
+    async with Sink() as sink:
+        url = f"smtp://ann:s3cr3t@127.0.0.1:{sink.port}"
+        async with channel_to(sink, url=url) as channel:
+            assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+async def test_certificate_is_verified(certificate: Certificate, *, implicit: bool) -> None:
+    async with Sink(tls=certificate.context, implicit_tls=implicit) as sink:
+        async with channel_to(sink) as channel:
+            outcome = await channel.send(MESSAGE, begin=Begin())
+        assert "account" == kind(outcome)
+        assert 0 == sink.count
+        async with channel_to(sink, url=f"{sink.url}?ca={certificate.file}") as channel:
+            assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_starttls_required_and_missing() -> None:
+    async with Sink() as sink, channel_to(sink, url=f"{sink.url}?starttls=required") as channel:
+        assert "account" == kind(await channel.send(MESSAGE, begin=Begin()))
+
+
+async def test_starttls_never(certificate: Certificate) -> None:
+    async with Sink(tls=certificate.context) as sink, channel_to(sink, url=f"{sink.url}?starttls=never") as channel:
+        assert "sent" == kind(await channel.send(MESSAGE, begin=Begin()))
+        assert "STARTTLS" not in sink.commands
+
+
+async def test_no_tls_where_tls_was_expected() -> None:
+    async with Sink() as sink, channel_to(sink, url=f"smtps://127.0.0.1:{sink.port}") as channel:
+        assert "connection" == kind(await channel.send(MESSAGE, begin=Begin()))

@@ -1,0 +1,520 @@
+"""Figures of reports against figures by hand: scores, funnels, trends, small groups, own specs."""
+
+import json
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from afterword import db
+from afterword.organizations import service as accounts
+from afterword.questionnaires import store as questionnaires_store
+from afterword.reports import service
+from afterword.reports.counts import service as counts
+from tests.reports.conftest import (
+    CES,
+    CHOICE,
+    CONSENT,
+    CSAT,
+    MANY,
+    MATRIX,
+    NPS,
+    NUMBER,
+    RANKING,
+    ROW,
+    TEXT,
+    House,
+    make_questionnaire,
+)
+from tests.reports.test_api import ABSENT, give
+from tests.reports.test_api import now as now  # noqa: PLC0414  a fixture
+
+LIST = "/report/custom"
+
+
+_METRIC_LEAF = {"subject": "metric:nps", "operator": "equal", "value": 1}
+
+
+def figure(result: dict[str, Any], metric: str, row: int | None = None) -> dict[str, Any]:
+    """A figure of a row, or of the total."""
+    figures = result["total"] if row is None else result["rows"][row]["figures"]
+    return next(each for each in figures if each["metric"] == metric)
+
+
+class TestNps:
+    async def test_figure(self, house: House, now: datetime) -> None:
+        """Five promoters, two detractors, three passives: the published test vector, and its change."""
+        await give(house, now, [9, 10, 9, 10, 9, 0, 6, 7, 8, 7])
+        result = await house.template("nps")
+        expected = {
+            "metric": "nps", "value": 30.0, "unit": "points", "n": 10, "base": "answers", "population": None,
+            "interval": {"low": -24.24, "high": 68.9, "level": 0.95}, "method": "score", "scale": "0-10",
+            "parts": {"promoter": 5, "passive": 3, "detractor": 2}, "suppressed": False, "change": None,
+        }  # fmt: skip
+        assert expected == result["total"][0] == result["rows"][0]["figures"][0]
+        assert {"question_id": NPS} == result["rows"][0]["key"]
+        assert ("nps", None, 0, False) == (
+            result["template_id"], result["report_id"], result["suppressed_rows"], result["truncated"],
+        )  # fmt: skip
+        assert ("Europe/Athens", "submitted") == (result["period"]["time_zone"], result["period"]["date_basis"])
+
+    async def test_level(self, house: House, now: datetime) -> None:
+        await give(house, now, [9, 10, 9, 10, 9, 0, 6, 7, 8, 7])
+        narrow = figure(await house.template("nps", level="0.5"), "nps")["interval"]
+        assert (0.5, True) == (narrow["level"], -24.24 < narrow["low"] < 30 < narrow["high"] < 68.9)
+
+    async def test_no_answers(self, house: House) -> None:
+        total = figure(await house.template("nps"), "nps")
+        assert (None, 0, None, "none", False) == tuple(
+            total[name] for name in ("value", "n", "interval", "method", "suppressed")
+        )
+
+    async def test_what_is_never_in_a_base(self, house: House, now: datetime) -> None:
+        """Skipped, taken back, provisional, test and deleted answers, and responses of another time."""
+        moment = now - timedelta(hours=1)
+        for value in (9, 9, 9, 0, 5):
+            await house.respond({NPS: value}, now=moment)
+        await house.respond({CSAT: 5}, now=moment)
+        back = await house.respond({NPS: 1, CSAT: 1}, now=moment)
+        await house.answer(back, {NPS: None}, now=moment)
+        await house.delete(await house.respond({NPS: 1}, now=moment), now=moment)
+        await house.respond({NPS: 1}, now=now - timedelta(days=31))
+        provisional, test = await house.respond({NPS: 1}, now=moment), await house.respond({NPS: 1}, now=moment)
+        async with db.transaction(house.pool) as database:
+            await database.execute(
+                "update answer set provisional = true where instance_id = $1", provisional.instance_id
+            )
+            await database.execute(
+                "update questionnaire_instance set test = true where instance_id = $1", test.instance_id
+            )
+        total = figure(await house.template("nps"), "nps")
+        assert (5, {"promoter": 3, "passive": 0, "detractor": 2}) == (total["n"], total["parts"])
+
+    async def test_a_test_token_sees_test_data_alone(self, house: House, now: datetime) -> None:
+        await give(house, now, [9] * 7)
+        async with db.transaction(house.pool) as database:
+            await database.execute(
+                """update questionnaire_instance set test = true
+                   where instance_id in (select instance_id from questionnaire_instance limit 5)"""
+            )
+        await house.set_organization(minimum_base=1)
+        token = await house.token_for(test=True)
+        response = await house.get("/report/template/nps", questionnaire_id=house.questionnaire_id, token=token)
+        assert (5, 2) == (response.json()["total"][0]["n"], figure(await house.template("nps"), "nps")["n"])
+
+    async def test_half_open_period(self, house: House, now: datetime) -> None:
+        await house.set_organization(minimum_base=1)
+        moment = (now - timedelta(days=3)).replace(microsecond=0)
+        await house.respond({NPS: 9}, now=moment)
+        for begin, end, n in ((0, 1, 1), (-1, 0, 0), (1, 2, 0)):
+            found = await house.template(
+                "nps",
+                from_time=(moment + timedelta(seconds=begin)).isoformat(),
+                to_time=(moment + timedelta(seconds=end)).isoformat(),
+            )
+            assert n == figure(found, "nps")["n"]
+
+    async def test_filter(self, house: House, now: datetime) -> None:
+        for number in range(12):
+            await house.respond({NPS: 9 if number % 2 else 0, CES: number % 7 + 1}, now=now - timedelta(hours=1),
+                                metadata={"store_id": str(number % 2)})  # fmt: skip
+        condition = {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "1"}
+        total = figure(await house.template("nps", filter=json.dumps(condition)), "nps")
+        assert (6, 100.0) == (total["n"], total["value"])
+
+    async def test_compare(self, house: House, now: datetime) -> None:
+        await give(house, now, [10] * 30 + [0] * 2)
+        await give(house, now - timedelta(days=40), [10] * 5 + [0] * 20)
+        change = figure(await house.template("nps", compare="previous_period"), "nps")["change"]
+        assert (-60.0, 147.5, "nps_z", True) == tuple(
+            change[name] for name in ("previous", "difference", "method", "real")
+        )
+        assert 0.0001 == change["p"], "never 0"
+        assert change["z"] > 5
+        assert figure(await house.template("nps", compare="previous_year"), "nps")["change"] is None
+
+    async def test_a_small_group_before_shows_no_change(self, house: House, now: datetime) -> None:
+        await give(house, now, [10] * 6)
+        await give(house, now - timedelta(days=40), [0] * 4)
+        assert figure(await house.template("nps", compare="previous_period"), "nps")["change"] is None
+
+
+class TestScores:
+    async def test_csat(self, house: House, now: datetime) -> None:
+        await give(house, now, [5, 4, 4, 5, 5, 4, 5, 4, 1, 2], CSAT)
+        result = await house.template("csat")
+        share, mean = figure(result, "csat"), figure(result, "csat_mean")
+        assert (80.0, "percent", "modified_wilson", {"low": 49.02, "high": 96.45, "level": 0.95}) == (
+            share["value"], share["unit"], share["method"], share["interval"],
+        )  # fmt: skip
+        assert (3.9, "mean", "t", "1-5") == (mean["value"], mean["unit"], mean["method"], mean["scale"])
+
+    async def test_ces(self, house: House, now: datetime) -> None:
+        await give(house, now, [7, 6, 5, 4, 1], CES)
+        result = await house.template("ces")
+        assert (60.0, 4.6) == (figure(result, "ces")["value"], figure(result, "ces_mean")["value"])
+
+    async def test_distribution_of_several_choices(self, house: House, now: datetime) -> None:
+        """Of the people who answered, not of the choices that they made."""
+        for given in ([1], [1, 2], [1, 2], [2], [1]):
+            await house.respond({MANY: given}, now=now - timedelta(hours=1))
+        result = await house.template("distribution", question_id=MANY)
+        found = {row["key"]["value"]: (row["figures"][0]["value"], row["figures"][0]["n"]) for row in result["rows"]}
+        assert {1: (80.0, 5), 2: (60.0, 5), 3: (0.0, 5)} == found
+        assert "Choice 1" == result["rows"][0]["key"]["label"]
+        assert 5 == figure(result, "answers")["value"]
+
+    @pytest.mark.parametrize(
+        ("question_id", "value", "key"),
+        [
+            (MATRIX, {ROW: 2}, {"row_id": ROW, "row": "Food", "value": 2, "label": "Choice 2"}),
+            (RANKING, [3, 1], {"rank": 1, "value": 3, "label": "Choice 3"}),
+            (CONSENT, True, {"value": "true", "label": None}),
+            (CHOICE, 3, {"value": 3, "label": "Choice 3"}),
+            (NPS, 10, {"value": 10, "label": None}),
+        ],
+    )
+    async def test_distribution(
+        self, house: House, now: datetime, question_id: str, value: object, key: dict[str, object]
+    ) -> None:
+        for _ in range(5):
+            await house.respond({question_id: value}, now=now - timedelta(hours=1))
+        result = await house.template("distribution", question_id=question_id)
+        row = next(row for row in result["rows"] if row["figures"][0]["value"])
+        assert (key, 100.0) == (row["key"], row["figures"][0]["value"])
+
+    async def test_distribution_of_ranks(self, house: House, now: datetime) -> None:
+        """In their order: of five people four rank 3 first, two of them leave the rest open."""
+        for given in ([3, 1], [3, 1, 2], [3], [3], [1, 3, 2]):
+            await house.respond({RANKING: given}, now=now - timedelta(hours=1))
+        await house.set_organization(minimum_base=1)
+        result = await house.template("distribution", question_id=RANKING)
+        found = {
+            (row["key"]["rank"], row["key"]["value"]): (row["figures"][0]["value"], row["figures"][0]["n"])
+            for row in result["rows"]
+            if row["figures"][0]["value"]
+        }
+        assert {
+            (1, 3): (80.0, 5),
+            (1, 1): (20.0, 5),
+            (2, 1): (66.67, 3),
+            (2, 3): (33.33, 3),
+            (3, 2): (100.0, 2),
+        } == found
+
+    async def test_drivers(self, house: House, now: datetime) -> None:
+        """Hidden below 30 pairs; the outcome is the total."""
+        for number in range(33):
+            answers = {NPS: number % 11, CSAT: number % 5 + 1, CES: min(7, number % 11 + 1) if number < 29 else None}
+            await house.respond(
+                {name: value for name, value in answers.items() if value is not None}, now=now - timedelta(hours=1)
+            )
+        result = await house.template("drivers", outcome_question_id=NPS)
+        shown, hidden = result["rows"]
+        assert ({"question_id": CSAT}, {"question_id": CES}) == (shown["key"], hidden["key"])
+        assert ("correlation", "jackknife_z", 33, "pairs") == tuple(
+            shown["figures"][0][name] for name in ("unit", "method", "n", "base")
+        )
+        assert (True, None, None, None) == tuple(
+            hidden["figures"][0][name] for name in ("suppressed", "value", "n", "interval")
+        )
+        assert (1, 5.0) == (result["suppressed_rows"], result["total"][0]["value"])
+
+    async def test_drivers_of_too_many_values(
+        self, house: House, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A part of the pairs would make another correlation."""
+        for number in range(10):
+            await house.respond({NPS: number, NUMBER: number * 100}, now=now - timedelta(hours=1))
+        monkeypatch.setattr(counts, "CELLS_MAX", 10)
+        more = {"outcome_question_id": NPS, "question_ids": NUMBER}
+        assert [("from_time", "out_of_range")] == await house.refused("drivers", **more)
+
+    async def test_parameters_are_those_that_were_used(self, house: House) -> None:
+        result = await house.template("nps", bucket="day", metric="csat", channel_id="1", metadata="x:y")
+        assert {
+            "questionnaire_ids": [house.questionnaire_id],
+            "metrics": [{"metric": "nps", "question_id": None, "date_basis": "submitted"}],
+            "group_by": ["question_id"],
+            "date_basis": "submitted",
+            "compare": "none",
+            "level": 0.95,
+        } == result["parameters"]
+        result = await house.template("funnel", question_id=NPS, channel_id="1")
+        assert (1, False) == (result["parameters"]["channel_id"], "question_id" in result["parameters"])
+
+    async def test_questions_of_all_questionnaires_are_known(self, house: House) -> None:
+        """However many versions the first of them has."""
+        async with db.transaction(house.pool) as database:
+            second = await make_questionnaire(database, house.caller.organization_id, house.application_id)
+            await database.execute(
+                """insert into questionnaire_version select organization_id, version_id || n, questionnaire_id,
+                     number + n, note, definition, checksum, published_time, published_by
+                   from questionnaire_version, generate_series(1, 3) n where questionnaire_id = $1""",
+                house.questionnaire_id,
+            )
+            found = await questionnaires_store.list_version_ids(
+                database,
+                organization_id=house.caller.organization_id,
+                questionnaire_ids=[house.questionnaire_id, second],
+                limit=2,
+            )
+            owners = await database.fetch_value(
+                "select count(distinct questionnaire_id) from questionnaire_version where version_id = any($1)", found
+            )
+        assert (2, 2) == (len(found), owners)
+
+
+class TestFunnel:
+    async def test_stages_and_rates(self, house: House, now: datetime) -> None:
+        for number in range(10):
+            at = now - timedelta(hours=2)
+            instance = await house.respond({NPS: 9} if number < 6 else {}, now=at, complete=number < 4)
+            if number < 8:
+                async with db.transaction(house.pool) as database:
+                    await database.execute(
+                        "update questionnaire_instance set delivered_time = $1 where instance_id = $2",
+                        *(at, instance.instance_id),
+                    )
+        result = await house.template("funnel")
+        stages = ["created", "sent", "delivered", "viewed", "started", "submitted", "completed"]
+        assert [10, 10, 8, 6, 6, 6, 4] == [figure(result, name)["value"] for name in stages]
+        rates = {"delivery": (80.0, 10, "sent"), "view": (75.0, 8, "delivered"), "response": (60.0, 10, "sent"),
+                 "response_of_delivered": (75.0, 8, "delivered"), "completion": (66.67, 6, "started"),
+                 "rr1": (40.0, 10, "sent"), "rr2": (40.0, 10, "sent")}  # fmt: skip
+        for name, expected in rates.items():
+            found = figure(result, name)
+            assert expected == (found["value"], found["n"], found["base"]), name
+        assert "sent" == result["period"]["date_basis"]
+
+    async def test_who_broke_off_is_no_partial_response(self, house: House, now: datetime) -> None:
+        """Half of the questions make a partial one; a skipped question is not answered."""
+        half: dict[str, object] = {NPS: 9, CSAT: 5, CES: 7, CHOICE: 1, MANY: [1]}
+        for answers in (half, {**half, CONSENT: True}, {NPS: 9, CSAT: 5, CES: 7, CHOICE: 1, NUMBER: 1}, {NPS: 9}):
+            await house.respond(answers, now=now - timedelta(hours=2), complete=False)
+        broke_off = await house.respond(half, now=now - timedelta(hours=2), complete=False)
+        await house.answer(broke_off, {NPS: None, CSAT: None}, now=now - timedelta(hours=1))
+        await house.respond({NPS: 9}, now=now - timedelta(hours=2))
+        result = await house.template("funnel")
+        assert (16.67, 66.67) == (figure(result, "rr1")["value"], figure(result, "rr2")["value"])
+
+    async def test_deliveries_that_nobody_reports(self, house: House, now: datetime) -> None:
+        for _ in range(6):
+            await house.respond({NPS: 9}, now=now - timedelta(hours=2))
+        result = await house.template("funnel")
+        assert (6, 0) == (figure(result, "sent")["value"], figure(result, "delivered")["value"])
+        assert (None, 6) == (figure(result, "delivery")["value"], figure(result, "delivery")["n"])
+        assert 100 == figure(result, "response")["value"]
+
+    async def test_a_channel_that_sent_nothing(self, house: House, now: datetime) -> None:
+        await give(house, now, [9])
+        for parameters in ({"channel_id": "1"}, {"pipeline_id": ABSENT}):
+            assert 0 == figure(await house.template("funnel", **parameters), "created")["value"]
+
+
+class TestTrend:
+    async def test_every_bucket_stands(self, house: House, now: datetime) -> None:
+        await give(house, now, [9] * 5)
+        result = await house.template("trend", metric="nps", bucket="day")
+        first, last = (date.fromisoformat(result["period"][name][:10]) for name in ("from_time", "to_time"))
+        assert (last - first).days + 1 == len(result["rows"])  # 30 days that a change of the clock may make 30 or 31
+        quiet = result["rows"][:-2]  # the answers are of the last hours, which may be yesterday's
+        assert [0] * len(quiet) == [row["figures"][0]["n"] for row in quiet]
+        assert 5 == sum(row["figures"][0]["n"] for row in result["rows"])
+
+    async def test_rates(self, house: House, now: datetime) -> None:
+        for number in range(8):
+            await house.respond({NPS: 9} if number % 2 else {}, now=now - timedelta(hours=1))
+        result = await house.template("trend", metric="response", bucket="month")
+        assert (50.0, 8, "sent") == tuple(figure(result, "response")[name] for name in ("value", "n", "base"))
+        assert ("sent", "sent") == (result["period"]["date_basis"], result["parameters"]["date_basis"])
+
+    async def test_at_most_a_thousand_rows(self, house: House, now: datetime) -> None:
+        from_time = (now - timedelta(days=1_200)).isoformat()
+        result = await house.template("trend", metric="nps", bucket="day", from_time=from_time)
+        assert (1_000, True) == (len(result["rows"]), result["truncated"])
+        last = (now.astimezone(datetime.fromisoformat(result["period"]["to_time"]).tzinfo)).date()
+        assert last.isoformat() == result["rows"][-1]["key"]["bucket"]
+
+    async def test_mean_of_a_number(self, house: House, now: datetime) -> None:
+        for value in (1.5, 2.5, 2, 3, 1):
+            await house.respond({NUMBER: value}, now=now - timedelta(hours=1))
+        result = await house.template("trend", metric="mean", question_id=NUMBER, bucket="quarter")
+        assert (2.0, 5) == tuple(figure(result, "mean")[name] for name in ("value", "n"))
+
+
+class TestSuppression:
+    async def stores(self, house: House, now: datetime, **sizes: int) -> dict[str, Any]:
+        for store, size in sizes.items():
+            await give(house, now, [9] * size, metadata={"store_id": store})
+        return await house.template("by_metadata", metric="nps", metadata="questionnaire_metadata:store_id")
+
+    @staticmethod
+    def shown(result: dict[str, Any]) -> dict[str, int | None]:
+        return {row["key"]["questionnaire_metadata:store_id"]: row["figures"][0]["n"] for row in result["rows"]}
+
+    async def test_a_second_group_is_hidden_with_a_small_one(self, house: House, now: datetime) -> None:
+        """Or else the total less the others would show it."""
+        result = await self.stores(house, now, a=3, b=6, c=7)
+        assert {"a": None, "b": None, "c": 7} == self.shown(result)
+        assert (2, 16) == (result["suppressed_rows"], result["total"][0]["n"])
+        [hidden] = [row for row in result["rows"] if row["key"]["questionnaire_metadata:store_id"] == "a"]
+        [found] = hidden["figures"]
+        assert {
+            "metric": "nps", "value": None, "unit": "points", "n": None, "base": "answers", "population": None,
+            "interval": None, "method": "none", "scale": "0-10", "parts": None, "suppressed": True, "change": None,
+        } == found  # fmt: skip
+
+    async def test_all_of_it_is_small(self, house: House, now: datetime) -> None:
+        result = await self.stores(house, now, a=2, b=2)
+        assert {"a": None, "b": None} == self.shown(result)
+        assert (True, None) == (result["total"][0]["suppressed"], result["total"][0]["n"])
+
+    async def test_the_base_of_the_organization(self, house: House, now: datetime) -> None:
+        await house.set_organization(minimum_base=2)
+        assert {"a": 3, "b": 2} == self.shown(await self.stores(house, now, a=3, b=2))
+
+    async def test_personal_names_are_not_listed_when_hidden(self, house: House, now: datetime) -> None:
+        for index in range(6):
+            await give(house, now, [9], person={"email": f"p{index}@example.com"}, metadata={"waiter": f"w{index}"})
+        for name in ("responder_metadata:email", "questionnaire_metadata:waiter"):
+            result = await house.template("by_metadata", metric="nps", metadata=name)
+            assert ([], 6, 6) == (result["rows"], result["suppressed_rows"], result["total"][0]["n"])
+
+    async def test_rates_by_their_denominator(self, house: House, now: datetime) -> None:
+        for _ in range(4):
+            await house.respond({NPS: 9}, now=now - timedelta(hours=1))
+        result = await house.template("funnel")
+        assert all(found["suppressed"] == (found["n"] != 0) for found in result["total"])
+
+
+def spec(house: House, **more: Any) -> dict[str, Any]:
+    return {"questionnaire_ids": [house.questionnaire_id], "metrics": [{"metric": "nps"}], **more}
+
+
+async def save(house: House, **more: Any) -> dict[str, Any]:
+    response = await house.send("POST", LIST, {"title": "Score", "spec": spec(house, **more)})
+    assert 201 == response.status_code, response.text
+    return response.json()
+
+
+class TestCustom:
+    async def test_create_and_read(self, house: House) -> None:
+        made = await save(house, group_by=["bucket"], bucket="week", last_days=90)
+        assert {
+            "questionnaire_ids": [house.questionnaire_id], "metrics": [{"metric": "nps", "question_id": None}],
+            "group_by": ["bucket"], "bucket": "week", "filter": None, "from_time": None, "to_time": None,
+            "last_days": 90, "date_basis": None, "time_zone": None, "compare": "none", "level": 0.95, "chart": "table",
+        } == made["spec"]  # fmt: skip
+        response = await house.get(f"{LIST}/{made['report_id']}")
+        assert (made, '"1"') == (response.json(), response.headers["etag"])
+        listed = (await house.get(LIST)).json()
+        assert [made] == listed["results"]
+
+    @pytest.mark.parametrize(
+        ("more", "expected"),
+        [
+            ({"questionnaire_ids": [ABSENT]}, ("/spec/questionnaire_ids/0", "unknown_id")),
+            ({"questionnaire_ids": []}, ("/spec/questionnaire_ids", "too_few")),
+            ({"metrics": []}, ("/spec/metrics", "too_few")),
+            ({"metrics": [{"metric": "nps"}] * 6}, ("/spec/metrics", "too_many")),
+            ({"metrics": [{"metric": "mean"}]}, ("/spec/metrics/0/question_id", "required")),
+            ({"metrics": [{"metric": "nps", "question_id": ABSENT}]}, ("/spec/metrics/0/question_id", "unknown_id")),
+            ({"metrics": [{"metric": "nps", "question_id": CES}]}, ("/spec/metrics/0/question_id", "unknown_value")),
+            ({"group_by": ["bucket"]}, ("/spec/bucket", "required")),
+            ({"group_by": ["weather"]}, ("/spec/group_by/0", "unknown_value")),
+            ({"group_by": ["locale", "locale"]}, ("/spec/group_by/1", "exclusive")),
+            ({"group_by": [f"question:{ABSENT}"]}, ("/spec/group_by/0", "unknown_id")),
+            ({"group_by": [f"question:{TEXT}"]}, ("/spec/group_by/0", "unknown_value")),
+            ({"group_by": ["locale", "version", "channel", "questionnaire"]}, ("/spec/group_by", "too_many")),
+            ({"filter": _METRIC_LEAF}, ("/spec/filter/subject", "unknown_value")),
+            ({"last_days": 0}, ("/spec/last_days", "out_of_range")),
+            ({"last_days": 7, "from_time": "2026-01-01T00:00:00Z"}, ("/spec/last_days", "exclusive")),
+            ({"from_time": "2026-01-02 10:00", "to_time": "2026-01-01 10:00"}, ("/spec/to_time", "out_of_range")),
+        ],
+    )  # fmt: skip
+    async def test_what_cannot_be_run_is_not_saved(
+        self, house: House, more: dict[str, Any], expected: tuple[str, str]
+    ) -> None:
+        response = await house.send("POST", LIST, {"title": "Score", "spec": {**spec(house), **more}})
+        assert 422 == response.status_code
+        assert [expected] == [(error["pointer"], error["code"]) for error in response.json()["errors"]]
+
+    async def test_one_too_many(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(service, "REPORTS_MAX", 1)
+        await save(house)
+        response = await house.send("POST", LIST, {"title": "Score", "spec": spec(house)})
+        assert [("", "too_many")] == [(error["pointer"], error["code"]) for error in response.json()["errors"]]
+
+    async def test_update(self, house: House) -> None:
+        made = await save(house)
+        path = f"{LIST}/{made['report_id']}"
+        assert 412 == (await house.send("PATCH", path, {"title": "No"}, **{"If-Match": '"7"'})).status_code
+        response = await house.send("PATCH", path, {"title": "Better", "spec": spec(house, chart="line")})
+        assert (200, "Better", "line") == (
+            response.status_code,
+            response.json()["title"],
+            response.json()["spec"]["chart"],
+        )
+        again = await house.send("PATCH", path, {"title": "Better"})
+        assert response.headers["etag"] == again.headers["etag"] == '"2"'
+        bad = await house.send("PATCH", path, {"spec": spec(house, group_by=["weather"])})
+        assert 422 == bad.status_code
+
+    async def test_delete(self, house: House) -> None:
+        path = f"{LIST}/{(await save(house))['report_id']}"
+        assert 204 == (await house.send("DELETE", path)).status_code
+        assert 404 == (await house.get(path)).status_code
+
+    async def test_run_by_everything(self, house: House, now: datetime) -> None:
+        """Three groups and two metrics; a bucket, the answer to another question, a value of metadata."""
+        for number in range(40):
+            await house.respond(
+                {NPS: 9, CHOICE: number % 2 + 1, CSAT: 5},
+                now=now - timedelta(days=number % 2),
+                metadata={"store_id": "1"},
+                locale="el",
+            )
+        made = await save(
+            house,
+            metrics=[{"metric": "nps"}, {"metric": "response"}],
+            group_by=["bucket", f"question:{CHOICE}", "questionnaire_metadata:store_id"],
+            bucket="quarter",
+            last_days=60,
+            compare="previous_period",
+        )
+        result = (await house.get(f"{LIST}/{made['report_id']}/run")).json()
+        assert (made["report_id"], None, "Score") == (result["report_id"], result["template_id"], result["title"])
+        key = {"questionnaire_metadata:store_id": "1", f"question:{CHOICE}": 1}
+        [row] = [row for row in result["rows"] if key.items() <= row["key"].items() and row["figures"][0]["n"]]
+        assert [("nps", 20), ("response", 20)] == [(found["metric"], found["n"]) for found in row["figures"]]
+        assert [39, 39] == [found["n"] - 1 for found in result["total"]]
+
+    @pytest.mark.parametrize("group", ["questionnaire", "version", "channel", "locale"])
+    async def test_run_by(self, house: House, now: datetime, group: str) -> None:
+        await give(house, now, [9] * 6, locale="el")
+        made = await save(house, group_by=[group])
+        result = (await house.get(f"{LIST}/{made['report_id']}/run")).json()
+        [row] = result["rows"]
+        expected = {"questionnaire": house.questionnaire_id, "channel": None, "locale": "el"}
+        assert [group] == list(row["key"])
+        if group in expected:
+            assert expected[group] == row["key"][group]
+
+    async def test_closed_applications(self, house: House, now: datetime) -> None:
+        """A report about a questionnaire of an application that the caller may not see is as absent."""
+        made = await save(house)
+        async with db.transaction(house.pool) as database:
+            other = await accounts.create_application(
+                database, organization_id=house.caller.organization_id, display_name="Other", now=now
+            )
+            theirs = await make_questionnaire(database, house.caller.organization_id, other.application_id)
+        house.token = await house.token_for(application_ids=[other.application_id])
+        for path in (f"{LIST}/{made['report_id']}", f"{LIST}/{made['report_id']}/run"):
+            assert 404 == (await house.get(path)).status_code
+        assert [] == (await house.get(LIST)).json()["results"]
+        body = {"title": "Mine", "spec": spec(house, questionnaire_ids=[theirs])}
+        assert 201 == (await house.send("POST", LIST, body)).status_code
+        body = {"title": "Mine", "application_id": house.application_id, "spec": body["spec"]}
+        refused = await house.send("POST", LIST, body)
+        assert [("/application_id", "unknown_id")] == [(e["pointer"], e["code"]) for e in refused.json()["errors"]]
