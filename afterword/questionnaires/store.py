@@ -13,6 +13,7 @@ from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.lists import Page, Rows
 from afterword.db import Database, Row
+from afterword.db.columns import qualified
 
 VERSIONS_KEPT_MAX = 500
 VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times as much
@@ -76,6 +77,10 @@ QUESTIONNAIRE_COLUMNS: Final[
 _REACHED: Final[LiteralString] = f"""{QUESTIONNAIRE_COLUMNS} from questionnaire
   where organization_id = $1 and questionnaire_id = $2
     and (cardinality($3::text[]) = 0 or owner_application_id = any($3))"""
+_SETTINGS: Final[LiteralString] = """display_name, title, description, valid_days, editable, desktop_collapsed,
+  non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
+  locales, public_link, responses_max"""
+_CHANGED: Final[LiteralString] = f"{_SETTINGS}, active, published_version_id, archived_time"
 VERSION_COLUMNS: Final[LiteralString] = """organization_id, version_id, questionnaire_id, number, note, definition,
   checksum, published_time, published_by"""
 
@@ -230,14 +235,10 @@ async def insert_questionnaire(
     """Insert a questionnaire without a version, active unless `settings` say otherwise; None if the slug is taken."""
     row = await db.fetch_row(
         f"""insert into questionnaire (
-             organization_id, questionnaire_id, owner_application_id, slug, display_name, title, description,
-             valid_days, editable, desktop_collapsed, non_collapsed_questions_count, key_question_id,
-             credits_accountable, questionnaire_icon_url, default_locale, locales, public_link, responses_max,
+             organization_id, questionnaire_id, owner_application_id, slug, {_SETTINGS},
              created_time, updated_time, created_by, updated_by, template_questionnaire_id, active)
-           select $1, $2, $3, $4, s.display_name, s.title, s.description, s.valid_days,
-             s.editable, s.desktop_collapsed, s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable,
-             s.questionnaire_icon_url, s.default_locale, s.locales, s.public_link, s.responses_max,
-             $6, $6, $7, $7, s.template_questionnaire_id, coalesce(s.active, true)
+           select $1, $2, $3, $4, {qualified(_SETTINGS, "s")}, $6, $6, $7, $7, s.template_questionnaire_id,
+             coalesce(s.active, true)
            from jsonb_populate_record(null::questionnaire, $5) s
            on conflict (organization_id, owner_application_id, slug) where slug is not null do nothing
            returning {QUESTIONNAIRE_COLUMNS}""",
@@ -264,13 +265,7 @@ async def update_questionnaire(
     """Set the columns of `settings`. Raises NotFound."""
     row = await db.fetch_row(
         f"""update questionnaire q set
-             (display_name, title, description, valid_days, editable, desktop_collapsed, non_collapsed_questions_count,
-              key_question_id, credits_accountable, questionnaire_icon_url, default_locale, locales,
-              active, public_link, responses_max, published_version_id, archived_time)
-             = (select s.display_name, s.title, s.description, s.valid_days, s.editable, s.desktop_collapsed,
-                  s.non_collapsed_questions_count, s.key_question_id, s.credits_accountable, s.questionnaire_icon_url,
-                  s.default_locale, s.locales, s.active, s.public_link, s.responses_max, s.published_version_id,
-                  s.archived_time
+             ({_CHANGED}) = (select {qualified(_CHANGED, "s")}
                 from jsonb_populate_record(q, $3) s), -- what the document lacks stays as it is in the row
              version = version + 1, updated_time = greatest($4, updated_time),
              updated_by = $5
