@@ -12,27 +12,7 @@ PRODUCT = TESTS.parent / "afterword"
 RAISING = {"raises", "warns", "fail"}  # of pytest
 LAYERS: Final = frozenset({"api", "service", "store", "records", "resources", "pages"})  # of a part: tested together
 # Modules whose test is still to be written, or to be moved to where their path says: no module is added here.
-UNMIRRORED: Final = frozenset(
-    {
-        "alerts/cases/events.py",
-        "alerts/mails/compose.py",
-        "alerts/mails/service.py",
-        "alerts/mails/store.py",
-        "instances/answer_page.py",
-        "instances/children/trees.py",
-        "instances/condition_tests.py",
-        "instances/events.py",
-        "instances/forms.py",
-        "instances/starts.py",
-        "instances/theme.py",
-        "instances/triggers.py",
-        "instances/views.py",
-        "providers/references/service.py",
-        "providers/references/store.py",
-        "queue/request_reader.py",
-        "queue/scheduler.py",
-    }
-)
+UNMIRRORED: Final = frozenset({})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BLOCKS = ast.If | ast.For | ast.While | ast.AsyncFor | ast.With | ast.AsyncWith | ast.Try
 

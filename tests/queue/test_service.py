@@ -9,11 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from afterword import db, errors
-from afterword.channels.base import LINK, OUTBOX, WEBHOOK, Refused, Retry, Sent, Unknown
+from afterword.channels.base import Refused, Retry, Sent, Unknown
 from afterword.core.wire.times import Moment
 from afterword.queue import service
 from afterword.queue.resources import QueueItemRequest, QueueItemUpdate
-from afterword.queue.scheduler import RESEND_AFTER_SECONDS
 from afterword.queue.service import ItemScope, NewItem
 from afterword.queue.store import QueueItem
 from afterword.web.fields import MetadataGroups
@@ -25,11 +24,6 @@ MINUTE = timedelta(minutes=1)
 LOST = timedelta(seconds=LEASE_SECONDS + 1)
 OK = Sent("reference", 250, "ok")
 NOTE = "(an earlier attempt may have delivered a copy)"
-
-
-def test_resending_after_an_unknown_outcome() -> None:
-    """Mail after ten minutes, receivers that keep the id at once, SMS never."""
-    assert {EMAIL: 600, SMS: None, WEBHOOK: 1, LINK: 1, OUTBOX: 1} == dict(RESEND_AFTER_SECONDS)
 
 
 class TestSchedule:
