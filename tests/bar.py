@@ -129,7 +129,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
         "50,000 examples", "each sent once, inside an allowed window", "core/test_clock_changes.py",
     ),
     _proof(
-        "T16", "8 writers that commit in any order, a long transaction, a reader that is killed", "8 times 600 events",
+        "T16", "8 writers that commit in any order, a long transaction, a reader that is killed", "8 times 300 events",
         "8 times 25,000 events", "missed 0; one subject's deliveries in order; repeats only under their id",
         "events/test_faults.py::test_nothing_is_missed_and_order_holds",
         "events/test_faults.py::test_killed_between_sending_and_settling",

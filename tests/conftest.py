@@ -78,6 +78,12 @@ _administrators: dict[str, Any] = {}  # connections by the address of their serv
 _administration = asyncio.Lock()
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One worker more than cores: tests that wait would leave theirs idle."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_report_header() -> str:
     """Where the parts come from that tests draw for this commit."""
     return f"drawn parts: {'none, all of it' if FULL else f'by {draw_by()} ({DRAW_VARIABLE} gives them back)'}"

@@ -228,9 +228,10 @@ def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
 
 
 async def _require_application(db: Database, *, caller: Caller, application_id: str) -> None:
-    is_open = not caller.application_ids or application_id in caller.application_ids
-    key = {"organization_id": caller.organization_id, "application_id": application_id}
-    if not is_open or await accounts_store.get_application(db, **key) is None:
+    organization_id, among = caller.organization_id, caller.application_ids
+    if not await accounts_store.get_application(
+        db, organization_id=organization_id, application_id=application_id, among=among
+    ):
         raise errors.Invalid.at("/owner_application_id", "unknown_id", "There is no such application.")
 
 

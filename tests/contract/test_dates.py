@@ -14,11 +14,12 @@ from tests.contract.existing import FORM, JSON
 from tests.contract.test_bad_input import ACCEPTED_DATES
 from tests.contract.world import World
 from tests.dates import YEAR, last_sunday
+from tests.sizes import size
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ATHENS: Final = ZoneInfo("Europe/Athens")
-EXAMPLES: Final = 2_000
+EXAMPLES: Final = size(1_000, 10_000)
 AHEAD_DAYS: Final = 1_826
 NEITHER_FORM_NOR_TEXT: Final = "2026-11-21T18:23:45 02:00"  # a plus that a form did not encode
 items: dict[int, str] = {}

@@ -88,6 +88,7 @@ BLIND: Final = {
     "get_piece",  # an import that has ended has none
     "list_taken_references",  # what other ways made
     "get_result",  # nobody asked for a test message
+    "get_sealed",
     "get_settings_version",  # the account came with the pipeline and has no settings
     "get_responder_locale",  # the address is a client's own word
     "list_subjects",  # the erasure has not begun

@@ -31,7 +31,7 @@ from tests.events.conftest import OPEN_SITE, Desk, new_event, until
 from tests.sizes import FULL
 
 WRITERS: Final = 8
-EVENTS: Final = 25_000 if FULL else 600  # of one writer
+EVENTS: Final = 25_000 if FULL else 300  # of one writer
 KILLS: Final = 20
 SUBJECTS: Final = 12
 HANGING: Final = 100_000 if FULL else 5_000

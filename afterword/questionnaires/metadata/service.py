@@ -184,9 +184,10 @@ async def _changeable(
 async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) -> None:
     wrong: list[FieldError] = []
     if new.application_id is not None:
-        is_open = not caller.application_ids or new.application_id in caller.application_ids
-        key = {"organization_id": caller.organization_id, "application_id": new.application_id}
-        if not is_open or await accounts_store.get_application(db, **key) is None:
+        among, application_id = caller.application_ids, new.application_id
+        if not await accounts_store.get_application(
+            db, organization_id=caller.organization_id, application_id=application_id, among=among
+        ):
             wrong.append(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
     if new.application_type_id is not None and (
         await store.get_application_type_id(db, application_type_id=new.application_type_id) is None
