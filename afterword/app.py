@@ -146,7 +146,7 @@ def page_groups() -> list[Pages]:
     return [group.routes for group in groups]
 
 
-# What the web below knows no family of -------------------------------------------------------------------------------
+# Dependencies of the web layer on the packages above it --------------------------------------------------------------
 
 
 def _authenticator(ticks: Ticks | None) -> Authenticate:

@@ -137,7 +137,7 @@ EVENT_COLUMNS: Final[LiteralString] = f"{STATED_COLUMNS}, result"  # what an eve
 ITEM_COLUMNS: Final[LiteralString] = f"""{EVENT_COLUMNS}, organization_id, test, address_key, metadata, due_time,
   not_after, source, epoch, throttled, reason, version"""
 
-# What a worker knows of an item that it claims; its record has the database's time besides.
+# A worker reads these of an item that it claims; its record has the database's time besides.
 CLAIMED_COLUMNS: Final[LiteralString] = """organization_id, item_id, epoch, questionnaire_id, pipeline_id, test,
   responder_channel_identifier, address_key, locale, metadata, send_time, due_time, not_after, attempts, attempts_max,
   throttled, resend_after_seconds, reason, previous_item_id, previous_questionnaire_instance_id,

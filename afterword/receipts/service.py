@@ -180,7 +180,7 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
     return normal
 
 
-# What it does --------------------------------------------------------------------------------------------------------
+# Effects of a report -------------------------------------------------------------------------------------------------
 
 
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:

@@ -454,7 +454,7 @@ def _number(text: str) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
-# What all have -------------------------------------------------------------------------------------------------------
+# Parts of every result -----------------------------------------------------------------------------------------------
 
 
 def _result(run: _Run, rows: list[Row], *, total: Sequence[Figure], suppressed: int, truncated: bool) -> Result:

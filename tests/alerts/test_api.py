@@ -1,4 +1,4 @@
-"""Whom a caller of some applications sees: neither the rules nor the cases of others."""
+"""Rules and cases as a caller of some applications sees them: none of other applications."""
 
 from tests.alerts.conftest import Desk
 

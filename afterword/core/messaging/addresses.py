@@ -35,7 +35,7 @@ _REGION_OF_LANGUAGE: Final[Mapping[str, str]] = MappingProxyType(
     }
 )  # fmt: skip
 _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # what could end a header line or a log line
-# What nearly all addresses look like. The validator, ten times slower, agrees with it and is asked about the others.
+# Nearly all addresses match this. The validator, ten times slower, agrees with it and is asked about the others.
 _PLAIN_EMAIL: Final = re.compile(
     r"([A-Za-z0-9_+-]{1,32}(?:\.[A-Za-z0-9_+-]{1,30})?)@"
     r"((?:[A-Za-z0-9]{1,30}(?:-[A-Za-z0-9]{1,30})?\.){1,3}(?!(?:arpa|invalid|local|localhost|onion)\Z)[a-z]{2,20})\Z"

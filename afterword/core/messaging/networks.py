@@ -9,7 +9,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 NETWORKS_MAX: Final = 100
 
-# What `is_global` calls global, or lets through in some versions of Python, although nobody's customer lives there.
+# Networks without customers that `is_global` calls global, or lets through in some versions of Python.
 _CLOSED: Final = tuple(
     ipaddress.ip_network(text)
     for text in (

@@ -104,7 +104,7 @@ PRODUCT: Final = (
     _own("case_id", "questionnaire", "Case", of="services"),
     _own("resolved_date", "questionnaire", "Resolved on", "date", of="services"),
 )
-"""What the product declares: for everybody, and for the applications of a type."""
+"""Names that the product declares: for everybody, and for the applications of a type."""
 
 GLOBAL: Final = Declared.of(one for one in PRODUCT if one.level == "global")
 

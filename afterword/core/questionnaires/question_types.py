@@ -53,7 +53,7 @@ TYPES: Final[Mapping[str, QuestionType]] = {
         QuestionType("statement", "none"),
     )
 }
-# What conditions may compare an answer with, by shape. Of a matrix and a contact only their parts can be compared.
+# Conditions compare an answer with values of this kind, by shape; of a matrix and a contact only their parts.
 KINDS: Final[Mapping[Shape, Kind]] = {
     "scale": "integer",
     "choice": "integer",

@@ -132,7 +132,7 @@ async def resume(db: Database, *, job: Import, now: datetime) -> Import:
     return again
 
 
-# What workers do ------------------------------------------------------------------------------------------------------
+# Work of an import ---------------------------------------------------------------------------------------------------
 
 
 async def work(db: Database, *, job: Import, owner: UUID, secret: bytes, now: datetime) -> Import:

@@ -1,4 +1,4 @@
-"""What the description of a gateway may say; each refusal is a sentence without its secrets."""
+"""Descriptions of a gateway; each refusal is a sentence without its secrets."""
 
 from typing import Any
 
