@@ -18,6 +18,8 @@ class Numbers(Flights[int]):
         self.under_way: set[int] = set()
         self.go = asyncio.Event()
         self.most = 0
+        self.full = asyncio.Event()
+        self.done = asyncio.Event()
 
     async def claim(self, limit: int) -> tuple[Sequence[int], bool]:
         claimed, self.left = self.left[:limit], self.left[limit:]
@@ -26,24 +28,26 @@ class Numbers(Flights[int]):
     async def serve(self, work: int) -> None:
         self.under_way.add(work)
         self.most = max(self.most, len(self.under_way))
+        if len(self.under_way) == self.slots:
+            self.full.set()
         try:
             await self.go.wait()
             if work == 1:
                 raise ValueError
         finally:
             self.under_way.discard(work)
+            if not self.left and not self.under_way:
+                self.done.set()
 
 
 async def test_no_more_than_its_slots_and_one_that_fails_ends_no_other() -> None:
     numbers, stop = Numbers(10), asyncio.Event()
     running = asyncio.create_task(numbers.run(stop))
     async with asyncio.timeout(30):
-        while len(numbers.under_way) < numbers.slots:
-            await asyncio.sleep(0.001)
+        await numbers.full.wait()
         assert 7 == len(numbers.left)
         numbers.go.set()
-        while numbers.left or numbers.under_way:
-            await asyncio.sleep(0.001)
+        await numbers.done.wait()
         stop.set()
         await running
     assert 3 == numbers.most
