@@ -6,12 +6,11 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +26,13 @@ from tests import bar, newer
 from tests.bar import FIGURE as FIGURE  # noqa: PLC0414  for those who tell one
 from tests.bar import Tell
 from tests.clusters import let_end_others
+from tests.databases import TEMPLATE, address_of, administer, emptied_database, end_administration, fresh_database
 from tests.sizes import DRAW_VARIABLE, FULL, draw_by
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
 TESTS = Path(__file__).parent
 FAULT_FOLDERS = {"events", "journeys", "worker"}  # FAULTS in the Makefile: to look through all tests takes long
-TEMPLATE = "afterword_template"
 POOL_SIZE = 4
 SETTLED_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.005
@@ -74,8 +73,6 @@ _server: embedded.Server | None = None
 _server_url = ""
 _filled: set[str] = set()  # templates of this process
 _house: "House | None" = None  # the one in this process's template
-_administrators: dict[str, Any] = {}  # connections by the address of their server, all on one loop
-_administration = asyncio.Lock()
 
 
 @pytest.hookimpl(optionalhook=True)  # of xdist
@@ -143,9 +140,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _administrators:
-        asyncio.run_coroutine_threadsafe(_end_administration(), _administrators_loop()).result()
-        _administrators_loop().call_soon_threadsafe(_administrators_loop().stop)
+    end_administration()
     if _server is not None:
         asyncio.run(_server.stop())
         shutil.rmtree(RUNS / str(os.getpid()), ignore_errors=True)
@@ -169,21 +164,19 @@ def server_url() -> str:
     return _server_url or _start()
 
 
-@asynccontextmanager
-async def fresh_database(server_url: str, *, template: str = TEMPLATE) -> AsyncGenerator[str]:
-    """A migrated, empty database for as long as it is used."""
-    name = f"test_{uuid.uuid4().hex}"
-    await _administer(server_url, f"create database {name} template {template} strategy file_copy")
-    yield server_url.replace("/afterword?", f"/{name}?")
-    await _administer(server_url, f"drop database {name} with (force)")
+@pytest.fixture
+async def pool_url(request: pytest.FixtureRequest, server_url: str) -> AsyncGenerator[str]:
+    """A migrated database with the house if the test asks for it; its own if the test asks for the address."""
+    template = await _house_template(server_url) if "standing_house" in request.fixturenames else TEMPLATE
+    is_cloned = "database_url" in request.fixturenames
+    async with (fresh_database if is_cloned else emptied_database)(server_url, template=template) as url:
+        yield url
 
 
 @pytest.fixture
-async def database_url(request: pytest.FixtureRequest, server_url: str) -> AsyncGenerator[str]:
-    """A migrated database of the test's own, empty but for the house that it asks for."""
-    template = await _house_template(server_url) if "standing_house" in request.fixturenames else TEMPLATE
-    async with fresh_database(server_url, template=template) as url:
-        yield url
+def database_url(pool_url: str) -> str:
+    """The address of a database that other processes may use as well."""
+    return pool_url
 
 
 @asynccontextmanager
@@ -195,8 +188,8 @@ async def filled_database(
     empty = await _house_template(server_url)
     assert _house is not None
     if template not in _filled:
-        await _administer(server_url, f"create database {template} template {empty} strategy file_copy")
-        url = server_url.replace("/afterword?", f"/{template}?")
+        await administer(server_url, f"create database {template} template {empty} strategy file_copy")
+        url = address_of(server_url, template)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(db, "COMMAND_TIMEOUT_SECONDS", FILL_SECONDS_MAX)
             async with await db.open_pool(url, size_max=1, server_settings={"statement_timeout": "0"}) as pool:
@@ -210,9 +203,9 @@ async def filled_database(
 async def empty_database_url(server_url: str) -> AsyncGenerator[str]:
     """A database of the test's own with nothing in it, not even the schema."""
     name = f"test_{uuid.uuid4().hex}"
-    await _administer(server_url, f"create database {name}")
-    yield server_url.replace("/afterword?", f"/{name}?")
-    await _administer(server_url, f"drop database {name} with (force)")
+    await administer(server_url, f"create database {name}")
+    yield address_of(server_url, name)
+    await administer(server_url, f"drop database {name} with (force)")
 
 
 @asynccontextmanager
@@ -228,9 +221,9 @@ async def patient_pool(database_url: str) -> AsyncGenerator[db.Pool]:
 
 
 @pytest.fixture
-async def pool(database_url: str) -> AsyncGenerator[db.Pool]:
+async def pool(pool_url: str) -> AsyncGenerator[db.Pool]:
     """A small pool on the test's database."""
-    async with patient_pool(database_url) as pool:
+    async with patient_pool(pool_url) as pool:
         yield pool
 
 
@@ -270,7 +263,7 @@ class House:
 
 
 @pytest.fixture
-def standing_house(database_url: str) -> House:
+def standing_house(pool_url: str) -> House:
     """The house that the test's database has from the start: a clone of one takes half the time of building it."""
     assert _house is not None
     _forget()
@@ -402,36 +395,10 @@ async def _house_template(server_url: str) -> str:
     global _house  # noqa: PLW0603
     name = f"{TEMPLATE}_house_{os.getpid()}"
     if _house is None:
-        await _administer(server_url, f"create database {name} template {TEMPLATE} strategy file_copy")
-        async with await db.open_pool(server_url.replace("/afterword?", f"/{name}?"), size_max=1) as pool:
+        await administer(server_url, f"create database {name} template {TEMPLATE} strategy file_copy")
+        async with await db.open_pool(address_of(server_url, name), size_max=1) as pool:
             _house = await build_house(pool, domain="demo")
     return name
-
-
-async def _administer(server_url: str, statement: str) -> None:
-    """Create or drop a database, over a connection that outlives the loops of the tests: a new one takes 7 ms."""
-    executed = asyncio.run_coroutine_threadsafe(_execute(server_url, statement), _administrators_loop())
-    await asyncio.wrap_future(executed)
-
-
-async def _execute(server_url: str, statement: str) -> None:
-    async with _administration:
-        connection = _administrators.get(server_url)
-        if connection is None or connection.is_closed():
-            connection = _administrators[server_url] = await asyncpg.connect(server_url)
-        await connection.execute(statement)
-
-
-@cache
-def _administrators_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return loop
-
-
-async def _end_administration() -> None:
-    for connection in _administrators.values():
-        await connection.close()
 
 
 def _forget() -> None:
@@ -463,7 +430,7 @@ async def _make_template(url: str) -> None:
         await admin.execute(f"create database {TEMPLATE}")
     finally:
         await admin.close()
-    template = url.replace("/afterword?", f"/{TEMPLATE}?")
+    template = address_of(url, TEMPLATE)
     await migrations.migrate(template)
     if NEWER:
         connection: Any = await asyncpg.connect(template)

@@ -28,7 +28,8 @@ from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires import store as questionnaires_store
 from afterword.responders import service as responders
 from tests import programs
-from tests.conftest import fresh_database, patient_pool
+from tests.conftest import patient_pool
+from tests.databases import fresh_database
 
 SECRET = b"s" * 32
 QUESTIONNAIRE = Path(__file__).with_name("questionnaire.yaml").read_text(encoding="utf-8")
@@ -156,16 +157,16 @@ class Shop:
 
 
 @on_the_loop
-async def database_url(server_url: str) -> AsyncIterator[str]:
+async def pool_url(server_url: str) -> AsyncIterator[str]:
     """A migrated, empty database of the test's own."""
     async with fresh_database(server_url) as url:
         yield url
 
 
 @on_the_loop
-async def pool(database_url: str) -> AsyncIterator[db.Pool]:
+async def pool(pool_url: str) -> AsyncIterator[db.Pool]:
     """A small pool on the test's database."""
-    async with patient_pool(database_url) as pool:
+    async with patient_pool(pool_url) as pool:
         yield pool
 
 

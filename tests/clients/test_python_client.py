@@ -28,7 +28,8 @@ from afterword_client import (
 )
 
 from afterword import db
-from tests.conftest import House, build_house, fresh_database
+from tests.conftest import House, build_house
+from tests.databases import fresh_database
 from tests.dates import YEAR
 from tests.journeys import processes
 

@@ -12,8 +12,9 @@ from afterword.channels.base import EMAIL
 from afterword.intake.test_messages import service as trials
 from afterword.worker.channels import ChannelRegistry
 from afterword.worker.test_messages import TestMessages
-from tests.conftest import POOL_SIZE, fresh_database
+from tests.conftest import POOL_SIZE
 from tests.contract import world as worlds
+from tests.databases import fresh_database
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

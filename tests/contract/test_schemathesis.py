@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from afterword import db
-from tests.conftest import POOL_SIZE, fresh_database
+from tests.conftest import POOL_SIZE
 from tests.contract import probes, world
 from tests.contract.world import ADDRESS, ROUTES, Tenant, World
+from tests.databases import fresh_database
 from tests.journeys import processes
 from tests.sizes import FULL, share_of, size
 from tests.worker.faults.conftest import SEED_VARIABLE

@@ -64,7 +64,7 @@ class Lists:
 
 
 @pytest.fixture
-async def database_url(server_url: str) -> AsyncGenerator[str]:
+async def pool_url(server_url: str) -> AsyncGenerator[str]:
     async with filled_database(server_url, "lists", fill) as url:
         yield url
 

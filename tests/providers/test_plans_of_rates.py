@@ -28,7 +28,7 @@ ITEMS = {"queue_item", "attempt", "event"}
 
 
 @pytest.fixture
-async def database_url(shape: str, server_url: str) -> AsyncGenerator[str]:
+async def pool_url(shape: str, server_url: str) -> AsyncGenerator[str]:
     name = f"rates_{shape.replace(' ', '_')}"
     async with filled_database(server_url, name, partial(fill, shape=shape)) as url:
         yield url

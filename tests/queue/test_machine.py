@@ -42,7 +42,8 @@ from afterword.queue.sending.outcomes import Waits
 from afterword.queue.service import COPY_NOTE, ItemScope
 from afterword.receipts import service as reports
 from tests.bar import Tell
-from tests.conftest import build_house, fresh_database
+from tests.conftest import build_house
+from tests.databases import fresh_database
 from tests.queue import mutants
 from tests.queue.conftest import MARGIN_SECONDS, Queue, Worker, any_version
 from tests.sizes import FULL, one_of, size

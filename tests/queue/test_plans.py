@@ -39,7 +39,7 @@ def shape(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def database_url(shape: str, server_url: str) -> AsyncGenerator[str]:
+async def pool_url(shape: str, server_url: str) -> AsyncGenerator[str]:
     async with filled_database(server_url, shape.replace(" ", "_"), partial(fill, shape=shape)) as url:
         yield url
 

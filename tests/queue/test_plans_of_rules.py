@@ -26,7 +26,7 @@ BIG = frozenset({
 
 
 @pytest.fixture
-async def database_url(server_url: str) -> AsyncGenerator[str]:
+async def pool_url(server_url: str) -> AsyncGenerator[str]:
     async with filled_database(server_url, "rules", fill) as url:
         yield url
 
