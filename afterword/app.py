@@ -169,7 +169,6 @@ def _authenticator(ticks: Ticks | None) -> Authenticate:
 
 
 def _queue_figures(pool: db.Pool) -> Collect:
-    """The figures of the queue and of webhooks, asked for at most every `FIGURES_SECONDS`."""
     last: list[Sample] = []
     read_at = -FIGURES_SECONDS
 

@@ -305,14 +305,11 @@ async def _look_at_proxies(url: str, trusted: str) -> Sequence[Finding]:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer by somebody else."""
-
     def redirect_request(self, *_: object) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         return None
 
 
 def _fetch(url: str) -> tuple[int, bool]:
-    """The status, and whether the answer is ours."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
     try:
         with opener.open(url, timeout=WEB_SECONDS_MAX) as answer:

@@ -53,8 +53,6 @@ class Malformed(Refusal):
 
 
 class Unauthorized(Refusal):
-    """No token, or none that is good."""
-
     status, code_default = 401, "unauthenticated"
 
 
@@ -71,20 +69,14 @@ class NotFound(Refusal):
 
 
 class MethodNotAllowed(Refusal):
-    """The route exists for other methods, named in `Allow`."""
-
     status, code_default = 405, "method_not_allowed"
 
 
 class NotAcceptable(Refusal):
-    """`Accept` admits none of the route's media types."""
-
     status, code_default = 406, "not_acceptable"
 
 
 class RequestTimeout(Refusal):
-    """The body did not arrive in time."""
-
     status, code_default = 408, "request_timeout"
 
 
@@ -101,8 +93,6 @@ class Gone(Refusal):
 
 
 class Stale(Refusal):
-    """`If-Match` names another version."""
-
     status, code_default = 412, "precondition_failed"
 
 
@@ -110,26 +100,18 @@ Expect = Callable[[int], None]  # called with the version of a locked row; raise
 
 
 class TooLarge(Refusal):
-    """The body is over its limit."""
-
     status, code_default = 413, "body_too_large"
 
 
 class TargetTooLong(Refusal):
-    """Path and query together are over their limit."""
-
     status, code_default = 414, "target_too_long"
 
 
 class UnsupportedMedia(Refusal):
-    """A media type, charset or content encoding that the route does not take."""
-
     status, code_default = 415, "unsupported_media_type"
 
 
 class Invalid(Refusal):
-    """One or more fields are wrong."""
-
     status, code_default = 422, "invalid"
     record: Mapping[str, object] | None = None  # of many, in which these fields are wrong: more of them may be
 
@@ -144,13 +126,10 @@ class Invalid(Refusal):
 
     @classmethod
     def at(cls, pointer: str, code: str, message: str) -> "Invalid":
-        """One wrong field."""
         return cls.of(FieldError(code, message, pointer=pointer))
 
 
 class TooMany(Refusal):
-    """Over a rate limit; `Retry-After` says when again."""
-
     status, code_default = 429, "rate_limited"
 
 
@@ -161,6 +140,5 @@ class Unavailable(Refusal):
 
 
 def check(wrong: Sequence[FieldError]) -> None:
-    """Raise Invalid with all of them, if there are any."""
     if wrong:
         raise Invalid.of(*wrong)

@@ -61,7 +61,6 @@ def is_id(text: str) -> bool:
 
 
 def is_short_code(text: str) -> bool:
-    """Whether this has the shape of a short link's code."""
     return _SHORT_CODE.match(text) is not None
 
 
@@ -81,7 +80,6 @@ def _head(milliseconds: int) -> str:
 
 
 def _random(characters: int) -> str:
-    """Random letters and digits, each as likely as any other."""
     text = b""
     while len(text) < characters:
         text += secrets.token_bytes(characters + _SPARE).translate(_DIGITS, _UNFAIR)

@@ -74,12 +74,10 @@ class Settings:
 
     @property
     def site_url(self) -> str:
-        """`public_url` without a slash at its end, or the local address."""
         return (self.public_url or f"http://localhost:{self.port}").rstrip("/")
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """`outbound_networks`, read."""
         return networks_of(self.outbound_networks)
 
 

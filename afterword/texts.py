@@ -45,7 +45,6 @@ class Texts:
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
-        """Which way the language's script runs."""
         return locales.direction(self.language)
 
     def date(self, time: datetime, *, time_zone: str) -> str:
@@ -53,7 +52,6 @@ class Texts:
         return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
 
     def day(self, day: str) -> str:
-        """A day such as 2026-11-21 in words."""
         return format_date(date.fromisoformat(day), format="long", locale=self._locale)
 
     def number(self, number: float) -> str:

@@ -29,8 +29,7 @@ from afterword.alerts.statuses import store as statuses_store
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import Moment
 from afterword.db import Database
-from afterword.web.fields import UNSET
-from afterword.web.members import listing_of
+from afterword.web.fields import UNSET, listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Alerts")

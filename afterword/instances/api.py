@@ -44,7 +44,6 @@ from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Version
 from afterword.responders import store as responders_store
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaire Instances")
@@ -331,7 +330,7 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
     "/q/questionnaire/{questionnaire_id}/question/{question_id}/response/content",
     scope="Questionnaire Instance.Read",
     answer=ResponseAnswer,
-    listing=listing_of(ResponseAnswer, order=(("answered_time", "desc"),), id="instance_id"),
+    listing=fields.listing_of(ResponseAnswer, order=(("answered_time", "desc"),), id="instance_id"),
     summary="Get Question Response Content",
 )
 async def list_question_answers(call: Call[None], db: Database) -> Answer:

@@ -14,7 +14,6 @@ from afterword.instances.answers.store import Answer
 from afterword.instances.children.trees import DEPTH_MAX, Children
 from afterword.questionnaires.store import Version
 from afterword.web import fields
-from afterword.web.members import listing_of
 
 
 class QuestionnaireInstance(fields.Resource):
@@ -44,7 +43,7 @@ class QuestionnaireInstance(fields.Resource):
     collection_url_long: fields.Computed[str]
 
 
-INSTANCES: Final = listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
+INSTANCES: Final = fields.listing_of(QuestionnaireInstance, more=("question_ids", "short_code"))
 
 
 def instance_of(instance: store.ShownInstance, site: Site, zone: tzinfo) -> QuestionnaireInstance:

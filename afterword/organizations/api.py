@@ -15,7 +15,6 @@ from afterword.organizations.tokens import api as tokens
 from afterword.organizations.users import api as users
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Days = Annotated[int, Meta(ge=1, le=3650)]
@@ -225,7 +224,7 @@ async def update_billing(call: Call[BillingUpdate], db: Database) -> service.Bil
     scope="Application.Read",
     answer=ApplicationType,
     shape="array",
-    listing=listing_of(ApplicationType, order=(("name", "asc"),)),
+    listing=fields.listing_of(ApplicationType, order=(("name", "asc"),)),
     summary="Get all application types",
 )
 async def list_application_types(call: Call[None], db: Database) -> Rows[store.ApplicationType]:

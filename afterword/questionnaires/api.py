@@ -19,7 +19,6 @@ from afterword.questionnaires import access, editions, service, store
 from afterword.questionnaires.editions import Edition
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaires")
@@ -344,7 +343,7 @@ async def archive_questionnaire(call: Call[None], db: Database) -> None:
     scope="Questionnaire Group.Read",
     answer=Group,
     shape="array",
-    listing=listing_of(Group, order=(("position", "asc"),)),
+    listing=fields.listing_of(Group, order=(("position", "asc"),)),
     summary="Get all questionnaire groups",
     description="Those of the published version, in order; before the first publication those of the draft.",
 )
@@ -380,7 +379,7 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     scope="Question.Read",
     answer=Question,
     shape="array",
-    listing=listing_of(Question, order=(("position", "asc"),)),
+    listing=fields.listing_of(Question, order=(("position", "asc"),)),
     summary="Get all group questions",
 )
 async def list_questions(call: Call[None], db: Database) -> Answer:

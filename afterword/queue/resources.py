@@ -12,7 +12,6 @@ from afterword.core.wire import times
 from afterword.instances.resources import LeafResult
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 
 REFERENCE_PATTERN: Final = r"^[^\x00-\x1f\x7f-\x9f]+(?![\s\S])"
 Reference = Annotated[
@@ -90,7 +89,7 @@ class QueueItem(fields.Resource):
     external_reference: str | None
 
 
-QUEUE_ITEMS: Final = listing_of(
+QUEUE_ITEMS: Final = fields.listing_of(
     QueueItem, order=(("send_time", "desc"),), more=("status", "send_offset_minutes", "attempts")
 )
 
@@ -163,7 +162,7 @@ class Attempt(fields.Resource):
     provider_reference: str | None
 
 
-ATTEMPTS: Final = listing_of(Attempt, order=(("attempt", "asc"),), id="attempt_id")
+ATTEMPTS: Final = fields.listing_of(Attempt, order=(("attempt", "asc"),), id="attempt_id")
 
 
 class Trace(fields.Answer):

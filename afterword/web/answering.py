@@ -28,7 +28,6 @@ class Renderer:
         self._is_single = route.shape == "one"
 
     def answer_of(self, result: Any, zone: tzinfo) -> Answer:
-        """The answer of a handler; records in it are shown as the route's resource."""
         answer = result if isinstance(result, Answer) else Answer(record=result)
         record, resource = answer.record, cast("type[Resource]", self._route.answer)
         if isinstance(record, Rows):

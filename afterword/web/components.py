@@ -97,7 +97,6 @@ def header_refs(names: Iterable[str]) -> dict[str, Any]:
 
 
 def _security_schemes(site: Site) -> dict[str, Any]:
-    """The three ways to send a token; the last one lists all scopes."""
     bearer, esat_auth, oauth = (_PARTS["securitySchemes"][name] for name in ("bearer", "esat_auth", "oauth"))
     roles = " ".join(f"`{role}`: {words}" for role, words in vocabulary.ROLES.items())
     scopes = {alias_of(scope): f"`{scope}`: {vocabulary.scope(scope)}" for scope in sorted(SCOPES)}

@@ -10,28 +10,39 @@ In a request Struct: a member without default is required; `X | None` may be nul
         metadata: fields.MetadataGroups | None = None
 """
 
+import functools
 import re
-from collections.abc import Callable, Mapping
-from datetime import tzinfo
-from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, tzinfo
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Annotated, Any, Final, Literal, LiteralString, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, inspect
 
 from afterword import ids
 from afterword.core.questionnaires import metadata
 from afterword.core.reading.documents import is_date
+from afterword.core.reading.members import Member, members_of
 from afterword.core.reading.structs import TextKind
 from afterword.core.text import locales
 from afterword.core.wire import times
-from afterword.core.wire.lists import Rows
-from afterword.web import members
+from afterword.core.wire.lists import Column, Direction, Kind, Listing, Rows
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CLOCK: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]\Z")
 _COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 _LANGUAGE: Final = "A language tag is expected, such as el or en-US."
+
+_KINDS: Final[Mapping[type, Kind]] = {
+    inspect.StrType: "text",
+    inspect.IntType: "integer",
+    inspect.FloatType: "number",
+    inspect.BoolType: "boolean",
+}
+_KINDS_OF_META: Final[Mapping[str, Kind]] = {"id": "id", "date_time": "time", "date": "date"}
 
 
 def _is_line(text: str) -> bool:
@@ -46,7 +57,6 @@ def _is_url(text: str) -> bool:
 def _meaning(
     kind: str, parse: Callable[[str], object], code: str, message: str, *, converts: bool = False
 ) -> dict[str, Any]:
-    """The `extra` of a text with a meaning, for its reader and its description."""
     return {"kind": kind, "text": TextKind(parse, code, message, converts)}
 
 
@@ -180,8 +190,8 @@ class Resource(Answer):
     def of(cls, record: object, zone: tzinfo | None = None, **given: Any) -> Self:
         """Convert a record, times in `zone`; `given` are members that the record lacks."""
         if not given:
-            return cls(*members.mapping_of(cls)(record, zone))  # by position: keywords take a third longer
-        values = members.mapping_of(cls, tuple(given))(record, zone)
+            return cls(*mapping_of(cls)(record, zone))  # by position: keywords take a third longer
+        values = mapping_of(cls, tuple(given))(record, zone)
         for index, name in enumerate(cls.__struct_fields__):
             if name in given:
                 values.insert(index, given[name])
@@ -189,13 +199,13 @@ class Resource(Answer):
 
     @classmethod
     def of_rows(cls, rows: Rows[Any], zone: tzinfo | None = None) -> Rows[Self]:
-        read = members.mapping_of(cls)
+        read = mapping_of(cls)
         return rows.map(lambda record: cls(*read(record, zone)))
 
     @classmethod
     def of_log(cls, data: Mapping[str, Any], zone: tzinfo) -> Self:
         """Convert a logged record, which may have more attributes than the resource shows."""
-        return cls.of(members.record_of(cls, data), zone)
+        return cls.of(record_of(cls, data), zone)
 
 
 class MetadataGroups(Request):
@@ -203,3 +213,98 @@ class MetadataGroups(Request):
 
     questionnaire: MetadataMap | UnsetType = UNSET
     responder: MetadataMap | UnsetType = UNSET
+
+
+def secrets_of(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(member.name for member in members_of(struct) if "secret" in member.extra)
+
+
+# Lists ---------------------------------------------------------------------------------------------------------------
+
+
+def listing_of(
+    struct: type[msgspec.Struct],
+    *,
+    order: Sequence[tuple[str, Direction]] = (("created_time", "desc"),),
+    id: LiteralString | None = None,  # noqa: A002  the name that Listing has for it
+    more: Sequence[LiteralString] | None = None,
+    hidden: Mapping[str, Column] | None = None,
+) -> Listing:
+    """A listing filtered and ordered by each plain member that is a column of the base query.
+
+    `fields.Computed` members are left out; `fields.column` and `fields.named` give the column of a member with another
+    name. The id is the first member, unless `id` names another column.
+    """
+    columns = {member.name: column for member in members_of(struct) if (column := _column_of(member)) is not None}
+    return Listing(columns, order, id or next(iter(columns.values())).name, more, hidden or {})
+
+
+def _column_of(member: Member) -> Column | None:
+    name = member.extra.get("column", member.name)
+    kind = _KINDS_OF_META.get(member.kind) or _KINDS.get(type(member.type))
+    if isinstance(member.type, inspect.LiteralType):
+        kind = "text" if isinstance(member.type.values[0], str) else "integer"
+    if isinstance(member.type, inspect.UnionType):
+        kind = "number" if {type(each) for each in member.type.types} == {inspect.IntType, inspect.FloatType} else None
+    if name is None or kind is None:
+        return None
+    return Column(cast("LiteralString", name), kind, member.is_nullable or not member.is_required)
+
+
+# From a record to its answer -----------------------------------------------------------------------------------------
+
+
+@functools.cache
+def mapping_of(
+    struct: type[msgspec.Struct], without: tuple[str, ...] = ()
+) -> Callable[[object, tzinfo | None], list[Any]]:
+    """Build a function from a record and a zone to the Struct's values in member order, as sent.
+
+    Made once for each Struct, as lists map hundreds of records a request. Each member is the record's attribute of that
+    name, or of `fields.named`; those in `without` are left out. Times are shown in the zone.
+    """
+    found = [member for member in members_of(struct) if member.name not in without]
+    count = len(found)
+    offsets = {index: str(member.extra["offset"]) for index, member in enumerate(found) if "offset" in member.extra}
+    times_at = [index for index, member in enumerate(found) if member.kind == "date_time" and index not in offsets]
+    clocks_at = [index for index, member in enumerate(found) if member.kind == "clock"]
+    moments_at = [(index, count + position) for position, index in enumerate(offsets)]
+    secrets_at = [index for index, member in enumerate(found) if "secret" in member.extra]
+    attributes = attrgetter(*map(_attribute_of, found), *offsets.values(), "__class__")  # one name gives no tuple
+    format_time = times.format_time
+
+    def values_of(record: object, zone: tzinfo | None) -> list[Any]:
+        values = list(attributes(record))
+        last = shown = None
+        for index in times_at:
+            instant = values[index]
+            if instant is not None:
+                if instant != last:  # most rows were never updated: both times are equal
+                    last, shown = instant, format_time(instant, zone=zone)
+                values[index] = shown
+        for index, offset_at in moments_at:
+            values[index] = format_time(values[index], offset_minutes=values[offset_at])
+        for index in clocks_at:
+            clock = values[index]
+            values[index] = None if clock is None else f"{clock:%H:%M}"
+        for index in secrets_at:
+            values[index] = None
+        del values[count:]
+        return values
+
+    return values_of
+
+
+def _attribute_of(member: Member) -> str:
+    """Attribute of the record for this member; None for a secret."""
+    return "__class__" if "secret" in member.extra else str(member.extra.get("attribute", member.name))
+
+
+def record_of(struct: type[msgspec.Struct], data: Mapping[str, Any]) -> SimpleNamespace:
+    """Rebuild a record from JSON of the Struct's members, times parsed; raises KeyError."""
+    return SimpleNamespace(
+        **{
+            member.name: datetime.fromisoformat(value) if member.kind == "date_time" and value else value
+            for member, value in ((member, data[member.name]) for member in members_of(struct))
+        }
+    )

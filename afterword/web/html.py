@@ -59,7 +59,6 @@ def unchanged_or(content: bytes, request: Request, *, media_type: str, headers: 
 
 
 def redirect(address: str, *, status: int = 303) -> Response:
-    """Redirect to `address` with GET (303), after the POST of a form."""
     return Response(status_code=status, headers={**PAGE_HEADERS, "Location": address})
 
 

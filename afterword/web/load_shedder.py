@@ -36,7 +36,6 @@ class LoadShedder:
         return True
 
     def enter(self) -> None:
-        """Count an admitted request."""
         self._under_way += 1
         if self._started is None and self._under_way >= REQUESTS_MIN:
             self._started = asyncio.get_running_loop().time()
@@ -44,7 +43,6 @@ class LoadShedder:
             self._start_interval()
 
     def leave(self) -> None:
-        """Count a completed request."""
         self._finished += 1
         self.pause()
 

@@ -65,8 +65,6 @@ class Metrics:
 
 
 class _Momentary(Collector):
-    """Exposes samples that were read just now."""
-
     def __init__(self, families: Iterable[Metric]) -> None:
         self._families = families
 

@@ -65,7 +65,6 @@ class Middleware:
         self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; lifespan messages pass through."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -178,7 +177,6 @@ class _Answer:
         await self._send(message)
 
     def add_cors(self, sent: Mapping[str, str], origins: Collection[str]) -> None:
-        """Let a listed origin read the response."""
         origin = sent.get("origin", "")
         if origin in origins:
             self._more += [
@@ -188,7 +186,6 @@ class _Answer:
             self.is_preflight = self.method == "OPTIONS" and "access-control-request-method" in sent
 
     async def send_preflight(self) -> None:
-        """Tell a browser which methods and headers it may send."""
         self._more += [
             (b"access-control-allow-methods", b"GET, POST, PATCH, PUT, DELETE"),
             (b"access-control-allow-headers", ALLOWED_HEADERS),

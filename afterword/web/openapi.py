@@ -162,7 +162,6 @@ def _reference(name: str) -> dict[str, str]:
 
 
 def _criteria_of(listing: Listing) -> list[dict[str, Any]]:
-    """The parameters `filter_by` and `order_by`."""
     columns = {"enum": [criteria.camel_case(name) for name in listing.columns]}
     deep = {"in": "query", "style": "deepObject", "explode": True}
     about = f"`filter_by[CRITERION][Column]=value`, at most {criteria.CRITERIA_MAX}, all of them must hold."
@@ -268,7 +267,6 @@ def _list_of(route: Route, reference: dict[str, Any], example: Any) -> tuple[dic
 
 
 def _schemas_of(structs: Sequence[type[msgspec.Struct]], template: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """References to the schemas of these Structs, and all schemas by name."""
     references, schemas = msgspec.json.schema_components(structs, ref_template=template)
     if "Moment" in schemas:
         schemas["Moment"] = components.MOMENT
@@ -276,7 +274,6 @@ def _schemas_of(structs: Sequence[type[msgspec.Struct]], template: str) -> tuple
 
 
 def _resolved(schema: dict[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """Inline the references of a schema."""
     if "$ref" in schema:
         return _resolved(schemas[schema["$ref"]], schemas)
     found = dict(schema)

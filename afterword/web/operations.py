@@ -18,7 +18,7 @@ from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.core.wire.site import Site
 from afterword.db import Database, Pool
 from afterword.web import headers
-from afterword.web.members import listing_of, secrets_of
+from afterword.web.fields import listing_of, secrets_of
 
 Body = TypeVar("Body")
 Shape = Literal["one", "array", "envelope", "cursor"]
@@ -149,7 +149,6 @@ class Route:
 
     @property
     def about(self) -> str:
-        """The description, extended by the options that concern clients."""
         if not self.secret_members:
             return self.description
         members = ", ".join(f"`{name}`" for name in self.secret_members)
@@ -185,7 +184,6 @@ class Routes:
         self.all: list[Route] = []
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
-        """Declare a read; its handler gets a connection without a transaction."""
         return self._declarer("GET", path, 200, options)
 
     def list(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
@@ -216,15 +214,12 @@ class Routes:
         return declare
 
     def patch(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
-        """Declare a change of the members that are sent, inside one transaction."""
         return self._declarer("PATCH", path, 200, options)
 
     def put(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
-        """Declare the replacement of a whole document, inside one transaction."""
         return self._declarer("PUT", path, 200, {"other_statuses": (201,), **options})
 
     def delete(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
-        """Declare a deletion (204), inside one transaction."""
         return self._declarer("DELETE", path, 204, options)
 
     def _declarer(

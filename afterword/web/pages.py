@@ -25,8 +25,6 @@ class Page:
     for_people: bool
 
     def app(self, state: Mapping[str, Any]) -> ASGIApp:
-        """ASGI application whose requests have `state`."""
-
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             scope["state"] = state
             scope[FOR_PEOPLE] = self.for_people
@@ -41,11 +39,9 @@ class Pages:
         self.all: list[Page] = []
 
     def get(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
-        """Declare the handler of GET for these addresses."""
         return self._add("GET", paths, for_people=for_people)
 
     def post(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
-        """Declare the handler of POST for these addresses."""
         return self._add("POST", paths, for_people=for_people)
 
     def _add(self, method: str, paths: tuple[str, ...], *, for_people: bool) -> Callable[[Handler], Handler]:

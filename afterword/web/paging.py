@@ -53,8 +53,6 @@ class PageRequest:
 
 
 class ListReader:
-    """Reads the parameters of one list route, and writes its responses."""
-
     def __init__(self, listing: Listing, *, shape: str, secret: bytes, own: Collection[str] = ()) -> None:
         """`own`: the route's own query parameters, which narrow its list as filters do."""
         self._columns = criteria.Columns(listing)
@@ -66,7 +64,6 @@ class ListReader:
         self.parameters = PARAMETERS | {"after"} if self._is_log else PARAMETERS
 
     def read(self, parameters: Parameters, context: Context, *, path: str) -> PageRequest:
-        """Read the requested page; adds errors to `context`."""
         values = parameters.values
         order = criteria.read_order(values.get("order_by"), parameters, self._columns, context)
         filters = criteria.read_filter(values.get("filter_by"), self._columns, context)

@@ -116,13 +116,11 @@ def check_text(text: str) -> str:
 
 
 def check_target(path: bytes, query: bytes) -> None:
-    """Refuse a path and query that are longer than `TARGET_BYTES_MAX` together."""
     if len(path) + len(query) > TARGET_BYTES_MAX:
         raise errors.TargetTooLong(f"Path and query together may have {TARGET_BYTES_MAX:,} bytes.")
 
 
 def check_accept(accept: str | None, media_types: Sequence[str] = ("application/json",)) -> None:
-    """Refuse an `Accept` that admits none of the types."""
     if accept is None or accept == "*/*" or accept in media_types or not accept.strip():
         return
     best: dict[str, float] = {}

@@ -18,8 +18,6 @@ SERVER_ERROR: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link that changes nothing."""
-
     url: str
     label: str
 
@@ -109,7 +107,6 @@ def picture(content: bytes, media_type: str, *, is_named: bool) -> Response:
 
 
 def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
-    """A refusal as a page in the reader's language: not found, too many, busy."""
     words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
     match refusal:

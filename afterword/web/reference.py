@@ -21,8 +21,6 @@ CACHED: Final = {"Cache-Control": "public, max-age=300"}
 
 
 class Reference:
-    """The pages, rendered once at start-up."""
-
     def __init__(self, routes: Sequence[Route], site: Site, *, show_outbox: bool) -> None:
         self._routes = routes
         self._site = site
@@ -114,7 +112,6 @@ def _roles_with(scope: str) -> str:
 
 
 def curl_of(route: Route, site: Site) -> str:
-    """An example request for a shell."""
     path = route.path
     for name in route.parameters:
         path = path.replace(f"{{{name}}}", vocabulary.SAMPLES["id"] if name.endswith("_id") else "example")

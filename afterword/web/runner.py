@@ -48,15 +48,11 @@ class Idempotency(Protocol):
 
     async def keep_idempotent_answer(
         self, db: db.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
-    ) -> None:
-        """Store the response of the request that claimed the key."""
-        ...
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class OperationContext:
-    """Dependencies of all operations; app.py makes one."""
-
     pool: db.Pool
     site: Site
     limiter: limits.Limiter
@@ -66,8 +62,6 @@ class OperationContext:
 
 @dataclass(slots=True)
 class _Request:
-    """State of a request during the checks."""
-
     scope: Scope
     headers: Mapping[str, str]
     request_id: str

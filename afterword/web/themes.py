@@ -21,7 +21,6 @@ def url(brand: Brand) -> str:
 
 @routes.get("/theme/{name}")
 async def theme_file(request: Request) -> Response:
-    """Custom properties only; the same address always has the same content."""
     name: str = request.path_params["name"]
     brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
     if brand is None:

@@ -87,7 +87,6 @@ def read_parts(raw: bytes, content_type: str | None) -> list[Part]:
 
 
 def _of_form(parts: Sequence[Part]) -> Upload:
-    """Accepts one file and any number of fields."""
     files = [part for part in parts if part.file_name is not None]
     pairs = [
         (parsing.check_text(part.name), parsing.check_text(parsing.decode(part.content, "form")))

@@ -10,8 +10,6 @@ import msgspec
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Status, title, cause and remedy of a code."""
-
     status: int
     title: str
     text: str
@@ -58,13 +56,11 @@ def member(struct: str, name: str) -> str:
 
 
 def scope(name: str) -> str:
-    """Description of the actions that a scope allows."""
     entity, _, action = name.partition(".")
     return f"{_TABLES['actions'][action]} {_TABLES['entities'][entity]}."
 
 
 def describe_members(struct: str, schema: dict[str, Any]) -> None:
-    """Add descriptions to members that the schema leaves undescribed."""
     for name, each in schema.get("properties", {}).items():
         words = member(struct, name)
         if words:

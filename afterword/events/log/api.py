@@ -17,7 +17,6 @@ from afterword.events.log import service, store
 from afterword.events.log.store import Entry
 from afterword.events.service import Render
 from afterword.web import fields, paging
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 LOG: Final = f"{API_PREFIX}/event"
@@ -57,7 +56,7 @@ class Event(fields.Resource):
     data: dict[str, Any]
 
 
-EVENTS: Final = listing_of(
+EVENTS: Final = fields.listing_of(
     Event,
     order=(("xid", "asc"), ("seq", "asc")),
     hidden={"xid": Column("xid", "integer"), "seq": Column("seq", "integer")},

@@ -15,7 +15,6 @@ from afterword.instances.responders.service import ResponderView
 from afterword.responders.service import Change
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 Value = TypeVar("Value")
@@ -64,7 +63,7 @@ class Responder(fields.Resource):
     updated_by: fields.Id | None
 
 
-RESPONDERS: Final = listing_of(Responder)
+RESPONDERS: Final = fields.listing_of(Responder)
 
 
 def responder_of(view: ResponderView, zone: tzinfo) -> Responder:

@@ -11,7 +11,6 @@ from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.instances.tags import service, store
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 PATH: Final = "/q/instance/{instance_id}/tag"
@@ -36,7 +35,12 @@ class Tag(fields.Resource):
 
 
 @routes.list(
-    PATH, scope="Tag.Read", answer=Tag, shape="array", listing=listing_of(Tag, id="tag_key"), summary="Get all tags"
+    PATH,
+    scope="Tag.Read",
+    answer=Tag,
+    shape="array",
+    listing=fields.listing_of(Tag, id="tag_key"),
+    summary="Get all tags",
 )
 async def list_tags(call: Call[None], db: Database) -> Rows[service.Tag]:
     instance = await instances.get(db, caller=call.caller, instance_id=call.ids["instance_id"])

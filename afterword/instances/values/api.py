@@ -12,7 +12,6 @@ from afterword.instances.values import store
 from afterword.questionnaires import access
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaire Instances")
@@ -31,7 +30,7 @@ class QuestionnaireValue(fields.Resource):
     updated_time: fields.DateTime
 
 
-QUESTIONNAIRE_VALUES: Final = listing_of(QuestionnaireValue, id="value_id")
+QUESTIONNAIRE_VALUES: Final = fields.listing_of(QuestionnaireValue, id="value_id")
 
 
 class ResponderValue(fields.Resource):
@@ -46,7 +45,7 @@ class ResponderValue(fields.Resource):
     updated_time: fields.DateTime
 
 
-RESPONDER_VALUES: Final = listing_of(ResponderValue, id="value_id")
+RESPONDER_VALUES: Final = fields.listing_of(ResponderValue, id="value_id")
 
 
 @routes.list(

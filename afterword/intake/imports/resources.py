@@ -10,7 +10,6 @@ from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.intake.imports import store
 from afterword.web import fields, problems
-from afterword.web.members import listing_of
 
 
 class ImportQuery(fields.Request):
@@ -52,7 +51,7 @@ class ImportRow(fields.Resource):
     problem: dict[str, Any] | None
 
 
-IMPORT_ROWS: Final = listing_of(ImportRow, order=(("row", "asc"),))
+IMPORT_ROWS: Final = fields.listing_of(ImportRow, order=(("row", "asc"),))
 
 
 def row_of(row: store.ImportRow, *, site: Site, request_id: str) -> ImportRow:

@@ -6,7 +6,6 @@ from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.plans import store
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Call, Routes
 
 routes = Routes(tag="Plans")
@@ -35,7 +34,7 @@ class Plan(fields.Resource):
     scope="Plan.Read",
     answer=Plan,
     shape="array",
-    listing=listing_of(Plan, order=(("start_time", "desc"),)),
+    listing=fields.listing_of(Plan, order=(("start_time", "desc"),)),
     summary="Get all plans",
     description="An organization without a plan is unlimited.",
 )

@@ -12,7 +12,6 @@ from afterword.db import Database
 from afterword.questionnaires.metadata import service, store
 from afterword.web import fields
 from afterword.web.fields import UNSET, UnsetType
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Handler, Routes
 
 routes = Routes(tag="Metadata")
@@ -127,7 +126,7 @@ for _kind in KINDS:
         scope="Metadata.Read",
         answer=MetadataDefinition,
         shape="array",
-        listing=listing_of(MetadataDefinition),
+        listing=fields.listing_of(MetadataDefinition),
         summary=f"Get all {_kind} metadata definitions",
     )(_handler(_list, _kind, f"list_{_kind}_metadata"))
     routes.post(

@@ -11,7 +11,6 @@ from afterword.questionnaires import access
 from afterword.questionnaires import service as questionnaires
 from afterword.questionnaires.versions import store
 from afterword.web import fields
-from afterword.web.members import listing_of
 from afterword.web.operations import Answer, Call, Routes
 
 routes = Routes(tag="Questionnaires")
@@ -44,7 +43,7 @@ class QuestionnaireVersion(fields.Resource):
     scope="Questionnaire Version.Read",
     answer=QuestionnaireVersion,
     shape="array",
-    listing=listing_of(QuestionnaireVersion, order=(("number", "desc"),)),
+    listing=fields.listing_of(QuestionnaireVersion, order=(("number", "desc"),)),
     summary="Get all questionnaire versions",
 )
 async def list_versions(call: Call[None], db: Database) -> Answer:
