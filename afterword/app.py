@@ -42,16 +42,15 @@ from afterword.receipts.inbound import pages as inbound_pages
 from afterword.reports import api as reports_api
 from afterword.responders import pages as responder_pages
 from afterword.responders.suppressions import api as suppressions_api
-from afterword.web import static, themes
+from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.metrics import Collect, Metrics, Sample
 from afterword.web.middleware import Middleware
 from afterword.web.operations import Routes
-from afterword.web.pages import Pages
 from afterword.web.probes import Probes
 from afterword.web.reference import Reference
-from afterword.web.routing import Families
+from afterword.web.routing import Families, Pages
 from afterword.web.runner import Authenticate, Operation, OperationContext
 
 FIGURES_SECONDS = 5.0
@@ -142,7 +141,7 @@ def api_routes() -> list[Routes]:
 
 def page_groups() -> list[Pages]:
     """The pages of all packages, and the files that they use."""
-    groups = (accounts_pages, instance_pages, responder_pages, test_message_pages, inbound_pages, static, themes)
+    groups = (accounts_pages, instance_pages, responder_pages, test_message_pages, inbound_pages, static)
     return [group.routes for group in groups]
 
 

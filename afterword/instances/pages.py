@@ -30,7 +30,7 @@ from afterword.instances.forms import Posted, Wrong
 from afterword.instances.starts import Start
 from afterword.web import html, public
 from afterword.web.limits import Limiter
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 PAGE_PURPOSE: Final = "page"
 VIEW_PURPOSE: Final = "view"

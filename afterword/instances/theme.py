@@ -9,7 +9,7 @@ from typing import Final
 from afterword.core.questionnaires.palettes import Brand
 from afterword.core.questionnaires.visuals import Theme
 from afterword.instances.views import Kind
-from afterword.web import static, themes
+from afterword.web import static
 
 FINGERPRINT_CHARACTERS: Final = 10
 _STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # these need public/controls.css
@@ -34,7 +34,7 @@ class Logo:
 
 def style_url(theme: Theme) -> str:
     """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
-    return themes.url(Brand.of(theme))
+    return static.theme_url(Brand.of(theme))
 
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:

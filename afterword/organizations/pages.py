@@ -22,7 +22,7 @@ from afterword.organizations.tokens import access, service
 from afterword.organizations.tokens.store import Credential
 from afterword.web import headers, problems, public
 from afterword.web.limits import Limiter, over
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 FORM: Final = "application/x-www-form-urlencoded"
 GRANT: Final = "client_credentials"

@@ -20,7 +20,7 @@ from afterword.queue import store
 from afterword.queue.store import OutboxMessage
 from afterword.texts import texts
 from afterword.web import html, loopback, public, static
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 STYLE: Final = "public/outbox.css"
 PAGE_MESSAGES: Final = 50

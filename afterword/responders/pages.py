@@ -14,7 +14,7 @@ from afterword.responders import service, store
 from afterword.responders.store import Address
 from afterword.texts import Texts, accepted, texts
 from afterword.web import public, uploads
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 PURPOSE: Final = "unsubscribe"
 ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")

@@ -17,7 +17,7 @@ from afterword.web import headers, problems, public
 from afterword.web.load_shedder import LoadShedder
 from afterword.web.loopback import untrusted_proxy
 from afterword.web.metrics import Metrics
-from afterword.web.pages import FOR_PEOPLE
+from afterword.web.routing import FOR_PEOPLE
 
 ALIASES: Final = ("/v3.0", "/v3.1")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from afterword import db, errors
 from afterword.web import loopback
 from afterword.web.metrics import CONTENT_TYPE, Collect, Metrics
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 READY_SECONDS_MAX = 1.0
 NO_STORE: Final = {"Cache-Control": "no-store"}

@@ -1,13 +1,20 @@
-"""Parses queries and forms with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, strictly into maps and lists."""
+"""Parses queries and forms with PHP nesting, `a[b][c]=v`, `a[]=v`, `a[0]=v`, strictly into maps and lists.
+
+Existing clients send forms and mislabelled JSON. Both become the value that JSON would give, marked lax: scalars of a
+form are strings, and their members give the types.
+"""
 
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import unquote_to_bytes
 
+import msgspec
+
 from afterword import errors
 from afterword.web import parsing
 
+READ: Final = "application/json, application/x-www-form-urlencoded"
 PAIRS_MAX = 1000
 BRACKETS_MAX = 8
 
@@ -114,3 +121,25 @@ def _scalar_text(value: object) -> str:
     if value is None:
         return ""
     return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def read_body(raw: bytes, content_type: str | None, *, depth_max: int = parsing.DEPTH_MAX) -> tuple[Any, bool]:
+    """Returns the value of a body (UNSET for none), and True where it is lax.
+
+    Raises UnsupportedMedia for other labels than those of JSON and forms, Malformed for what the edge refuses.
+    """
+    if parsing.is_json(content_type):
+        return parsing.read_json(raw, depth_max=depth_max), False
+    if not parsing.is_form(content_type):
+        raise errors.UnsupportedMedia("This operation reads application/json, in UTF-8.", headers={"Accept": READ})
+    raw = raw.removeprefix(parsing.BYTE_ORDER_MARK)
+    if looks_like_json(raw):
+        return parsing.read_json(raw, depth_max=depth_max), True
+    if not raw.strip():
+        return msgspec.UNSET, True
+    return read(raw, code="malformed_form").values, True
+
+
+def looks_like_json(raw: bytes) -> bool:
+    """True where the first byte after white space opens an object or a list."""
+    return raw[:1] in {b"{", b"["} or raw.lstrip()[:1] in {b"{", b"["}

@@ -14,7 +14,7 @@ from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.web import criteria, describe, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
 
 CACHED: Final = {"Cache-Control": "public, max-age=300"}

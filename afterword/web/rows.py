@@ -16,7 +16,7 @@ import msgspec
 from afterword import errors
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
-from afterword.web import parsing, wire
+from afterword.web import parsing, query
 from afterword.web.operations import Route
 
 LINES: Final = "application/x-ndjson"
@@ -50,7 +50,7 @@ def split(raw: bytes, content_type: str | None, *, rows_max: int) -> Records:
     is_lines = (content_type or "").partition(";")[0].strip().lower() == LINES
     is_json = not is_lines and parsing.is_json(content_type)
     raw = raw.removeprefix(parsing.BYTE_ORDER_MARK)
-    if not is_lines and not is_json and not (parsing.is_form(content_type) and (wire.looks_like_json(raw) or not raw)):
+    if not is_lines and not is_json and not (parsing.is_form(content_type) and (query.looks_like_json(raw) or not raw)):
         raise errors.UnsupportedMedia(f"This operation reads {READ}, in UTF-8.", headers={"Accept": READ})
     pieces = _lines_of(raw, rows_max) if is_lines else _entries_of(raw, rows_max)
     if not pieces:

@@ -20,7 +20,7 @@ from afterword.core.reading.findings import at_parameter
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
 from afterword.core.wire.site import Site
-from afterword.web import headers, limits, paging, parsing, query, rows, uploads, wire
+from afterword.web import headers, limits, paging, parsing, query, rows, uploads
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Call, Download, Route
 
@@ -212,7 +212,7 @@ class Operation:
         if content_type == JSON:
             request.document = parsing.read_json(raw, depth_max=self.route.depth_max)
         else:
-            request.document, request.is_lax = wire.read(raw, content_type, depth_max=self.route.depth_max)
+            request.document, request.is_lax = query.read_body(raw, content_type, depth_max=self.route.depth_max)
         if not self._writes and isinstance(request.document, dict):
             query.merge(request.parameters, cast("dict[str, Any]", request.document))
 

@@ -1,4 +1,4 @@
-"""Serves the static files from memory: read once, cached by clients for a year when fingerprinted."""
+"""Serves the static files from memory, read once, and the stylesheet of a brand, derived from its address alone."""
 
 import hashlib
 import mimetypes
@@ -11,10 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.core.questionnaires import palettes
 from afterword.web import html
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 FINGERPRINT_CHARACTERS: Final = 10
+FOREVER: Final = "public, max-age=31536000, immutable"
 FOLDER: Final = Path(__file__).parent.parent / "static"
 
 mimetypes.add_type("text/javascript", ".js")  # also where the machine has an older name for it
@@ -42,6 +44,21 @@ async def static_file(request: Request) -> Response:
         raise errors.NotFound("There is no such file.", "unknown_route")
     # Another's fingerprint is of another release: kept under it, this file would stand in for that one for a year.
     is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
-    caching = "public, max-age=31536000, immutable" if is_this else "public, max-age=300"
+    caching = FOREVER if is_this else "public, max-age=300"
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
     return html.unchanged_or(content, request, media_type=media_type, headers={"Cache-Control": caching})
+
+
+def theme_url(brand: palettes.Brand) -> str:
+    """Address of a brand's stylesheet; empty when it changes nothing."""
+    return f"/theme/{brand.slug}.css" if brand.slug else ""
+
+
+@routes.get("/theme/{name}")
+async def theme_file(request: Request) -> Response:
+    name: str = request.path_params["name"]
+    brand = palettes.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
+    if brand is None:
+        raise errors.NotFound("There is no such file.", "unknown_route")
+    headers = {"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"}
+    return Response(palettes.stylesheet(brand), media_type="text/css", headers=headers)

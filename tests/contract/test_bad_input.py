@@ -11,7 +11,7 @@ import pytest
 from afterword import db, errors
 from afterword.core.organizations.access import SCOPES
 from afterword.organizations import service as accounts
-from afterword.web import runner, wire
+from afterword.web import query, runner
 from afterword.web.operations import DEPTH_MAX, Route
 from tests import machine
 from tests.contract import probes
@@ -284,7 +284,7 @@ class TestBody:
             assert isinstance(hostile.body, bytes)
             tracemalloc.start()
             with pytest.raises(errors.Malformed):
-                wire.read(hostile.body, hostile.headers.get("content-type", JSON))
+                query.read_body(hostile.body, hostile.headers.get("content-type", JSON))
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert peak < MEMORY_BYTES_MAX, hostile.label

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from afterword.messages.email import SAMPLE_CODE, SAMPLE_ID
 from afterword.texts import accepted, texts
 from afterword.web import public
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 UNSUBSCRIBE = f"/u/{SAMPLE_ID}"
 

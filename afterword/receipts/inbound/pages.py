@@ -9,7 +9,7 @@ from afterword.receipts.inbound import service
 from afterword.receipts.inbound.service import Callback
 from afterword.web import headers, public
 from afterword.web.limits import Limiter
-from afterword.web.pages import Pages
+from afterword.web.routing import Pages
 
 routes = Pages()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword import errors
-from afterword.web import wire
+from afterword.web import query
 from tests.web.client import count, create, fields_of, problem
 from tests.web.conftest import House
 
@@ -91,7 +91,7 @@ class TestMalformed:
     @given(st.binary(max_size=80))
     def test_anything_is_read_or_refused(self, raw: bytes) -> None:
         try:
-            wire.read(raw, FORM)
+            query.read_body(raw, FORM)
         except errors.Malformed:
             return
 
