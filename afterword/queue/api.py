@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from afterword import db, errors
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.wire.lists import Rows
 from afterword.db import Clock, Database, Pool
@@ -16,9 +15,8 @@ from afterword.errors import FieldError
 from afterword.pipelines import service as pipelines
 from afterword.pipelines import store as pipelines_store
 from afterword.queue import service, store
-from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import QUEUE_ITEMS, STATUS_ABORTED, QueueItem, QueueItemRequest, QueueItemUpdate
-from afterword.queue.scheduler import address_errors
+from afterword.queue.scheduler import address_errors, checked
 from afterword.queue.service import RESULT_CHARACTERS_MAX, ItemScope, NewItem
 from afterword.web.operations import Answer, Call, Routes
 
@@ -161,32 +159,32 @@ async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
         return await service.schedule_all(database, wanted=[new for _, new, _ in entries], secret=secret)
 
 
-def _new(call: Call[QueueItemRequest], declared: Declared) -> NewItem:
+def _new(call: Call[QueueItemRequest], declared: Declared | None) -> NewItem:
     return NewItem(
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        request=checked(call.body, declared=declared, is_strict=call.strict),
+        request=checked(call.body, declared),
     )
 
 
-def _change_of(call: Call[QueueItemUpdate], declared: Declared) -> QueueItemUpdate:
+def _change_of(call: Call[QueueItemUpdate], declared: Declared | None) -> QueueItemUpdate:
     body = call.body
     if body.status_id != STATUS_ABORTED:
-        return checked(body, declared=declared, is_strict=call.strict)
+        return checked(body, declared)
     if body.result and len(body.result) > RESULT_CHARACTERS_MAX:
         raise errors.Invalid.at("/result", "too_long", f"At most {RESULT_CHARACTERS_MAX} characters are possible.")
     return body
 
 
-async def _declared(call: Call[Any], db: Database) -> Declared:
-    """The metadata names that the questionnaire's application declares; needed under strict handling alone."""
+async def _declared(call: Call[Any], db: Database) -> Declared | None:
+    """As `service.declared_for`, also for the path of an item alone."""
     if not call.strict:
-        return metadata.GLOBAL
+        return None
     questionnaire_id = call.ids.get("questionnaire_id")
     if questionnaire_id is None:
         questionnaire_id = (await service.get(db, caller=call.caller, place=ItemScope(**call.ids))).questionnaire_id
-    return await declared_for(call, db, questionnaire_id=questionnaire_id)
+    return await service.declared_for(db, caller=call.caller, questionnaire_id=questionnaire_id, is_strict=True)
 
 
 def _created(item: store.QueueItem) -> Answer:

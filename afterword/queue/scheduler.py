@@ -3,9 +3,9 @@
 Pure; one scheduler serves a single item, a batch of thousands and a dry run alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from afterword.channels.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX, InvalidAddress, address_key, normalise
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import Changes
+from afterword.core.questionnaires.metadata import Changes, Declared
 from afterword.core.scheduling import decisions, holidays, zones
 from afterword.core.scheduling.holidays import DaysOff
 from afterword.core.wire import times
@@ -28,6 +28,8 @@ from afterword.web.fields import UNSET, MetadataGroups, UnsetType
 # Seconds until a retry after an unknown outcome; None: never, the item becomes uncertain. Mail servers know the
 # Message-ID after ten minutes, receivers that keep the item's id take a repetition at once, an SMS would be read twice.
 RESEND_AFTER_SECONDS: Final[Mapping[int, int | None]] = {EMAIL: 600, SMS: None, WEBHOOK: 1, LINK: 1, OUTBOX: 1}
+
+Body = TypeVar("Body", QueueItemRequest, QueueItemUpdate)
 
 _GIVEN: Final = ("responder_channel_identifier", *TEXTS)
 _EDITABLE: Final = (*_GIVEN, "send_time", "send_offset_minutes", "metadata")
@@ -120,6 +122,20 @@ class Scheduler:
             raise errors.Invalid.at("/responder_channel_identifier", "invalid_address", str(error)) from error
 
 
+def checked(body: Body, declared: Declared | None) -> Body:
+    """The request; raises Invalid for metadata that strict handling does not take. `declared` is None if lax."""
+    if declared is not None and isinstance(body.metadata, MetadataGroups):  # its reader checked names and values
+        metadata.changes_of(body.metadata.named(), declared=declared, strict=True)
+    return body
+
+
+def checked_rows(
+    rows: Sequence[QueueItemRequest | errors.Invalid], declared: Declared | None
+) -> Sequence[QueueItemRequest | errors.Invalid]:
+    """Each row, or what is wrong with it."""
+    return rows if declared is None else [_checked_row(row, declared) for row in rows]
+
+
 def address_errors(channel_id: int, document: Mapping[str, object], *, locale: str | None) -> list[FieldError]:
     """The error of the address in a document with other errors; one without an address has that among them."""
     identifier, own_locale = document.get("responder_channel_identifier"), document.get("locale")
@@ -198,6 +214,13 @@ def changed(item: QueueItem, wanted: Mapping[str, Any], scheduler: Scheduler) ->
         "reason": item.reason if was_tried else None,
         "result": item.result if was_tried else None,
     }, schedule.address_key
+
+
+def _checked_row(row: QueueItemRequest | errors.Invalid, declared: Declared) -> QueueItemRequest | errors.Invalid:
+    try:
+        return row if isinstance(row, errors.Invalid) else checked(row, declared)
+    except errors.Invalid as refusal:
+        return refusal
 
 
 def _merged(item: QueueItem, groups: MetadataGroups | None) -> dict[str, dict[str, str]]:

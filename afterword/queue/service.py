@@ -11,14 +11,15 @@ from afterword import errors, ids
 from afterword.channels import mime
 from afterword.channels.base import Message
 from afterword.core.organizations.access import Caller
+from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.pipelines.service import NO_PIPELINE
+from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store
-from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import store as lanes_store
 from afterword.queue.reminders import service as reminders
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
@@ -97,6 +98,18 @@ class ItemScope:
     item_id: str
     questionnaire_id: str | None = None
     pipeline_id: str | None = None
+
+
+async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:
+    """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
+    if not is_strict:
+        return None
+    return await metadata_service.declared_of(
+        db,
+        organization_id=caller.organization_id,
+        questionnaire_id=questionnaire_id,
+        application_ids=caller.application_ids,
+    )
 
 
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItem:
@@ -219,7 +232,7 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItem, result: str |
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
     if cancelled is None:
         raise AssertionError("the locked item changed under us")
-    await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
+    await store.delete_contacts(db, items=[(item.organization_id, item.item_id)])
     await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
     return cancelled
 
@@ -325,7 +338,7 @@ async def _edit(
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
     if new_key != item.address_key:  # the reserved contact is of the old address
-        await deciding.release_contacts(db, items=[(item.organization_id, item.item_id)])
+        await store.delete_contacts(db, items=[(item.organization_id, item.item_id)])
     written = await store.update_item(
         db,
         organization_id=item.organization_id,

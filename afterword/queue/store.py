@@ -16,6 +16,7 @@ from afterword.queue.records import (
     ITEM_COLUMNS,
     STATED_COLUMNS,
     TEXT_COLUMNS,
+    ItemKey,
     QueueItem,
     ShownItem,
 )
@@ -284,6 +285,33 @@ async def delete_item(db: Database, *, organization_id: str, item_id: str, delet
         deleted_by,
     )
     return None if row is None else QueueItem.of(row)
+
+
+async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations
+    db: Database, *, items: Sequence[ItemKey]
+) -> None:
+    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
+    if not items:
+        return
+    await db.execute(
+        """with b as (
+             select q.organization_id, q.address_key, array_agg(q.item_id) as item_ids
+             from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
+             join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
+             where not exists (
+               select from attempt a where a.organization_id = q.organization_id and a.item_id = q.item_id
+                 and a.outcome in ('unknown', 'accepted_late'))
+             group by q.organization_id, q.address_key),
+           locked as (
+             select c.organization_id, c.address_key, b.item_ids
+             from b join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key
+             order by c.organization_id, c.address_key for update of c)
+           update contact c
+           set recent = (select coalesce(jsonb_agg(entry), '[]') from jsonb_array_elements(c.recent) entry
+                         where entry ->> 'item_id' <> all (l.item_ids))
+           from locked l where c.organization_id = l.organization_id and c.address_key = l.address_key""",
+        *arrays(items, 2),
+    )
 
 
 async def insert_outbox_message(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import db
+from afterword.queue import store as queue_store
 from afterword.queue.deciding import store as deciding
 from afterword.queue.reminders import store as reminders
 from afterword.receipts import store as reports
@@ -135,7 +136,7 @@ async def test_by_key(filled: Queue) -> None:
             deciding.claim_contacts(asked, addresses=keys),
             deciding.list_contacts(asked, addresses=keys),
             deciding.update_contacts(asked, recent={key: [{"item_id": "i"}] for key in keys}),
-            deciding.delete_contacts(asked, items=items),
+            queue_store.delete_contacts(asked, items=items),
             reminders.list_sent(asked, items=items),
             reminders.update_reminders_to_due(asked, instances=instances),
             reports.list_items(

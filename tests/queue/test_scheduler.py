@@ -1,9 +1,15 @@
-"""How long an item of each channel waits after an unknown outcome, and the address that its schedule has."""
+"""Waits after an unknown outcome, the address of a schedule, and metadata under strict handling."""
+
+from typing import Any
 
 import pytest
 
+from afterword import errors
 from afterword.channels.base import LINK, OUTBOX, WEBHOOK
-from afterword.queue.scheduler import RESEND_AFTER_SECONDS, address_errors
+from afterword.core.questionnaires import metadata
+from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import RESEND_AFTER_SECONDS, address_errors, checked, checked_rows
+from afterword.web.fields import MetadataGroups
 from tests.queue.conftest import EMAIL, SMS
 
 
@@ -26,3 +32,28 @@ def test_the_address_of_a_record_with_other_errors(
     channel_id: int, document: dict[str, object], codes: list[str]
 ) -> None:
     assert codes == [error.code for error in address_errors(channel_id, document, locale=None)]
+
+
+def request(**fields: Any) -> QueueItemRequest:
+    return QueueItemRequest(responder_channel_identifier="ann@example.com", **fields)
+
+
+UNDECLARED = request(metadata=MetadataGroups(questionnaire={"no_such_name": "x"}))
+
+
+def test_undeclared_metadata_strict() -> None:
+    with pytest.raises(errors.Invalid) as caught:
+        checked(UNDECLARED, metadata.GLOBAL)
+    assert ["unknown_metadata"] == [error.code for error in caught.value.errors]
+
+
+def test_undeclared_metadata_lax() -> None:
+    assert UNDECLARED is checked(UNDECLARED, None)
+
+
+def test_undeclared_metadata_of_rows() -> None:
+    """One name that nobody declared refuses its own row, and no other."""
+    wrong, plain = errors.Invalid.at("/locale", "invalid_locale", "No locale."), request()
+    found = checked_rows([plain, UNDECLARED, wrong], metadata.GLOBAL)
+    assert (plain, wrong) == (found[0], found[2])
+    assert isinstance(found[1], errors.Invalid)

@@ -6,8 +6,9 @@ from afterword import errors
 from afterword.db import Database
 from afterword.intake.batches import service
 from afterword.intake.batches.service import ROWS_MAX, Outcome
-from afterword.queue.request_reader import checked_rows, declared_for
 from afterword.queue.resources import BatchQuery, BatchResult, BatchRow, QueueItemRequest
+from afterword.queue.scheduler import checked_rows
+from afterword.queue.service import declared_for
 from afterword.web import problems
 from afterword.web.operations import Answer, Call, Routes
 
@@ -35,13 +36,15 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
     query: BatchQuery = call.query
     if query.on_conflict == "update":
         call.caller.require("Queue.Update")
-    declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    declared = await declared_for(
+        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
+    )
     outcomes = await service.schedule_batch(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        rows=checked_rows(call.body, declared=declared, is_strict=call.strict),
+        rows=checked_rows(call.body, declared),
         on_conflict=query.on_conflict,
         atomic=query.atomic,
         secret=call.site.secret,

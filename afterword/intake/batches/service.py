@@ -14,7 +14,6 @@ from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.intake.batches import store
 from afterword.queue import store as queue_store
-from afterword.queue.deciding import service as deciding
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Scheduler, changed, editable, replaced
 from afterword.queue.service import ReferenceTaken, require_open, require_pending
@@ -203,7 +202,7 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
             if edited.address_key != item.address_key:
                 moved.append((item.organization_id, item.item_id))
             found[_reference_of(row)] = edited
-    await deciding.release_contacts(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
+    await queue_store.delete_contacts(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
     await _update(batch, list(edits.values()))
 
 

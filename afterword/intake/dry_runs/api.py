@@ -8,8 +8,9 @@ from afterword.db import Database
 from afterword.intake.batches.service import ROWS_MAX
 from afterword.intake.dry_runs import service
 from afterword.intake.dry_runs.service import RowForecast
-from afterword.queue.request_reader import checked_rows, declared_for
 from afterword.queue.resources import QueueItemRequest, Simulation, SimulationQuery, SimulationRow, check_of
+from afterword.queue.scheduler import checked_rows
+from afterword.queue.service import declared_for
 from afterword.web import problems
 from afterword.web.operations import Answer, Call, Routes
 
@@ -38,13 +39,15 @@ routes = Routes(tag="Queue")
 )
 async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
     query: SimulationQuery = call.query
-    declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    declared = await declared_for(
+        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
+    )
     foreseen = await service.simulate(
         db,
         caller=call.caller,
         questionnaire_id=call.ids["questionnaire_id"],
         pipeline_id=call.ids["pipeline_id"],
-        rows=checked_rows(call.body, declared=declared, is_strict=call.strict),
+        rows=checked_rows(call.body, declared),
         on_conflict=query.on_conflict,
         site=call.site,
     )

@@ -31,8 +31,8 @@ from afterword.intake.imports import resources, store
 from afterword.intake.imports.store import Import, ImportRow
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires.metadata import service as metadata_service
-from afterword.queue.request_reader import checked_rows
 from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import checked_rows
 from afterword.queue.service import ReferenceTaken
 
 REST_DAYS: Final = 7  # so long the rest of a file that failed can go on
@@ -220,7 +220,7 @@ async def _requests(
         reference = document.get(REFERENCE)
         references.append(reference if reference and len(reference) <= REFERENCE_CHARACTERS_MAX else None)
         requests.append(structs.read_row(QueueItemRequest, document, context))
-    return checked_rows(requests, declared=declared, is_strict=job.strict), references
+    return checked_rows(requests, declared if job.strict else None), references
 
 
 async def _known(

@@ -8,8 +8,9 @@ from afterword.db import Database
 from afterword.intake.references import service
 from afterword.intake.references.service import Reference
 from afterword.queue import store
-from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import REFERENCE_PATTERN, QueueItem, QueueItemRequest
+from afterword.queue.scheduler import checked
+from afterword.queue.service import declared_for
 from afterword.web.operations import Answer, Call, Routes
 
 REFERENCE: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/reference/{external_reference}"
@@ -48,11 +49,13 @@ async def get_item_by_reference(call: Call[None], db: Database) -> store.QueueIt
     ),
 )
 async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | store.QueueItem:
-    declared = await declared_for(call, db, questionnaire_id=call.ids["questionnaire_id"])
+    declared = await declared_for(
+        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
+    )
     item, is_new = await service.put(
         db,
         reference=_reference(call),
-        request=checked(call.body, declared=declared, is_strict=call.strict),
+        request=checked(call.body, declared),
         check_version=call.check_version,
         is_expected=call.if_match is not None,
         secret=call.site.secret,

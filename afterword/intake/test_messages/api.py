@@ -11,8 +11,9 @@ from afterword.db import Pool
 from afterword.intake.test_messages import service, store
 from afterword.intake.test_messages.resources import TestSend
 from afterword.intake.test_messages.store import TestMessage, TestResult
-from afterword.queue.request_reader import checked, declared_for
 from afterword.queue.resources import QueueItemRequest
+from afterword.queue.scheduler import checked
+from afterword.queue.service import declared_for
 from afterword.web.operations import ACT_SECONDS_MAX, Answer, Call, Routes
 
 POLL_SECONDS: Final = 0.1
@@ -35,8 +36,10 @@ routes = Routes(tag="Pipelines")
     refusals=("application_inactive", "questionnaire_not_published", "invalid_address"),
 )
 async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
-    declared = await declared_for(call, db.on_demand(pool), questionnaire_id=call.ids["questionnaire_id"])
-    request = checked(call.body, declared=declared, is_strict=call.strict)
+    declared = await declared_for(
+        db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
+    )
+    request = checked(call.body, declared)
     async with db.transaction(pool) as database:
         test, result = await service.ask(
             database,

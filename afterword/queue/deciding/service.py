@@ -29,7 +29,7 @@ from afterword.queue.lanes.store import LaneSettings
 from afterword.queue.records import Claimed, ItemKey
 from afterword.responders.store import AddressId, Recipient
 
-__all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "release_contacts", "rules_of"]
+__all__ = ["Candidate", "Forecast", "decide_items", "foresee_items", "rules_of"]
 
 FORECASTS_AT_ONCE: Final = 500  # then the event loop turns
 COMPETITORS_MAX: Final = 2_000  # waiting items for the addresses of a batch
@@ -121,12 +121,6 @@ async def foresee_items(
         if turns % FORECASTS_AT_ONCE == 0:
             await asyncio.sleep(0)
     return found
-
-
-async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
-    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
-    if items:
-        await store.delete_contacts(db, items=items)
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------

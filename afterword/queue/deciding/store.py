@@ -201,28 +201,3 @@ async def update_contacts(  # any tenant: a claimed batch serves many organizati
         *arrays(recent, 2),
         [{"entries": list(entries)} for entries in recent.values()],  # a list of lists would be a matrix
     )
-
-
-async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations
-    db: Database, *, items: Sequence[ItemKey]
-) -> None:
-    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
-    await db.execute(
-        """with b as (
-             select q.organization_id, q.address_key, array_agg(q.item_id) as item_ids
-             from unnest($1::text[], $2::text[]) as b (organization_id, item_id)
-             join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id
-             where not exists (
-               select from attempt a where a.organization_id = q.organization_id and a.item_id = q.item_id
-                 and a.outcome in ('unknown', 'accepted_late'))
-             group by q.organization_id, q.address_key),
-           locked as (
-             select c.organization_id, c.address_key, b.item_ids
-             from b join contact c on c.organization_id = b.organization_id and c.address_key = b.address_key
-             order by c.organization_id, c.address_key for update of c)
-           update contact c
-           set recent = (select coalesce(jsonb_agg(entry), '[]') from jsonb_array_elements(c.recent) entry
-                         where entry ->> 'item_id' <> all (l.item_ids))
-           from locked l where c.organization_id = l.organization_id and c.address_key = l.address_key""",
-        *arrays(items, 2),
-    )
