@@ -199,15 +199,12 @@ async def get(
 
 
 async def list_refused_senders(db: Database) -> list[Sender]:
-    """The senders of pipelines, of all organizations, whose mails are refused."""
     return [
         one for one in await store.list_senders(db) if not addresses.is_among(one.sender_address, one.sender_domains)
     ]
 
 
 class InUse(errors.Conflict):
-    """The pipeline has items that have not ended."""
-
     code_default = "in_use"
 
 
@@ -275,7 +272,6 @@ async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, c
 
 
 async def _declared(db: Database, organization_id: str, questionnaire_id: str) -> Declared:
-    """The metadata of the questionnaire's application, for conditions and texts."""
     return await metadata_service.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
 
 
@@ -386,7 +382,6 @@ def _texts_of(fields: Mapping[str, Any]) -> frozenset[str | None]:
 
 
 def _address_errors(fields: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of the sender's addresses, which would make each item fail."""
     for name, address in (("sender_address", fields.get("sender_address")), ("reply_to", fields.get("reply_to"))):
         if address is None:
             continue

@@ -12,8 +12,6 @@ from afterword.db.columns import assigned, qualified
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline: every column, and its application."""
-
     organization_id: str
     pipeline_id: str
     questionnaire_id: str

@@ -19,7 +19,6 @@ OUTCOMES: Final = ("accepted", "accepted_late", "retry", "throttled", "refused",
 
 
 async def samples(db: Database) -> list[Sample]:
-    """The samples of the queue for /metrics, of all organizations."""
     depth = await lanes_store.count_items(db, limit=LANE_ITEMS_MAX)
     totals = await store.count_attempts(db)
     pruned = (await retention_store.count_pruned(db)).items()

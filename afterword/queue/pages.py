@@ -43,7 +43,6 @@ class Preview:
 
 @routes.get("/outbox", for_people=True)
 async def outbox_page(request: Request) -> Response:
-    """The kept messages, newest first."""
     query = _admitted(request)
     wanted = request.query_params.get("page", "1")
     page = min(int(wanted), PAGE_MAX) if _PAGE.match(wanted) else 1
@@ -65,7 +64,6 @@ async def outbox_page(request: Request) -> Response:
 
 @routes.get("/outbox/{message_id}", for_people=True)
 async def message_page(request: Request) -> Response:
-    """One message; a mail is shown in a frame that can do nothing but show it."""
     query = _admitted(request)
     message = await _message(request)
     preview = _preview(message)
@@ -133,7 +131,6 @@ def _line(message: OutboxMessage) -> dict[str, object]:
 
 
 def _preview(message: OutboxMessage) -> Preview:
-    """A mail by its parts; what is no mail by its text."""
     mail = message_from_bytes(message.content, policy=policy.default)
     if "From" not in mail:
         return Preview([], "", message.content.decode("utf-8", "replace"))
@@ -148,8 +145,6 @@ def _content(part: Any) -> str:
 
 
 class _Styles(HTMLParser):
-    """Gathers the texts of style elements and style attributes."""
-
     def __init__(self) -> None:
         super().__init__()
         self.found: dict[str, None] = {}

@@ -54,8 +54,6 @@ class ShownItem(msgspec.Struct, frozen=True):
 
 
 class QueueItem(ShownItem, frozen=True):
-    """A whole queue item, with the columns that its moves need."""
-
     send_time: datetime
     dispatched_time: datetime | None
     created_time: datetime
@@ -84,8 +82,6 @@ class QueueItem(ShownItem, frozen=True):
 
 
 class Claimed(msgspec.Struct, frozen=True):
-    """An item as it was when a worker claimed it, at one epoch."""
-
     organization_id: str
     item_id: str
     epoch: int

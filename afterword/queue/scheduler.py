@@ -132,7 +132,6 @@ def checked(body: Body, declared: Declared | None) -> Body:
 def checked_rows(
     rows: Sequence[QueueItemRequest | errors.Invalid], declared: Declared | None
 ) -> Sequence[QueueItemRequest | errors.Invalid]:
-    """Each row, or what is wrong with it."""
     return rows if declared is None else [_checked_row(row, declared) for row in rows]
 
 
@@ -149,7 +148,6 @@ def address_errors(channel_id: int, document: Mapping[str, object], *, locale: s
 
 
 def rules_of(intake: Intake) -> decisions.Rules:
-    """The rules of a pipeline that set the first due time."""
     has_days_off = intake.on_holidays == "wait" and (intake.holiday_country or intake.holidays)
     return decisions.Rules(
         start_time=intake.start_time,
@@ -174,7 +172,6 @@ def zone_name_of(intake: Intake, phone: str | None) -> str:
 
 
 def editable(item: QueueItem) -> dict[str, Any]:
-    """The members that may change while an item is Pending."""
     return {name: getattr(item, name) for name in _EDITABLE}
 
 
@@ -185,13 +182,11 @@ def replaced(item: QueueItem, request: QueueItemRequest) -> dict[str, Any]:
 
 
 def edited(item: QueueItem, change: QueueItemUpdate) -> dict[str, Any]:
-    """The editable members after a PATCH."""
     named = {name: value for name in _GIVEN if (value := getattr(change, name)) is not UNSET}
     return {**editable(item), **named, **_moment(change.send_time), "metadata": _merged(item, change.metadata or None)}
 
 
 def changes_of(groups: MetadataGroups | None) -> Changes:
-    """The metadata of a request."""
     return Changes() if groups is None else Changes(groups.questionnaire or {}, groups.responder or {})
 
 
@@ -231,7 +226,6 @@ def _merged(item: QueueItem, groups: MetadataGroups | None) -> dict[str, dict[st
 
 
 def _moment(moment: Moment | UnsetType | None) -> dict[str, Any]:
-    """The columns of a given time."""
     return {"send_time": moment.instant, "send_offset_minutes": moment.offset_minutes} if moment else {}
 
 

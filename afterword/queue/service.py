@@ -35,8 +35,6 @@ _REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
 
 
 class NotPublished(errors.Conflict):
-    """Nothing can be sent of a questionnaire before it was published."""
-
     code_default = "questionnaire_not_published"
 
 
@@ -65,8 +63,6 @@ class InDispatch(errors.Conflict):
 
 
 class ItemClosed(errors.Conflict):
-    """The item has come to its end."""
-
     code_default = "item_closed"
 
 
@@ -78,8 +74,6 @@ class OutcomeUnknown(errors.Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewItem:
-    """A schedule request with its pipeline and caller."""
-
     caller: Caller
     questionnaire_id: str
     pipeline_id: str
@@ -249,7 +243,6 @@ def require_open(intake: Intake | None, *, caller: Caller) -> Intake:
 
 
 def require_pending(item: QueueItem) -> None:
-    """Raise InDispatch or ItemClosed unless the item waits."""
     if item.status in {Item.CLAIMED, Item.SENDING}:
         raise InDispatch
     if item.status != Item.SCHEDULED:
@@ -303,7 +296,6 @@ async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bo
 
 
 def _document(new: NewItem, intake: Intake | None, secret: bytes) -> dict[str, object]:
-    """The row of a new item."""
     intake = require_open(intake, caller=new.caller)
     document = Scheduler(intake, secret).document(
         new.request,

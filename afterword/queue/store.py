@@ -351,7 +351,6 @@ async def get_outbox_message(  # any tenant: a page of the installation's operat
 async def list_outbox_messages(  # any tenant: a page of the installation's operator
     db: Database, *, limit: int, offset: int = 0
 ) -> list[OutboxMessage]:
-    """The kept messages, newest first."""
     rows = await db.fetch(
         f"select {_MESSAGE_COLUMNS} from outbox_message order by created_time desc limit $1 offset $2", limit, offset
     )
@@ -359,7 +358,6 @@ async def list_outbox_messages(  # any tenant: a page of the installation's oper
 
 
 async def prune_outbox_messages(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove kept messages that are older; how many."""
     return await db.execute(
         """delete from outbox_message where (organization_id, message_id) in (
              select organization_id, message_id from outbox_message where created_time < $1

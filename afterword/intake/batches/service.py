@@ -91,7 +91,6 @@ async def schedule_batch(
 
 
 async def _check_all(batch: _Batch) -> None:
-    """Refuse the whole with all that can be known to be wrong before anything is written."""
     now = batch.scheduler.intake.now
     outcomes: list[Outcome] = []
     for row in batch.rows:
@@ -178,7 +177,6 @@ async def _write(batch: _Batch, places: Sequence[int], documents: Sequence[Mappi
 
 
 async def _meet(batch: _Batch, on_conflict: Policy) -> None:
-    """Settle the rows whose reference is taken with the items that have them."""
     found = await _find(batch, is_locking=on_conflict == "update")
     edits: dict[str, dict[str, object]] = {}
     moved: list[tuple[str, str]] = []

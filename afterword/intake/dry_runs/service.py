@@ -41,8 +41,6 @@ VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with 
 
 
 class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """An item that is not stored, as decisions ask for one."""
-
     organization_id: str
     item_id: str
     questionnaire_id: str
@@ -61,8 +59,6 @@ class ProposedItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RowForecast(msgspec.Struct, frozen=True, kw_only=True):
-    """The forecast for a row: a refusal, or a decision with its message."""
-
     refusal: errors.Refusal | None = None
     decision: Decision | None = None
     leaves: Sequence[LeafResult] = ()

@@ -241,7 +241,6 @@ async def _known(
 async def _scheduled(
     db: Database, *, job: Import, rows: Sequence[QueueItemRequest | errors.Invalid], secret: bytes
 ) -> list[Outcome]:
-    """Put the rows into the queue as a batch does; of a dry run nothing stays."""
     outcomes: list[Outcome] = []
     with contextlib.suppress(_Undone):
         async with savepoint(db):

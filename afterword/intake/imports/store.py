@@ -101,7 +101,6 @@ async def get_import(
 async def list_imports(
     db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, test_only: bool, page: Page
 ) -> Rows[Import]:
-    """Those into a pipeline, for test tokens the ones of test items."""
     rows = await db.fetch_list(
         f"""select {_COLUMNS} from queue_import
            where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)""",
@@ -253,7 +252,6 @@ async def prune_rows(db: Database, *, before: datetime, limit: int) -> int:
 
 
 async def prune_imports(db: Database, *, before: datetime, limit: int) -> int:
-    """Forget imports that ended before a time and have no rows left."""
     return await db.execute(
         """delete from queue_import i using (
              select organization_id, import_id from queue_import o

@@ -22,8 +22,6 @@ TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The client's key of an item, below its pipeline."""
-
     caller: Caller
     questionnaire_id: str
     pipeline_id: str
@@ -39,7 +37,6 @@ class Reference:
 
 
 async def get(db: Database, *, reference: Reference) -> QueueItem:
-    """The live item; raises NotFound."""
     await _require_pipeline(db, reference)
     return _require(await store.list_items_by_reference(db, **reference.key), reference)
 

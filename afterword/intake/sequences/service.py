@@ -129,7 +129,6 @@ async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> i
 
 
 async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, now: datetime) -> None:
-    """Make an item for each response and each sequence whose conditions it meets, and tell where none can be made."""
     steps = [(step, _item(step)) for step in await _steps(db, matched=await _matched(db, responses=responses))]
     items = [(step, item) for step, item in steps if isinstance(item, NewItem)]
     outcomes = await queue.schedule_all(db, wanted=[item for _, item in items], secret=secret) if items else []

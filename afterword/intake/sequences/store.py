@@ -12,8 +12,6 @@ from afterword.db.columns import arrays, qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A sequence: which responses to which questionnaire put an item into which pipeline."""
-
     organization_id: str
     sequence_id: str
     title: str
@@ -79,7 +77,6 @@ async def get_sequence(
 async def get_sequence_locked(
     db: Database, *, organization_id: str, sequence_id: str, application_ids: Sequence[str]
 ) -> Rule | None:
-    """As get_sequence, locked until the transaction ends."""
     query = f"{_SHOWN} and s.sequence_id = $3 for no key update of s"
     row = await db.fetch_row(query, organization_id, list(application_ids), sequence_id)
     return _rule(row) if row else None

@@ -53,7 +53,6 @@ class ContactPolicyRequest(fields.Request):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The policy as columns."""
         values: dict[str, Any] = {name: getattr(self, name) for name in store.EDITABLE}
         for name in ("quiet_start_time", "quiet_end_time"):
             values[name] = None if values[name] is None else time.fromisoformat(values[name])

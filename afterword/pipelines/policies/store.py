@@ -36,7 +36,6 @@ class ContactPolicy:
 
     @property
     def rule(self) -> Policy | None:
-        """The rule for decisions; None while the policy is disabled."""
         if not self.enabled:
             return None
         return Policy(

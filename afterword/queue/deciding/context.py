@@ -84,8 +84,6 @@ class Forecast:
 
 @dataclass(slots=True, kw_only=True)
 class DecisionContext:
-    """All facts of the decisions about a batch."""
-
     settings: Mapping[LaneKey, LaneSettings]
     rules: Mapping[LaneKey, Rules]
     people: Mapping[AddressId, Recipient | None]
@@ -108,7 +106,6 @@ class DecisionContext:
         return found
 
     def keep_contacts(self, recent: Mapping[AddressKey, Sequence[Mapping[str, Any]]]) -> None:
-        """Take over the stored contacts."""
         self.contacts = {key: [_contact(entry) for entry in entries] for key, entries in recent.items()}
 
     async def load_history(self, db: Database, items: Sequence[Candidate]) -> None:
@@ -287,7 +284,6 @@ def key_of(address: AddressId) -> AddressKey:
 
 
 def entry_of(contact: Contact) -> dict[str, str]:
-    """A contact as it is stored."""
     return {
         "time": contact.time.isoformat(),
         "pipeline_id": contact.pipeline_id,
@@ -300,7 +296,6 @@ def entry_of(contact: Contact) -> dict[str, str]:
 
 
 async def _is_closed(db: Database, settings: LaneSettings) -> bool:
-    """True when the questionnaire has reached `responses_max`."""
     limit, pipeline = settings.responses_max, settings.pipeline
     if limit is None:
         return False
@@ -369,7 +364,6 @@ def _phone(identifier: str, locale: str | None) -> str | None:
 
 
 def _typed(item: Candidate, declared: Declared) -> Mapping[str, object]:
-    """The item's metadata by their declared types."""
     return instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {}), declared)
 
 

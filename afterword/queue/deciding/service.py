@@ -129,7 +129,6 @@ async def foresee_items(
 async def _competitors(
     db: Database, items: Sequence[Claimed], settings: Mapping[LaneKey, LaneSettings]
 ) -> list[Waiting]:
-    """Due items in open lanes, for the same addresses as items that the policy counts."""
     counted = [item for item in items if settings[lane_of(item)].is_counted]
     if not counted:
         return []
@@ -153,7 +152,6 @@ async def _waiting_for_same_address(
 async def _with_lanes(
     db: Database, items: Sequence[Candidate], settings: Mapping[LaneKey, LaneSettings]
 ) -> Mapping[LaneKey, LaneSettings]:
-    """The settings, and those of these items' lanes."""
     missing = sorted({lane_of(item) for item in items} - settings.keys())
     found = await lanes_store.list_settings(db, lanes=missing) if missing else []
     return {**settings, **{each.key: each for each in found}}

@@ -16,8 +16,6 @@ AddressKey = tuple[str, bytes]  # organization_id, address_key
 
 @dataclass(frozen=True, slots=True)
 class PreviousItem:
-    """The item before another one, with its instance."""
-
     organization_id: str
     item_id: str
     status: int
@@ -50,7 +48,6 @@ class Waiting:
 async def list_previous(  # any tenant: a claimed batch serves many organizations
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[PreviousItem]:
-    """These items, with their instances."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.status, i.submitted_time, i.valid_days, i.sent_time, i.created_time
            from unnest($1::text[], $2::text[]) as b (organization_id, item_id)

@@ -19,7 +19,6 @@ class SettingsCache:
         self.kept: dict[LaneKey, LaneSettings] = {}
 
     def keep(self, found: Sequence[LaneSettings]) -> None:
-        """Remember these, and forget all when there are too many."""
         if len(self.kept) + len(found) > LANES_KEPT_MAX:
             self.kept.clear()
         self.kept.update({settings.key: settings for settings in found})

@@ -53,8 +53,6 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class LaneSettings:
-    """The settings that decide about a lane's items and make their messages."""
-
     fingerprint: Fingerprint
     pipeline: Pipeline
     policy: ContactPolicy
@@ -73,7 +71,6 @@ class LaneSettings:
 
     @property
     def is_counted(self) -> bool:
-        """True when the contact policy counts this pipeline's messages."""
         return self.policy.enabled and not self.pipeline.policy_exempt
 
     @property
@@ -85,7 +82,6 @@ class LaneSettings:
 
     @property
     def zone_name(self) -> str:
-        """The time zone of dates in texts."""
         return self.pipeline.time_zone or self.application_zone or self.organization_zone
 
     @property
@@ -238,7 +234,6 @@ async def list_closed_lanes(  # any tenant: the worker serves everyone
 
 
 async def get_has_credits(db: Database, *, organization_id: str, pipeline_id: str) -> bool:
-    """True when the organization has credits; the lane is closed without them."""
     found = await db.fetch_value(
         """select not q.credits_accountable or c.has_credits
            from pipeline p

@@ -26,8 +26,6 @@ class LateAcceptance:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An item that became sent by a late acceptance, and its instance."""
-
     organization_id: str
     item_id: str
     questionnaire_instance_id: str | None

@@ -39,7 +39,6 @@ class Sent:
 
 
 async def list_sent(db: Database, *, items: Sequence[ItemKey]) -> list[Sent]:  # any tenant: a batch serves many
-    """List those of the items that a reminder follows."""
     rows = await db.fetch(
         """select q.organization_id, q.item_id, q.questionnaire_id, q.pipeline_id, q.test, q.limited,
              q.responder_channel_identifier, q.address_key, q.responder_id, q.locale, q.metadata, q.send_offset_minutes,

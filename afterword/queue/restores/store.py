@@ -21,7 +21,6 @@ class LogPosition:
 
 
 async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guard of a whole installation
-    """The row, the sequence of the event log and its newest committed event."""
     row = await db.fetch_row(
         """select g.installation_id, g.confirmed_time, g.watched_time, g.paused_time, g.paused_reason,
              (select last_value from event_seq_seq) as last_seq,

@@ -28,8 +28,6 @@ Draw = Callable[[], float]  # uniform in [0, 1), from the handler
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """An item that goes, and everything that its message is made of."""
-
     item: Claimed
     settings: LaneSettings
     instance: Instance

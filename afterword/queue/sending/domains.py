@@ -61,7 +61,6 @@ async def within_rates(
 
 
 def _domain_of(item: Claimed, settings: LaneSettings) -> str | None:
-    """The host of the mailbox, or of the pipeline's webhook."""
     if settings.pipeline.channel_id == WEBHOOK:
         return host_of(settings.pipeline.target_url or "")
     return domain_of(item.responder_channel_identifier)

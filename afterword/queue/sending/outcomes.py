@@ -33,7 +33,6 @@ class Waits:
 
 
 def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> Settlement:
-    """The end of an attempt, by the channel's outcome after the item had begun."""
     match outcome:
         case Sent():
             return _sent(item, outcome, now)
@@ -75,12 +74,10 @@ def overdrawn(item: Claimed, domain: str, *, wait: timedelta) -> Settlement:
 
 
 def handed_back(item: Claimed) -> Settlement:
-    """Back as it was, without an event."""
     return _of(item, statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED), counted=0)
 
 
 def decided(item: Claimed, decision: Decision) -> Settlement:
-    """A held item goes back until its time; a skipped item ends."""
     is_skip = decision.verdict == "skip"
     move, to = (statuses.SKIP, Item.IGNORED) if is_skip else (statuses.HOLD, Item.SCHEDULED)
     return _of(
@@ -121,7 +118,6 @@ def known(item: Claimed | Overdue, settlement: Settlement, *, now: datetime) -> 
 
 
 def reaped(item: Overdue, *, waits: Waits) -> Settlement:
-    """An item whose lease ran out: one that had begun has an unknown outcome, another is due again or failed."""
     now = item.database_now
     if item.status == Item.SENDING:
         return _unknown(item, statuses.REAP_SENDING, "the worker was lost", waits, now)
@@ -217,7 +213,6 @@ def _unknown(item: Claimed | Overdue, move: Move, cause: str, waits: Waits, now:
 def _again(
     item: Claimed | Overdue, move: Move, cause: str, wait: timedelta, now: datetime, **fields: Any
 ) -> Settlement:
-    """Scheduled after the wait, or failed when attempts or time are used up."""
     used_up = retries.is_used_up(item.attempts, attempts_max=item.attempts_max) or now + wait >= item.not_after
     [current] = move.sources
     times = "1 attempt" if item.attempts == 1 else f"{item.attempts} attempts"

@@ -48,8 +48,6 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of one dispatch."""
-
     dispatch: Dispatch
     outcome: Outcome
     waits: Waits
@@ -134,7 +132,6 @@ async def prepare(
     draw: Draw,
     by_domain: Collection[AccountKey] = (),
 ) -> list[Dispatch]:
-    """Decide about claimed items: move on those that are held or skipped, and make dispatches of the others."""
     now = items[0].database_now
     settings = await lanes.settings_of(db, lanes=sorted({item.lane for item in items}), cache=cache)
     decisions, people = await deciding.decide_items(db, items=items, settings=settings, now=now)
@@ -222,7 +219,6 @@ async def release(db: Database, *, results: Sequence[Result], now: datetime) -> 
 
 
 async def hand_back(db: Database, *, items: Sequence[Claimed]) -> None:
-    """Give claimed items back as they were, because the worker stops or their account's breaker opened."""
     if items:
         await store.settle_claimed_items(db, settlements=[outcomes.handed_back(item) for item in items])
 
@@ -238,7 +234,6 @@ async def give_up(
 
 
 async def renew(db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float) -> set[LeaseKey]:
-    """Prolong leases; those that are lost are missing from the answer."""
     return await store.update_leases(db, lease_keys=lease_keys, lease_seconds=lease_seconds)
 
 
@@ -284,7 +279,6 @@ async def _settlements(
 
 
 async def _hand_back_suppressed(db: Database, dispatches: Sequence[Dispatch]) -> None:
-    """Hand back those of the items whose address was suppressed."""
     found = await responders_store.list_suppressions_for(
         db, addresses=sorted({each.address_id for each in dispatches}), now=dispatches[0].item.database_now
     )
@@ -293,7 +287,6 @@ async def _hand_back_suppressed(db: Database, dispatches: Sequence[Dispatch]) ->
 
 
 def _late_acceptance(settlement: Settlement, now: datetime) -> LateAcceptance:
-    """The acceptance of an item that was fenced before its worker recorded it."""
     return LateAcceptance(
         *settlement.key,
         settlement.event_id or ids.ordered(now),
@@ -319,7 +312,6 @@ def _references(results: Sequence[Result], sent: frozenset[ItemKey]) -> Iterator
 
 
 async def _suppress(db: Database, *, results: Sequence[Result], now: datetime) -> None:
-    """Suppress addresses that do not exist, or whose owner opted out, as the provider says."""
     new = [
         NewSuppression(
             *result.dispatch.address_id,

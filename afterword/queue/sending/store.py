@@ -37,8 +37,6 @@ _RECORDED: Final = """recorded as (
 
 @dataclass(frozen=True, slots=True)
 class Overdue:
-    """An item whose lease ran out: what the reaper decides by."""
-
     organization_id: str
     item_id: str
     epoch: int
@@ -80,7 +78,6 @@ class Settlement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lease_key(self) -> LeaseKey:
-        """Names the item and the epoch that settles it."""
         return self.organization_id, self.item_id, self.epoch
 
 

@@ -116,7 +116,6 @@ async def repeat(db: Database, *, caller: Caller, item_id: str, secret: bytes, n
 
 
 async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSettings) -> str:
-    """The language of the questionnaire that the recipient gets."""
     version = await questionnaires_store.get_version(
         db, organization_id=item.organization_id, version_id=settings.fingerprint.published_version_id or ""
     )
@@ -135,7 +134,6 @@ async def _locale_of(db: Database, item: QueueItem, settings: lanes_store.LaneSe
 
 
 async def _undeclared(db: Database, item: QueueItem) -> list[str]:
-    """The names in the item's metadata that are not declared."""
     declared = await metadata_service.declared_of(
         db, organization_id=item.organization_id, questionnaire_id=item.questionnaire_id
     )

@@ -48,7 +48,6 @@ async def get_checks(db: Database, *, organization_id: str, item_id: str) -> lis
 async def get_responder_locale(
     db: Database, *, organization_id: str, channel_id: int, address_key: bytes
 ) -> str | None:
-    """The language of the person behind an address, if it is known."""
     return await db.fetch_value(
         """select r.locale from responder_address d
            join responder r on r.organization_id = d.organization_id and r.responder_id = d.responder_id
