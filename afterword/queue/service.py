@@ -21,6 +21,7 @@ from afterword.pipelines.service import NO_PIPELINE
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.queue import store
 from afterword.queue.lanes import store as lanes_store
+from afterword.queue.records import ItemKey
 from afterword.queue.reminders import service as reminders
 from afterword.queue.resources import STATUS_ABORTED, QueueItemRequest, QueueItemUpdate
 from afterword.queue.scheduler import Scheduler, changed, editable, edited, replaced
@@ -226,7 +227,7 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItem, result: str |
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
     if cancelled is None:
         raise AssertionError("the locked item changed under us")
-    await store.delete_contacts(db, items=[(item.organization_id, item.item_id)])
+    await release_contacts(db, items=[(item.organization_id, item.item_id)])
     await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
     return cancelled
 
@@ -266,6 +267,12 @@ async def delete(db: Database, *, caller: Caller, place: ItemScope, check_versio
     if deleted is None:
         raise AssertionError("the locked item changed under us")
     await _record_event(db, caller=caller, item=deleted, kind="deleted")
+
+
+async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
+    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
+    if items:
+        await store.delete_contacts(db, items=items)
 
 
 async def resolve(db: Database, *, caller: Caller, place: ItemScope, is_sent: bool) -> QueueItem:
@@ -330,7 +337,7 @@ async def _edit(
     document, new_key = changed(item, wanted, Scheduler(intake, secret))
     require_pending(item)
     if new_key != item.address_key:  # the reserved contact is of the old address
-        await store.delete_contacts(db, items=[(item.organization_id, item.item_id)])
+        await release_contacts(db, items=[(item.organization_id, item.item_id)])
     written = await store.update_item(
         db,
         organization_id=item.organization_id,

@@ -290,9 +290,6 @@ async def delete_item(db: Database, *, organization_id: str, item_id: str, delet
 async def delete_contacts(  # any tenant: a batch of outcomes serves many organizations
     db: Database, *, items: Sequence[ItemKey]
 ) -> None:
-    """Remove the contacts of items that ended unsent, unless an attempt's outcome is unknown."""
-    if not items:
-        return
     await db.execute(
         """with b as (
              select q.organization_id, q.address_key, array_agg(q.item_id) as item_ids

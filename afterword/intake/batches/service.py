@@ -16,7 +16,7 @@ from afterword.intake.batches import store
 from afterword.queue import store as queue_store
 from afterword.queue.resources import QueueItemRequest
 from afterword.queue.scheduler import Scheduler, changed, editable, replaced
-from afterword.queue.service import ReferenceTaken, require_open, require_pending
+from afterword.queue.service import ReferenceTaken, release_contacts, require_open, require_pending
 from afterword.queue.store import QueueItem
 
 ROWS_MAX: Final = 10_000
@@ -200,7 +200,7 @@ async def _meet(batch: _Batch, on_conflict: Policy) -> None:
             if edited.address_key != item.address_key:
                 moved.append((item.organization_id, item.item_id))
             found[_reference_of(row)] = edited
-    await queue_store.delete_contacts(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
+    await release_contacts(batch.db, items=sorted(set(moved)))  # places in the caps were the old addresses'
     await _update(batch, list(edits.values()))
 
 

@@ -19,7 +19,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.db import Database
 from afterword.instances import service as instances
 from afterword.providers.references import service as provider_references
-from afterword.queue import store as queue_store
+from afterword.queue import service as queue
 from afterword.queue.deciding import service as deciding
 from afterword.queue.lanes import service as lanes
 from afterword.queue.lanes.service import SettingsCache
@@ -147,7 +147,7 @@ async def prepare(
         moved = await store.settle_claimed_items(db, settlements=stopped)
         ended = {s.key for s in stopped if s.key in moved and s.status == Item.IGNORED}
         capped = {item.key for item in items if settings[item.lane].reserves_contacts}  # an earlier claim may have
-        await queue_store.delete_contacts(db, items=sorted(ended & capped))
+        await queue.release_contacts(db, items=sorted(ended & capped))
     return dispatches
 
 
@@ -204,7 +204,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
         await late_outcomes.record_acceptances(db, acceptances=[_late_acceptance(s, now) for s in fenced], now=now)
     failed = [key for key in moved if settlements[key].status == Item.FAILED and by_key[key].settings.reserves_contacts]
     if failed:
-        await queue_store.delete_contacts(db, items=sorted(failed))
+        await queue.release_contacts(db, items=sorted(failed))
     await _suppress(db, results=[result for result in results if result.dispatch.item.key in moved], now=now)
 
 
@@ -230,7 +230,7 @@ async def give_up(
     settlement = outcomes.given_up(item, cause, waits=waits, now=now, is_deadly=is_deadly)
     moved = await store.settle_claimed_items(db, settlements=[settlement])
     if moved and settlement.status == Item.FAILED:
-        await queue_store.delete_contacts(db, items=[item.key])
+        await queue.release_contacts(db, items=[item.key])
 
 
 async def renew(db: Database, *, lease_keys: Sequence[LeaseKey], lease_seconds: float) -> set[LeaseKey]:
@@ -251,7 +251,7 @@ async def reap(db: Database, *, limit: int, waits: Waits) -> int:
         sent = {item.key: item.questionnaire_instance_id for item in overdue if item.key in ended}
         await reminders.note_sent(db, sent=sent, now=now)
         failed = [s.key for s in settlements if s.key in moved and s.status == Item.FAILED]
-        await queue_store.delete_contacts(db, items=sorted(failed))
+        await queue.release_contacts(db, items=sorted(failed))
     return len(overdue)
 
 
