@@ -1,6 +1,7 @@
 """Checks of lengths, time zones, languages, addresses and applications; each returns the errors."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from afterword.core.messaging import addresses
 from afterword.core.organizations.access import Caller
@@ -22,33 +23,15 @@ def length_errors(name: str, text: str | None, characters_max: int, *, least: in
 
 
 def email_errors(email: str | None) -> list[FieldError]:
-    if email is None:
-        return []
-    try:
-        addresses.normalise(addresses.CHANNEL_EMAIL, email)
-    except addresses.InvalidAddress as error:
-        return [FieldError("invalid_address", str(error), pointer="/email")]
-    return []
+    return _errors("email", email, "invalid_address", partial(addresses.normalise, addresses.CHANNEL_EMAIL))
 
 
 def zone_errors(time_zone: str | None) -> list[FieldError]:
-    if time_zone is None:
-        return []
-    try:
-        times.zone_of(time_zone)
-    except ValueError as error:
-        return [FieldError("unknown_value", str(error), pointer="/time_zone")]
-    return []
+    return _errors("time_zone", time_zone, "unknown_value", times.zone_of)
 
 
 def locale_errors(name: str, locale: str | None) -> list[FieldError]:
-    if locale is None:
-        return []
-    try:
-        locales.normalise(locale)
-    except locales.InvalidLocale as error:
-        return [FieldError("invalid_locale", str(error), pointer=f"/{name}")]
-    return []
+    return _errors(name, locale, "invalid_locale", locales.normalise)
 
 
 async def application_errors(
@@ -85,3 +68,13 @@ async def reach_errors(
         db, organization_id=caller.organization_id, application_id=application_id, among=caller.application_ids
     )
     return [] if found else [FieldError("unknown_id", "There is no such application.", pointer=pointer)]
+
+
+def _errors(name: str, text: str | None, code: str, normalise: Callable[[str], object]) -> list[FieldError]:
+    if text is None:
+        return []
+    try:
+        normalise(text)
+    except ValueError as error:
+        return [FieldError(code, str(error), pointer=f"/{name}")]
+    return []

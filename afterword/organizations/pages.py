@@ -41,8 +41,6 @@ class OAuthError(errors.Refusal):
 
 
 class InvalidClient(errors.Unauthorized):
-    """The client is unknown or expired, or its secret is wrong."""
-
     code_default = "invalid_client"
 
     def __init__(self) -> None:
@@ -59,7 +57,6 @@ class Client:
 
 @routes.post("/oauth/token")
 async def grant_access(request: Request) -> Response:
-    """Exchange a client's credentials for an access token."""
     try:
         return await _granted(request)
     except errors.Refusal as refusal:

@@ -232,7 +232,6 @@ async def _application_locked(
 
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The members that a PATCH really changes."""
     return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 

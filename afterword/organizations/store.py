@@ -1,7 +1,4 @@
-"""SQL of organizations, their billing and their applications, with their records.
-
-Users, tokens and plans have stores of their own.
-"""
+"""SQL of organizations, their billing and their applications, with their records."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +13,6 @@ CUSTOM_APPLICATION_TYPE_ID = "0000000000000000custom"
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """A customer of the installation: the tenant."""
-
     organization_id: str
     domain: str
     display_name: str
@@ -42,8 +37,6 @@ _ORGANIZATION_COLUMNS: Final[LiteralString] = """organization_id, domain, displa
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A shop, brand or product of an organization; it owns questionnaires."""
-
     organization_id: str
     application_id: str
     application_type_id: str
@@ -67,8 +60,6 @@ _APPLICATION_COLUMNS: Final[LiteralString] = """organization_id, application_id,
 
 @dataclass(frozen=True, slots=True)
 class ApplicationType:
-    """A kind of business; all but `custom` have metadata definitions of their own."""
-
     application_type_id: str
     name: str
     title: str
@@ -117,7 +108,6 @@ async def insert_organization(
 
 
 async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
-    """The organization; `is_locked`: until the transaction ends."""
     lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"select {_ORGANIZATION_COLUMNS} from organization where organization_id = $1 {lock}", organization_id
@@ -133,7 +123,6 @@ async def get_organization_by_domain(  # any tenant: operators name it
 
 
 async def list_organizations(db: Database, *, limit: int = 500) -> list[Organization]:  # any tenant: for operators
-    """All organizations of the installation, oldest first."""
     rows = await db.fetch(
         f"select {_ORGANIZATION_COLUMNS} from organization order by created_time, organization_id limit $1", limit
     )
@@ -236,7 +225,7 @@ async def insert_application(
 async def get_application(
     db: Database, *, organization_id: str, application_id: str, among: Sequence[str] = (), is_locked: bool = False
 ) -> Application | None:
-    """The application if it is `among` those that the caller may see (empty: all); `is_locked`: until the commit."""
+    """`among`: the applications that the caller may see (empty: all)."""
     lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_APPLICATION_COLUMNS} from application
@@ -252,7 +241,6 @@ async def get_application(
 async def list_applications(
     db: Database, *, organization_id: str, page: Page, among: Sequence[str] = ()
 ) -> Rows[Application]:
-    """The wanted page of the applications, or of those `among` which the caller is confined."""
     rows = await db.fetch_list(
         f"""select {_APPLICATION_COLUMNS} from application
            where organization_id = $1 and ($2::text[] = '{{}}' or application_id = any($2))""",
@@ -321,7 +309,6 @@ async def get_first_application_id(db: Database, *, organization_id: str) -> str
 
 
 async def list_application_ids(db: Database, *, organization_id: str, among: Sequence[str]) -> set[str]:
-    """Those of `among` that are applications of this organization."""
     rows = await db.fetch(
         "select application_id from application where organization_id = $1 and application_id = any($2::text[])",
         organization_id,

@@ -6,21 +6,17 @@ from afterword.questionnaires import store
 from afterword.questionnaires.store import Questionnaire
 
 
-async def get(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
+async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked: bool = False) -> Questionnaire:
     """Raises NotFound."""
     return await store.get_questionnaire(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=questionnaire_id,
         application_ids=caller.application_ids,
+        is_locked=is_locked,
     )
 
 
 async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
     """The questionnaire, locked until the transaction ends. Raises NotFound."""
-    return await store.get_questionnaire_locked(
-        db,
-        organization_id=caller.organization_id,
-        questionnaire_id=questionnaire_id,
-        application_ids=caller.application_ids,
-    )
+    return await get(db, caller=caller, questionnaire_id=questionnaire_id, is_locked=True)

@@ -1,7 +1,4 @@
-"""The HTTP interface of questionnaires, with their groups and questions.
-
-Drafts, versions, visuals and metadata have modules of their own.
-"""
+"""The HTTP interface of questionnaires, with their groups and questions."""
 
 from datetime import tzinfo
 from typing import Annotated, Any, Literal
@@ -258,7 +255,6 @@ class Question(fields.Answer):
 
 @routes.list("/q/questionnaire", scope="Questionnaire.Read", answer=Questionnaire, summary="Get all questionnaires")
 async def list_questionnaires(call: Call[None], db: Database) -> Answer:
-    """The questionnaires of the caller's applications."""
     rows = await store.list_questionnaires(
         db,
         organization_id=call.caller.organization_id,
@@ -291,7 +287,6 @@ async def get_questionnaire(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -> Answer:
-    """Create a questionnaire of one of the caller's applications."""
     questionnaire = await service.create(
         db, caller=call.caller, settings=msgspec.structs.asdict(call.body), now=call.now
     )
@@ -348,7 +343,6 @@ async def archive_questionnaire(call: Call[None], db: Database) -> None:
     description="Those of the published version, in order; before the first publication those of the draft.",
 )
 async def list_groups(call: Call[None], db: Database) -> Answer:
-    """The groups of the published version, else of the draft."""
     edition = await editions.find(db, questionnaire=await _questionnaire(call, db))
     if edition is None:
         return Answer(Rows([]))
@@ -383,7 +377,6 @@ async def get_group(call: Call[None], db: Database) -> Answer:
     summary="Get all group questions",
 )
 async def list_questions(call: Call[None], db: Database) -> Answer:
-    """The questions of a group of the published version, else of the draft."""
     edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
     group = Group.of(edition, call.ids["group_id"])
     rows = await store.list_question_ids(
@@ -405,7 +398,6 @@ async def list_questions(call: Call[None], db: Database) -> Answer:
     summary="Get Question",
 )
 async def get_question(call: Call[None], db: Database) -> Answer:
-    """One question of the published version, else of the draft."""
     edition = await editions.get(db, questionnaire=await _questionnaire(call, db))
     return Answer(Question.of(edition, call.ids["question_id"]), version=edition.revision)
 

@@ -174,8 +174,6 @@ _WORDS: Final[Mapping[str, object]] = {
 
 @dataclass(slots=True)
 class _Frame:
-    """An unfinished mapping or sequence."""
-
     value: dict[str, object] | list[object]
     pointer: str
     key: str | None = None

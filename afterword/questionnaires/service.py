@@ -18,11 +18,11 @@ from afterword.core.text import locales
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.events import service as events
+from afterword.organizations import checks
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires import access, files, store
 from afterword.questionnaires.drafts import service as drafts
 from afterword.questionnaires.drafts import store as drafts_store
-from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.files import InvalidFile, Problem
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire, Version
@@ -38,14 +38,10 @@ _ID_BITS = 128
 
 
 class Archived(errors.Conflict):
-    """An archived questionnaire cannot be published."""
-
     code_default = "questionnaire_inactive"
 
 
 class NotReady(errors.Conflict):
-    """There is no draft to publish."""
-
     code_default = "not_ready"
 
 
@@ -59,18 +55,14 @@ class Imported:
     warnings: tuple[Problem, ...] = ()
 
 
-async def create(
-    db: Database,
-    *,
-    caller: Caller,
-    settings: Mapping[str, Any],
-    now: datetime,
-) -> Questionnaire:
+async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], now: datetime) -> Questionnaire:
     """Create a questionnaire with an empty draft, or with a copy of its template.
 
     `settings` are the columns that a client may set, all of them. Raises Invalid `unknown_id`, `unknown_value`.
     """
-    await _require_application(db, caller=caller, application_id=settings["owner_application_id"])
+    application_id = settings["owner_application_id"]
+    pointer = "/owner_application_id"
+    errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id, pointer=pointer))
     template = await _template(db, caller=caller, questionnaire_id=settings["template_questionnaire_id"])
     locale = _first_locale(settings["default_locale"], template, caller)
     _require_question(settings["key_question_id"], template)
@@ -78,7 +70,7 @@ async def create(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=ids.ordered(now),
-        application_id=settings["owner_application_id"],
+        application_id=application_id,
         slug=None,
         settings={**settings, "default_locale": locale, "locales": [locale]},
         now=now,
@@ -135,7 +127,8 @@ async def publish(
     draft = await drafts_store.get_draft(db, **key)
     if draft is None:
         raise NotReady("This questionnaire has no draft to publish.")
-    definition = await _publishable(db, before, draft)
+    definition, findings = drafts.examined(before, draft, await drafts.declared_for(db, before))
+    findings.check()
     published = await _published(db, before)
     version = await _publish(db, before, published, definition, note=note, now=now, actor=caller)
     await drafts.settle(db, draft=draft, definition=definition, version_id=version.version_id, now=now)
@@ -227,14 +220,6 @@ def stable_id(questionnaire_id: str, kind: str, key: str) -> str:
     return ids.base62(int.from_bytes(digest[: _ID_BITS // 8], "big"), ids.ID_CHARACTERS)
 
 
-async def _require_application(db: Database, *, caller: Caller, application_id: str) -> None:
-    organization_id, among = caller.organization_id, caller.application_ids
-    if not await accounts_store.get_application(
-        db, organization_id=organization_id, application_id=application_id, among=among
-    ):
-        raise errors.Invalid.at("/owner_application_id", "unknown_id", "There is no such application.")
-
-
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
     """The definition of a template: its published version, else its draft."""
     if questionnaire_id is None:
@@ -277,13 +262,6 @@ def _require_question(question_id: object, *editions: Mapping[str, Any] | None) 
     }
     if question_id is not None and question_id not in known:
         raise errors.Invalid.at("/key_question_id", "unknown_id", "There is no such question.")
-
-
-async def _publishable(db: Database, questionnaire: Questionnaire, draft: Draft) -> Definition:
-    """The draft's definition. Raises Invalid with its errors."""
-    definition, findings = drafts.examined(questionnaire, draft, await drafts.declared_for(db, questionnaire))
-    findings.check()
-    return definition
 
 
 async def _lock_by_slug(db: Database, *, organization_id: str, application_id: str, slug: str) -> Questionnaire | None:

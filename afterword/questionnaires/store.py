@@ -54,8 +54,6 @@ class Questionnaire:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A published version; it never changes."""
-
     organization_id: str
     version_id: str
     questionnaire_id: str
@@ -67,16 +65,11 @@ class Version:
     published_by: str | None
 
 
-QUESTIONNAIRE_COLUMNS: Final[
-    LiteralString
-] = """organization_id, questionnaire_id, owner_application_id, slug, display_name,
-  title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,
+QUESTIONNAIRE_COLUMNS: Final[LiteralString] = """organization_id, questionnaire_id, owner_application_id, slug,
+  display_name, title, description, valid_days, editable, template_questionnaire_id, desktop_collapsed,
   non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
   locales, active, public_link, responses_max, published_version_id, archived_time, version, created_time,
   updated_time, created_by, updated_by"""
-_REACHED: Final[LiteralString] = f"""{QUESTIONNAIRE_COLUMNS} from questionnaire
-  where organization_id = $1 and questionnaire_id = $2
-    and (cardinality($3::text[]) = 0 or owner_application_id = any($3))"""
 _SETTINGS: Final[LiteralString] = """display_name, title, description, valid_days, editable, desktop_collapsed,
   non_collapsed_questions_count, key_question_id, credits_accountable, questionnaire_icon_url, default_locale,
   locales, public_link, responses_max"""
@@ -89,20 +82,23 @@ _versions: OrderedDict[tuple[str, str], tuple[Version, int]] = OrderedDict()
 
 
 async def get_questionnaire(
-    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_ids: Sequence[str] = (),
+    is_locked: bool = False,
 ) -> Questionnaire:
     """A questionnaire of the organization (and of the given applications). Raises NotFound."""
-    row = await db.fetch_row(f"select {_REACHED}", organization_id, questionnaire_id, list(application_ids))
-    return _questionnaire(_there(row))
-
-
-async def get_questionnaire_locked(
-    db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
-) -> Questionnaire:
-    """As `get_questionnaire`, locked until the transaction ends."""
     # "no key": instances and items that refer to the questionnaire do not wait for authors, nor authors for them.
+    lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
-        f"select {_REACHED} for no key update", organization_id, questionnaire_id, list(application_ids)
+        f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
+           where organization_id = $1 and questionnaire_id = $2
+             and (cardinality($3::text[]) = 0 or owner_application_id = any($3)) {lock}""",
+        organization_id,
+        questionnaire_id,
+        list(application_ids),
     )
     return _questionnaire(_there(row))
 
@@ -111,7 +107,6 @@ async def get_questionnaire_by_slug(
     db: Database, *, organization_id: str, application_id: str, slug: str
 ) -> Questionnaire | None:
     """The questionnaire of a file, locked until the transaction ends: imports of a file wait for each other."""
-    # "no key": instances and items that refer to the questionnaire do not wait for imports, nor imports for them.
     row = await db.fetch_row(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and owner_application_id = $2 and slug = $3 for no key update""",
@@ -136,7 +131,7 @@ async def list_questionnaires(
 
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
-    """A published version. Raises NotFound."""
+    """Raises NotFound."""
     key = organization_id, version_id
     if key in _versions:
         _versions.move_to_end(key)
@@ -293,7 +288,7 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
@@ -307,7 +302,7 @@ async def insert_version(
         now,
         by,
     )
-    return _version(_there(row))
+    return _version(row)
 
 
 async def list_owners(

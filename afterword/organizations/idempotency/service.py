@@ -16,20 +16,14 @@ PRUNE_ROWS_MAX: Final = 1000
 
 
 class IdempotencyKeyReused(errors.Invalid):
-    """The key belongs to another request."""
-
     code_default = "idempotency_key_reused"
 
 
 class IdempotencyInProgress(errors.Conflict):
-    """The first request with this key has no answer yet."""
-
     code_default = "idempotency_in_progress"
 
 
 class Replay(NamedTuple):
-    """The stored answer to a repeated request."""
-
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -75,7 +69,6 @@ async def keep_idempotent_answer(
 
 
 async def prune_idempotency_keys(db: database.Database, *, now: datetime, limit: int = PRUNE_ROWS_MAX) -> int:
-    """Remove answers older than `KEPT_HOURS`, at most `limit`; return the count."""
     return await store.prune_idempotency_keys(db, stale_time=now - timedelta(hours=KEPT_HOURS), limit=limit)
 
 

@@ -100,7 +100,7 @@ async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: dat
 
 
 async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, now: datetime) -> Plan:
-    """Add extra credits, which are used first and survive renewals. Raises NotFound, Invalid."""
+    """Extra credits are used first and survive renewals. Raises NotFound, Invalid."""
     plan = await _claimed(db, plan_id)
     total = plan.extra_credits + extra_credits
     errors.check(_extra_errors(total))

@@ -4,7 +4,6 @@ from afterword.db import Database
 
 
 async def insert_sender(db: Database, *, organization_id: str, domain: str) -> None:
-    """Nothing changes where it is there already."""
     await db.execute(
         """insert into organization_sender_domain (organization_id, domain) values ($1, $2)
            on conflict (organization_id, domain) do nothing""",
@@ -14,7 +13,6 @@ async def insert_sender(db: Database, *, organization_id: str, domain: str) -> N
 
 
 async def count_other_organizations(db: Database, *, organization_id: str, limit: int) -> int:
-    """Count the organizations of this installation beside this one, up to `limit`."""
     return await db.fetch_value(
         "select count(*) from (select from organization where organization_id <> $1 limit $2) o", organization_id, limit
     )
@@ -28,7 +26,6 @@ async def list_senders(db: Database, *, organization_id: str) -> list[str]:
 
 
 async def delete_sender(db: Database, *, organization_id: str, domain: str) -> bool:
-    """Whether there was one."""
     count = await db.execute(
         "delete from organization_sender_domain where organization_id = $1 and domain = $2", organization_id, domain
     )

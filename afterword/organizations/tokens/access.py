@@ -36,8 +36,6 @@ _CHALLENGE: Final = 'Bearer realm="afterword"'
 
 
 class InvalidToken(errors.Unauthorized):
-    """The token is malformed, unknown, wrong, expired or revoked."""
-
     code_default = "invalid_token"
 
     def __init__(self, detail: str, *, code: str = "") -> None:
@@ -45,8 +43,6 @@ class InvalidToken(errors.Unauthorized):
 
 
 class AmbiguousCredentials(errors.Unauthorized):
-    """Two headers, two different tokens."""
-
     code_default = "ambiguous_credentials"
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from afterword import errors
 from afterword.core.wire.lists import Rows
 from afterword.db import Database
 from afterword.organizations.tokens import service, store
@@ -93,15 +92,7 @@ async def make_token(call: Call[TokenRequest], db: Database) -> Answer:
 
 @routes.get("/token/{token_id}", scope="Token.Read", answer=Token, summary="Get Token")
 async def get_token(call: Call[None], db: Database) -> Answer:
-    token = await store.get_token(
-        db,
-        organization_id=call.caller.organization_id,
-        token_id=call.ids["token_id"],
-        among=call.caller.application_ids,
-        user_id=call.caller.user_id,
-    )
-    if token is None:
-        raise errors.NotFound("There is no such token.")
+    token = await service.get(db, caller=call.caller, token_id=call.ids["token_id"])
     return Answer(Token.of(token, call.zone), version=token.version, headers=NO_STORE)
 
 

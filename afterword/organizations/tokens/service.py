@@ -128,6 +128,20 @@ async def make(
     )
 
 
+async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
+    """A token that the caller may see. Raises NotFound."""
+    token = await store.get_token(
+        db,
+        organization_id=caller.organization_id,
+        token_id=token_id,
+        among=caller.application_ids,
+        user_id=caller.user_id,
+    )
+    if token is None:
+        raise _unknown()
+    return token
+
+
 async def rotate(
     db: Database, *, caller: Caller, token_id: str, overlap_hours: int, now: datetime
 ) -> tuple[Token, str]:
@@ -137,7 +151,7 @@ async def rotate(
     one. Raises NotFound, Forbidden, TokenEnded.
     """
     _require_lasting(caller)
-    await _require_seen(db, caller, token_id)
+    await get(db, caller=caller, token_id=token_id)
     old = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
     if old is None:
         raise _unknown()
@@ -170,7 +184,7 @@ async def revoke(db: Database, *, caller: Caller, token_id: str, now: datetime, 
 
     Raises NotFound, Forbidden, Stale.
     """
-    token = await _require_seen(db, caller, token_id)
+    token = await get(db, caller=caller, token_id=token_id)
     check_version(token.version)
     if caller.role != "owner" and token.user_id not in {None, caller.user_id}:
         role, _ = await _rights_of(db, token)
@@ -243,7 +257,6 @@ async def prune_access_tokens(db: Database, *, now: datetime, limit: int) -> int
 async def _insert(
     db: Database, organization_id: str, document: Mapping[str, object], *, actor: Actor | None, now: datetime
 ) -> tuple[Token, str]:
-    """Insert the token with a new secret; return it with its text."""
     secret = access.mint()
     token = await store.insert_token(
         db,
@@ -264,19 +277,6 @@ def _require_lasting(caller: Caller) -> None:
 
 def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
     return min((end for end in (one, other) if end is not None), default=None)
-
-
-async def _require_seen(db: Database, caller: Caller, token_id: str) -> Token:
-    token = await store.get_token(
-        db,
-        organization_id=caller.organization_id,
-        token_id=token_id,
-        among=caller.application_ids,
-        user_id=caller.user_id,
-    )
-    if token is None:
-        raise _unknown()
-    return token
 
 
 async def _require_may_hold(db: Database, caller: Caller, token: Token) -> None:

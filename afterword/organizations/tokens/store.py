@@ -36,12 +36,10 @@ class Token:
 
     @property
     def hint(self) -> str:
-        """The beginning of its text, by which users recognise it."""
         return self.selector[:HINT_CHARACTERS]
 
     @property
     def ends_time(self) -> datetime | None:
-        """The earlier of its two ends."""
         ends = [end for end in (self.expires_time, self.retires_time) if end is not None]
         return min(ends, default=None)
 
@@ -102,7 +100,6 @@ async def insert_token(
 
 
 async def get_user_rights(db: Database, *, organization_id: str, user_id: str) -> tuple[str, list[str]] | None:
-    """The role and the applications of a user."""
     row = await db.fetch_row(
         """select role, application_ids from organization_user
            where organization_id = $1 and user_id = $2 and removed_time is null""",
@@ -208,7 +205,6 @@ async def update_user_tokens_to_revoked(
 
 
 async def update_token_to_retire(db: Database, *, organization_id: str, token_id: str, retires_time: datetime) -> int:
-    """Set its end, unless it ends sooner."""
     return await db.execute(
         "update token set retires_time = least(retires_time, $3) where organization_id = $1 and token_id = $2",
         organization_id,

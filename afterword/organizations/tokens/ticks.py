@@ -20,6 +20,5 @@ class Ticks:
             self._used[key] = now
 
     def take(self) -> dict[tuple[str, str], datetime]:
-        """Return the recorded uses and reset them."""
         used, self._used = self._used, {}
         return used

@@ -73,7 +73,6 @@ async def insert_user(
 
 
 async def get_user(db: Database, *, organization_id: str, user_id: str, is_locked: bool = False) -> User | None:
-    """The user; `is_locked`: until the transaction ends."""
     lock: LiteralString = "for no key update" if is_locked else ""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
@@ -85,7 +84,6 @@ async def get_user(db: Database, *, organization_id: str, user_id: str, is_locke
 
 
 async def get_user_by_email(db: Database, *, organization_id: str, email: str) -> User | None:
-    """The user with this address; case is ignored."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from organization_user
            where organization_id = $1 and lower(email) = lower($2) and removed_time is null""",
@@ -124,7 +122,6 @@ async def update_user(
     now: datetime,
     updated_by: str | None,
 ) -> User | None:
-    """Update these columns; None if there is no such user."""
     row = await db.fetch_row(
         f"""update organization_user u
            set (first_name, middle_name, last_name, display_name, locale, time_zone, role, application_ids, active)

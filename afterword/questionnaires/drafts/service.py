@@ -30,7 +30,7 @@ class NoDraft(errors.NotFound):
 
 
 async def get(db: Database, *, organization_id: str, questionnaire_id: str) -> Draft:
-    """The draft. Raises NoDraft."""
+    """Raises NoDraft."""
     draft = await store.get_draft(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
     if draft is None:
         raise NoDraft("This questionnaire has no draft.")
@@ -158,7 +158,6 @@ def examined(questionnaire: Questionnaire, draft: Draft, declared: Declared) -> 
 
 
 def check_size(document: Mapping[str, Any], findings: Findings) -> None:
-    """Report a definition larger than `DEFINITION_BYTES_MAX`."""
     if len(_encode(document)) > core_definition.DEFINITION_BYTES_MAX:
         message = f"A definition has at most {core_definition.DEFINITION_BYTES_MAX:,} bytes."
         findings.error("", "too_long", message)

@@ -109,8 +109,6 @@ async def _delete(call: Call[None], db: Database, kind: Kind) -> None:
 
 
 def _handler(function: Callable[[Call[Any], Database, Kind], Awaitable[object]], kind: Kind, name: str) -> Handler:
-    """The handler for one kind; the reference shows its name."""
-
     async def handler(call: Call[Any], db: Database) -> object:
         return await function(call, db, kind)
 

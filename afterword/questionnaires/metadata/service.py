@@ -12,6 +12,7 @@ from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Declared, Kind, Type
 from afterword.db import Database
 from afterword.errors import FieldError
+from afterword.organizations import checks
 from afterword.organizations import store as accounts_store
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import store
@@ -34,8 +35,6 @@ _owners: OrderedDict[tuple[str, str], str] = OrderedDict()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewDefinition:
-    """A name to declare."""
-
     kind: Kind
     name: str
     title: str
@@ -184,13 +183,9 @@ async def _changeable(
 async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) -> None:
     wrong: list[FieldError] = []
     if new.application_id is not None:
-        among, application_id = caller.application_ids, new.application_id
-        if not await accounts_store.get_application(
-            db, organization_id=caller.organization_id, application_id=application_id, among=among
-        ):
-            wrong.append(FieldError("unknown_id", "There is no such application.", pointer="/application_id"))
+        wrong += await checks.reach_errors(db, caller=caller, application_id=new.application_id)
     if new.application_type_id is not None and (
-        await store.get_application_type_id(db, application_type_id=new.application_type_id) is None
+        await accounts_store.get_application_type(db, application_type_id=new.application_type_id) is None
     ):
         wrong.append(FieldError("unknown_id", "There is no such application type.", pointer="/application_type_id"))
     errors.check(wrong)
@@ -211,6 +206,5 @@ def _require_level(new: NewDefinition) -> None:
 
 
 def _forget(organization_id: str) -> None:
-    """Drop the cached declarations of the organization."""
     for key in [key for key in _kept if key[0] == organization_id]:
         del _kept[key]

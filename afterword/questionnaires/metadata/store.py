@@ -34,7 +34,6 @@ class Definition:
 
     @classmethod
     def of_product(cls, one: MetadataDefinition) -> "Definition":
-        """A definition of the product in the form of a row."""
         return cls(
             **asdict(one),
             application_id=None,
@@ -77,7 +76,7 @@ async def list_definitions(
 async def get_definition(
     db: Database, *, organization_id: str, kind: Kind, metadata_id: str, application_ids: Sequence[str] = ()
 ) -> Definition:
-    """A definition of the organization. Raises NotFound."""
+    """Raises NotFound."""
     row = await db.fetch_row(
         f"""select {_COLUMNS} from metadata_definition
            where organization_id = $1 and kind = $2 and metadata_id = $3
@@ -113,21 +112,12 @@ async def get_declared(
     return str(rows[0]["type_id"]), found
 
 
-async def get_application_type_id(  # any tenant: a fixed list that belongs to the product
-    db: Database, *, application_type_id: str
-) -> str | None:
-    return await db.fetch_value(
-        "select application_type_id from application_type where application_type_id = $1", application_type_id
-    )
-
-
 async def claim_names(db: Database, *, organization_id: str) -> None:
     """Let one transaction at a time declare names in an organization, so that their limit holds."""
     await db.execute("select pg_advisory_xact_lock(hashtextextended('metadata:' || $1, 0))", organization_id)
 
 
 async def count_definitions(db: Database, *, organization_id: str, kind: Kind) -> int:
-    """The number of names of a kind that the organization declared."""
     return await db.fetch_value(
         "select count(*) from metadata_definition where organization_id = $1 and kind = $2", organization_id, kind
     )

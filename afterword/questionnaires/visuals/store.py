@@ -72,7 +72,7 @@ async def insert_visual(
     by: str | None,
 ) -> Visual:
     """Raises Taken if another one is active."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
              configuration, created_time, updated_time, created_by, updated_by)
            values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) returning {_COLUMNS}""",
@@ -85,8 +85,6 @@ async def insert_visual(
         now,
         by,
     )
-    if row is None:
-        raise AssertionError("an insert has one row")
     return _visual(row)
 
 
@@ -121,7 +119,6 @@ async def update_visual(
 async def update_to_inactive(
     db: Database, *, organization_id: str, questionnaire_id: str, now: datetime, by: str | None
 ) -> None:
-    """Deactivate the active visual."""
     await db.execute(
         """update questionnaire_visual set active = false, version = version + 1,
              updated_time = greatest($3, updated_time), updated_by = $4
