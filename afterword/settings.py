@@ -35,7 +35,7 @@ class Settings:
     database_url: str | None = field(default=None, repr=False)
     """`postgresql://…`; unset: an embedded PostgreSQL in the data folder."""
     data_dir: Path = Path("data")
-    """Where the embedded database, its password and our secret live. Nothing outside it is touched."""
+    """Folder of the embedded database, its password and our secret. Nothing outside it is touched."""
     host: str = "127.0.0.1"
     port: Port = 8080
     public_url: str = ""
@@ -52,7 +52,7 @@ class Settings:
     log_format: str = "json"
     """`json` (one object a line) or `text`."""
     metrics: str = "loopback"
-    """Who may read /metrics: `loopback`, `all` or `off`."""
+    """Clients that may read /metrics: `loopback`, `all` or `off`."""
     trusted_proxies: str = ""
     """Addresses of reverse proxies, joined by commas, whose X-Forwarded-For names the client; unset: none."""
     outbound_networks: str = ""
@@ -66,7 +66,7 @@ class Settings:
     link_starts_per_minute: Count = 120
     """Starts on public links from one source address; 0: no limit."""
     queue_retention_days: Days = 400
-    """How long ended queue items are kept with their attempts; failed ones 30 days at least; 0: for ever."""
+    """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
     worker_poll_seconds: Seconds = 0.25
     worker_lease_seconds: Seconds = 60.0

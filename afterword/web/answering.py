@@ -11,9 +11,9 @@ from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.web import headers, paging
 from afterword.web.fields import Resource
+from afterword.web.headers import Header
 from afterword.web.operations import Answer, Download, Route, etag_of
 
-Header = tuple[bytes, bytes]
 Sent = tuple[int, list[Header], bytes | Download]
 
 _encode = msgspec.json.Encoder().encode

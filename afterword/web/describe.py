@@ -1,13 +1,12 @@
 """Structs in words and examples, for the reference page and the OpenAPI document."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
-from afterword.core.reading.members import declared_of, members_of
+from afterword.core.reading.members import Declared, declared_of, members_of
 from afterword.core.wire import times
 from afterword.web import vocabulary
 
@@ -33,7 +32,7 @@ def rows_of(struct: type[msgspec.Struct], depth: int = 0) -> list[Row]:
         rows.append(
             Row(
                 name=each.name,
-                kind=words_for(each.type, each.kind),
+                kind=words_for(each),
                 is_required=each.is_required,
                 is_nullable=each.is_nullable,
                 default=_default(each.default),
@@ -52,23 +51,23 @@ def example_of(struct: type[msgspec.Struct], *, is_request: bool, depth: int = 0
     if struct.__name__ in vocabulary.EXAMPLES:
         return vocabulary.EXAMPLES[struct.__name__]
     return {
-        each.name: _example(each.name, each.type, each.kind, each.schema, is_request=is_request, depth=depth)
+        each.name: _example(each.name, each, is_request=is_request, depth=depth)
         for each in members_of(struct)
         if not is_request or each.is_required or each.schema.get("examples") or each.name in vocabulary.SAMPLES_BY_NAME
     }
 
 
-def words_for(kind: inspect.Type, name: str) -> str:  # noqa: C901, PLR0911  one line for each type
+def words_for(declared: Declared) -> str:  # noqa: C901, PLR0911  one line for each type
     """The type in a few words: `text up to 200`, `one of 1, 2, 3`, `list of id`."""
-    if name in vocabulary.KINDS:
-        return vocabulary.KINDS[name]
-    match kind:
+    if declared.kind in vocabulary.KINDS:
+        return vocabulary.KINDS[declared.kind]
+    match declared.type:
         case inspect.StrType(min_length=least, max_length=most):
             return f"text{_range(least, most)}"
-        case inspect.IntType():
-            return f"integer{_range(kind.ge, kind.le)}"
-        case inspect.FloatType():
-            return f"number{_range(kind.ge, kind.le)}"
+        case inspect.IntType(ge=least, le=most):
+            return f"integer{_range(least, most)}"
+        case inspect.FloatType(ge=least, le=most):
+            return f"number{_range(least, most)}"
         case inspect.BoolType():
             return "boolean"
         case inspect.LiteralType(values=values):
@@ -76,20 +75,15 @@ def words_for(kind: inspect.Type, name: str) -> str:  # noqa: C901, PLR0911  one
         case inspect.EnumType(cls=enum):
             return "one of " + ", ".join(str(value.value) for value in enum)
         case inspect.ListType(item_type=item, min_length=least, max_length=most):
-            return f"list{_range(least, most)} of {_words_of(item)}"
+            return f"list{_range(least, most)} of {words_for(declared_of(item))}"
         case inspect.DataclassType(cls=times.Moment):
             return "date with time"
         case inspect.StructType() | inspect.DictType():
             return "object"
         case inspect.UnionType(types=types):
-            return " or ".join(_words_of(each) for each in types)
+            return " or ".join(words_for(declared_of(each)) for each in types)
         case _:
             return "any value"
-
-
-def _words_of(kind: inspect.Type) -> str:
-    declared = declared_of(kind)
-    return words_for(declared.type, declared.kind)
 
 
 def _default(value: object) -> str:
@@ -109,46 +103,39 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _example(  # noqa: C901, PLR0911, PLR0912  one line for each type
-    name: str, kind: inspect.Type, annotated: str, schema: Mapping[str, Any], *, is_request: bool, depth: int
+    name: str, declared: Declared, *, is_request: bool, depth: int
 ) -> object:
-    if name in vocabulary.SAMPLES_BY_NAME and _fits(vocabulary.SAMPLES_BY_NAME[name], kind):
+    if name in vocabulary.SAMPLES_BY_NAME and _fits(vocabulary.SAMPLES_BY_NAME[name], declared.type):
         return vocabulary.SAMPLES_BY_NAME[name]
-    if schema.get("examples"):
-        return schema["examples"][0]
-    if annotated in vocabulary.SAMPLES:
-        return vocabulary.SAMPLES[annotated]
-    match kind:
+    if declared.schema.get("examples"):
+        return declared.schema["examples"][0]
+    if declared.kind in vocabulary.SAMPLES:
+        return vocabulary.SAMPLES[declared.kind]
+    match declared.type:
         case inspect.LiteralType(values=values):
             return values[0]
         case inspect.EnumType(cls=enum):
             return next(iter(enum)).value
-        case inspect.IntType():
-            return kind.ge or 0
+        case inspect.IntType(ge=least):
+            return least or 0
         case inspect.FloatType():
             return 0.5
         case inspect.BoolType():
             return False
         case inspect.ListType(item_type=item):
-            return (
-                []
-                if depth >= EXAMPLE_DEPTH_MAX
-                else [_example(name, *_parts(item), is_request=is_request, depth=depth + 1)]
-            )
+            if depth >= EXAMPLE_DEPTH_MAX:
+                return []
+            return [_example(name, declared_of(item), is_request=is_request, depth=depth + 1)]
         case inspect.DataclassType(cls=times.Moment):
             return vocabulary.SAMPLES["date_time"]
         case inspect.StructType(cls=struct):
             return {} if depth >= EXAMPLE_DEPTH_MAX else example_of(struct, is_request=is_request, depth=depth + 1)
         case inspect.UnionType(types=types):
-            return _example(name, *_parts(types[0]), is_request=is_request, depth=depth)
+            return _example(name, declared_of(types[0]), is_request=is_request, depth=depth)
         case inspect.StrType():
             return "example"
         case _:
             return {}
-
-
-def _parts(kind: inspect.Type) -> tuple[inspect.Type, str, Mapping[str, Any]]:
-    declared = declared_of(kind)
-    return declared.type, declared.kind, declared.schema
 
 
 def _fits(value: object, kind: inspect.Type) -> bool:

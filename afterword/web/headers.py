@@ -1,7 +1,7 @@
 """Reads request headers and writes response headers."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from afterword import errors
@@ -29,13 +29,9 @@ def read(raw: Iterable[Header]) -> dict[str, str]:
     return found
 
 
-def tags(text: str) -> list[str]:
-    """Parse the entity tags of `If-Match`; a `W/` that a proxy added is ignored."""
-    return [match[1] for match in _TAG.finditer(text)]
-
-
 def matches(text: str, etag: str) -> bool:
-    found = tags(text)
+    """True where `If-Match` has the tag or `*`; a `W/` that a proxy added is ignored."""
+    found = [match[1] for match in _TAG.finditer(text)]
     return etag in found or "*" in found
 
 
@@ -80,11 +76,6 @@ def of_refusal(refusal: errors.Refusal) -> list[Header]:
     more: list[Header] = [PROBLEM, NO_STORE, VARY]
     more.extend(header(name, value) for name, value in refusal.headers.items())
     seconds = RETRY_AFTER_SECONDS.get(refusal.code)
-    if seconds is not None and not has(refusal.headers, "retry-after"):
+    if seconds is not None and "Retry-After" not in refusal.headers:
         more.append((b"retry-after", b"%d" % seconds))
     return more
-
-
-def has(given: Mapping[str, str], name: str) -> bool:
-    """Names match in any case."""
-    return any(each.lower() == name for each in given)

@@ -8,6 +8,8 @@ connections or disk are short (Little's law). Under overload a process therefore
 import asyncio
 from typing import Final
 
+from starlette.types import Message, Receive
+
 REQUESTS_MIN: Final = 40  # at once, always admitted
 WAIT_SECONDS: Final = 0.015
 INTERVAL_SECONDS: Final = 0.02  # also the length of a burst that is no overload
@@ -44,15 +46,23 @@ class LoadShedder:
 
     def leave(self) -> None:
         self._finished += 1
-        self.pause()
+        self._pause()
 
-    def pause(self) -> None:
-        """Exclude a request that waits for its client."""
+    def untimed(self, receive: Receive) -> Receive:
+        """Exclude a request while it waits for its client."""
+
+        async def wait() -> Message:
+            self._pause()
+            try:
+                return await receive()
+            finally:
+                self._under_way += 1
+
+        return wait
+
+    def _pause(self) -> None:
         self._under_way -= 1
         self._least = min(self._least, self._under_way)
-
-    def resume(self) -> None:
-        self._under_way += 1
 
     def _start_interval(self) -> None:
         self._least = self._under_way

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from typing import Final
 
+import msgspec
 import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -93,7 +94,7 @@ class Middleware:
             self._has_warned = True
             logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
         try:
-            await self._pass(scope, receive if load_shedder is None else _UntimedReceive(receive, load_shedder), answer)
+            await self._pass(scope, receive if load_shedder is None else load_shedder.untimed(receive), answer)
         finally:
             if load_shedder is not None:
                 load_shedder.leave()
@@ -125,27 +126,10 @@ class Middleware:
             request = Request(scope)
             await public.refusal_page(request, refusal)(scope, request.receive, answer)
             return
-        content = problems.body_of(refusal, site=self._site, request_id=answer.request_id)
+        content = msgspec.json.encode(problems.document_of(refusal, site=self._site, request_id=answer.request_id))
         more = [*headers.of_refusal(refusal), (b"content-length", b"%d" % len(content))]
         await answer({"type": "http.response.start", "status": refusal.status, "headers": more})
         await answer({"type": "http.response.body", "body": content})
-
-
-class _UntimedReceive:
-    """The `receive` of one request; the load shedder does not count it while it waits for its client."""
-
-    __slots__ = ("_load_shedder", "_receive")
-
-    def __init__(self, receive: Receive, load_shedder: LoadShedder) -> None:
-        self._receive = receive
-        self._load_shedder = load_shedder
-
-    async def __call__(self) -> Message:
-        self._load_shedder.pause()
-        try:
-            return await self._receive()
-        finally:
-            self._load_shedder.resume()
 
 
 class _Answer:

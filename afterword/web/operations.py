@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import cached_property
 from typing import Any, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast
 
 import msgspec
@@ -115,7 +116,7 @@ class Options(TypedDict, total=False):
     # the pool and commits its own transaction before it returns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Route:
     """One operation with its `Options`; the runner, the OpenAPI document and the reference are derived from it."""
 
@@ -154,11 +155,11 @@ class Route:
         members = ", ".join(f"`{name}`" for name in self.secret_members)
         return f"{self.description} Repeated with its `Idempotency-Key` the answer has null in {members}.".strip()
 
-    @property
+    @cached_property
     def scopes(self) -> tuple[str, ...]:
         return ((self.scope,) if self.scope else ()) + self.more_scopes
 
-    @property
+    @cached_property
     def secret_members(self) -> tuple[str, ...]:
         """Members of the answer that are shown once; stored for an Idempotency-Key they are null."""
         return secrets_of(self.answer) if self.answer is not None and self.method == "POST" else ()
@@ -167,7 +168,7 @@ class Route:
     def parameters(self) -> tuple[str, ...]:
         return tuple(_PARAMETER.findall(self.path))
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         """Path parameters that must have the shape of an id."""
         return tuple(name for name in self.parameters if name.endswith("_id") and name not in self.texts)

@@ -4,8 +4,11 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn, cast
+
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from afterword import errors
 
@@ -19,8 +22,6 @@ INTEGER_DIGITS_MAX = 18
 PIECE_BYTES = 16_384
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-
 _JSON_TYPE = re.compile(r"application/(?:[a-z0-9!#$&^_.-]+\+)?json\Z", re.IGNORECASE)
 _FORM_TYPE = re.compile(r"application/x-www-form-urlencoded\Z", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,12 +34,8 @@ _LEAF_ENTRIES: Final = re.compile(rb"[\[{],*[\]}]")
 _UTF8: Final = frozenset({"", "utf-8", "utf8"})
 
 
-class Disconnected(Exception):
-    """The client disconnected before the request was complete."""
-
-
 async def read_body(receive: Receive, headers: Mapping[str, str], *, bytes_max: int = BODY_BYTES_MAX) -> bytes:
-    """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression."""
+    """Read the body. Raises TooLarge (early), RequestTimeout, UnsupportedMedia for compression, ClientDisconnect."""
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise errors.UnsupportedMedia(
@@ -166,7 +163,7 @@ async def _receive_all(receive: Receive, bytes_max: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Disconnected
+            raise ClientDisconnect
         chunk: bytes = message.get("body", b"")
         size += len(chunk)
         if size > bytes_max:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import msgspec
-
 from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.web.vocabulary import title_of
@@ -26,10 +24,6 @@ def document_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> dict
     if refusal.required_scopes:
         document["required_scopes"] = list(refusal.required_scopes)
     return document
-
-
-def body_of(refusal: errors.Refusal, *, site: Site, request_id: str) -> bytes:
-    return msgspec.json.encode(document_of(refusal, site=site, request_id=request_id))
 
 
 class InternalError(errors.Refusal):

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from afterword import errors
@@ -14,6 +14,7 @@ from afterword.web import html, parsing, static
 
 DOMAIN: Final = "pages"  # of the texts
 SERVER_ERROR: Final = 500
+_PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +65,18 @@ def message_page(
     facts: Sequence[str] = (),
     link: Link | None = None,
     button: Button | None = None,
-    brand: str = "",
-    theme_url: str = "",
-    logo_url: str = "",
-    language: str | None = None,
-    direction: Literal["ltr", "rtl"] | None = None,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
+    **frame: Any,
 ) -> Response:
-    """A heading and a few sentences, with the theme and logo of `brand`."""
+    """A heading and a few sentences; `frame`: `brand`, `theme_url` and `logo_url`, and other arguments of `page`."""
     return page(
         "message.html",
         words=words,
-        language=language,
-        direction=direction,
-        status=status,
-        headers=headers,
         title=title,
         paragraphs=paragraphs,
         facts=facts,
         link=link,
         button=button,
-        brand=brand,
-        theme_url=theme_url,
-        logo_url=logo_url,
+        **(_PLAIN | frame),
     )
 
 
@@ -134,5 +123,5 @@ async def read_body(request: Request) -> bytes:
     """Read a posted form within the limits of parsing.py; raises Malformed where the client disconnected early."""
     try:
         return await parsing.read_body(request.receive, http_headers.read(request.scope["headers"]))
-    except parsing.Disconnected as error:
+    except ClientDisconnect as error:
         raise errors.Malformed("The form ended before it was whole.", "malformed_form") from error

@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import hashlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,7 +11,9 @@ from typing import Any, Final, Protocol, TypeVar, cast
 from urllib.parse import unquote_plus
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from afterword import db, errors, ids
 from afterword.core.organizations.access import Caller
@@ -24,8 +26,6 @@ from afterword.web import headers, limits, paging, parsing, query, rows, uploads
 from afterword.web.answering import Renderer, Sent
 from afterword.web.operations import Call, Download, Route
 
-Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Read = TypeVar("Read")
 Authenticate = Callable[[db.Database, Mapping[str, str], Sequence[str]], Awaitable[Caller]]
 """Identifies the caller by headers and by the names in the query; raises Unauthorized, Forbidden."""
@@ -44,7 +44,6 @@ class Idempotency(Protocol):
         self, db: db.Database, *, organization_id: str, key: str, digest: bytes, now: datetime
     ) -> tuple[int, Mapping[str, str], bytes] | None:
         """Claim the key, or return status, headers and body of its response; raises Conflict while that is made."""
-        ...
 
     async def keep_idempotent_answer(
         self, db: db.Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
@@ -91,9 +90,6 @@ class Operation:
         self._bytes_max = rows.BODY_BYTES_MAX if self._is_large else parsing.BODY_BYTES_MAX
         files = tuple(media_type.partition(";")[0] for media_type in route.media_types)
         self._media_types = ((JSON,) if route.answer is not None else ()) + files
-        self._scopes = route.scopes
-        self._ids = route.ids
-        self._secrets = route.secret_members
         self._members = frozenset(_names(route.answer))
         self._query = frozenset(_names(route.query))
         self._lists = (
@@ -103,12 +99,12 @@ class Operation:
         )
         self._parameters = self._query | (self._lists.parameters if self._lists else structs.RESERVED)
         self._renderer = Renderer(route, context.site, self._lists)
-        assert self._members.issuperset(self._secrets), route.path  # noqa: S101
+        assert self._members.issuperset(route.secret_members), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
                 structs.struct_reader(struct)
 
-    async def __call__(self, scope: Scope, receive: parsing.Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = _Request(scope, scope["afterword.headers"], scope["afterword.request_id"])
         try:
             status, more, content = await self._answer(request, receive)
@@ -118,7 +114,7 @@ class Operation:
                 told = {name.decode(): value.decode() for name, value in headers.rate_limit(request.limit_state)}
                 refusal.headers = {**refusal.headers, **told}
             raise
-        except parsing.Disconnected:
+        except ClientDisconnect:
             return
         if request.limit_state is not None:
             more += headers.rate_limit(request.limit_state)
@@ -133,7 +129,7 @@ class Operation:
         await send({"type": "http.response.start", "status": status, "headers": more})
         await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
 
-    async def _answer(self, request: _Request, receive: parsing.Receive) -> Sent:
+    async def _answer(self, request: _Request, receive: Receive) -> Sent:
         caller = await self._admit(request)
         slot = self._context.limiter.large_body(caller.organization_id) if self._is_large else _NO_SLOT
         with slot:
@@ -169,7 +165,7 @@ class Operation:
         self._count(request, caller, requests=1)  # a refused one too: its response has the rate-limit headers
         own = self.route.own
         if own is None or not own(caller, request.scope["path_params"]):
-            for scope in self._scopes:
+            for scope in self.route.scopes:
                 caller.require(scope)
         _refuse_over(request.limit_state)
         return caller
@@ -181,7 +177,7 @@ class Operation:
 
     # 400, 406, 408, 413, 414, 415 ----------------------------------------------------------------------------
 
-    async def _read(self, request: _Request, caller: Caller, receive: parsing.Receive) -> None:
+    async def _read(self, request: _Request, caller: Caller, receive: Receive) -> None:
         scope, sent = request.scope, request.headers
         raw_query: bytes = scope["query_string"]
         parsing.check_target(scope.get("raw_path") or b"", raw_query)
@@ -316,7 +312,7 @@ class Operation:
                 **entry,
                 status=status,
                 headers={name.decode(): value.decode() for name, value in more if name != b"content-length"},
-                body=_without(content, self._secrets) if self._secrets else content,
+                body=_without(content, self.route.secret_members),
             )
             return status, more, content
 
@@ -331,7 +327,7 @@ class Operation:
         return hashlib.sha256(_encode_canonically([self.route.method, request.scope["path"], *what])).digest()
 
     def _check_ids(self, given: Mapping[str, str]) -> None:
-        for name in self._ids:
+        for name in self.route.ids:
             if not ids.is_id(given[name]):
                 raise errors.NotFound(f"There is nothing with this {name}.")
 
@@ -369,6 +365,8 @@ async def _open_chunks(file: Download, scope: Scope) -> AsyncGenerator[bytes, No
 
 def _without(content: bytes, secret: Sequence[str]) -> bytes:
     """Replace members that are shown once by null, before the response is stored."""
+    if not secret:
+        return content
     document: dict[str, object] = msgspec.json.decode(content)
     return msgspec.json.encode(document | {name: None for name in secret if name in document})
 

@@ -28,7 +28,7 @@ class Kinds(fields.Request):
     zone: fields.Zone | None = None
 
 
-WORDS = {each.name: describe.words_for(each.type, each.kind) for each in members_of(Kinds)}
+WORDS = {each.name: describe.words_for(each) for each in members_of(Kinds)}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from starlette.types import Message
 
 from afterword.web import load_shedder as shedding
 from afterword.web.load_shedder import REQUESTS_MIN, LoadShedder
@@ -83,12 +84,24 @@ class TestNotHigh:
         assert not load_shedder.is_high
 
     async def test_those_who_wait_for_their_clients(self, load_shedder: LoadShedder) -> None:
+        sent = asyncio.Event()
+
+        async def receive() -> Message:
+            await sent.wait()
+            return {}
+
+        async def wait() -> None:
+            await load_shedder.untimed(receive)()
+
         enter(load_shedder, REQUESTS_MIN - 1)
-        for _ in range(REQUESTS_MIN):
-            load_shedder.enter()
-            load_shedder.pause()
-        await turns()
-        assert not load_shedder.is_high
+        async with asyncio.TaskGroup() as clients:
+            for _ in range(REQUESTS_MIN):
+                load_shedder.enter()
+                clients.create_task(wait())
+                await asyncio.sleep(0)
+            await turns()
+            assert not load_shedder.is_high
+            sent.set()
 
     async def test_it_is_over(self, load_shedder: LoadShedder, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(shedding, "CALM_SECONDS", 0.01)
