@@ -5,7 +5,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from afterword import errors
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.times import zone_of
 from afterword.db import Database
@@ -248,10 +247,7 @@ async def create_application(call: Call[ApplicationRequest], db: Database) -> An
         now=call.now,
         **msgspec.structs.asdict(call.body),
     )
-    return Answer(
-        record=application,
-        location=f"/application/{application.application_id}",
-    )
+    return Answer(record=application, location=f"/application/{application.application_id}")
 
 
 @routes.list("/application", scope="Application.Read", answer=Application, summary="Get all applications")
@@ -263,15 +259,7 @@ async def list_applications(call: Call[None], db: Database) -> Rows[service.Appl
 
 @routes.get("/application/{application_id}", scope="Application.Read", answer=Application, summary="Get Application")
 async def get_application(call: Call[None], db: Database) -> service.Application:
-    application = await store.get_application(
-        db,
-        organization_id=call.caller.organization_id,
-        application_id=call.ids["application_id"],
-        among=call.caller.application_ids,
-    )
-    if application is None:
-        raise errors.NotFound("There is no such application.")
-    return application
+    return await service.get_application(db, caller=call.caller, application_id=call.ids["application_id"])
 
 
 @routes.patch(

@@ -132,10 +132,9 @@ async def update_organization(
     if not changed:
         return before
     caller.require_whole()
-    after = await store.update_organization(
+    return await store.update_organization(
         db, organization_id=caller.organization_id, changes=changed, now=now, updated_by=caller.actor_id
     )
-    return after or before
 
 
 async def update_billing(
@@ -174,6 +173,22 @@ async def update_billing(
     return await store.get_billing(db, organization_id=caller.organization_id) or before
 
 
+async def get_application(
+    db: database.Database, *, caller: Caller, application_id: str, is_locked: bool = False
+) -> Application:
+    """Raises NotFound."""
+    found = await store.get_application(
+        db,
+        organization_id=caller.organization_id,
+        application_id=application_id,
+        among=caller.application_ids,
+        is_locked=is_locked,
+    )
+    if found is None:
+        raise errors.NotFound("There is no such application.")
+    return found
+
+
 async def update_application(
     db: database.Database,
     *,
@@ -184,11 +199,12 @@ async def update_application(
     check_version: CheckVersion,
 ) -> Application:
     """Change what a PATCH names. Raises NotFound, Stale."""
-    before = await _application_locked(db, caller, application_id, check_version)
+    before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
+    check_version(before.version)
     changed = _changed(before, changes)
     if not changed:
         return before
-    after = await store.update_application(
+    return await store.update_application(
         db,
         organization_id=caller.organization_id,
         application_id=application_id,
@@ -196,14 +212,14 @@ async def update_application(
         now=now,
         updated_by=caller.actor_id,
     )
-    return after or before
 
 
 async def delete_application(
     db: database.Database, *, caller: Caller, application_id: str, check_version: CheckVersion
 ) -> None:
     """Remove an application that owns nothing. Raises NotFound, Conflict `in_use`, Stale."""
-    await _application_locked(db, caller, application_id, check_version)
+    before = await get_application(db, caller=caller, application_id=application_id, is_locked=True)
+    check_version(before.version)
     try:
         await store.delete_application(db, organization_id=caller.organization_id, application_id=application_id)
     except database.Dangling as error:
@@ -213,22 +229,6 @@ async def delete_application(
 async def _organization_locked(db: database.Database, *, caller: Caller) -> Organization:
     found = await store.get_organization(db, organization_id=caller.organization_id, is_locked=True)
     return found or refuse_unknown()
-
-
-async def _application_locked(
-    db: database.Database, caller: Caller, application_id: str, check_version: CheckVersion
-) -> Application:
-    found = await store.get_application(
-        db,
-        organization_id=caller.organization_id,
-        application_id=application_id,
-        among=caller.application_ids,
-        is_locked=True,
-    )
-    if found is None:
-        raise errors.NotFound("There is no such application.")
-    check_version(found.version)
-    return found
 
 
 def _changed(before: object, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -138,9 +138,9 @@ async def list_organizations_reached(db: Database, *, organization_id: str, page
 
 async def update_organization(
     db: Database, *, organization_id: str, changes: Mapping[str, object], now: datetime, updated_by: str | None
-) -> Organization | None:
-    """Write these columns and no others; None when there is none."""
-    row = await db.fetch_row(
+) -> Organization:
+    """Write these columns, and no others, of a locked row."""
+    row = await db.fetch_one(
         f"""update organization o
            set (display_name, legal_name, default_locale, time_zone, minimum_base, anonymize_after_days,
                 delete_after_days)
@@ -155,7 +155,7 @@ async def update_organization(
         now,
         updated_by,
     )
-    return Organization(**row) if row else None
+    return Organization(**row)
 
 
 async def get_billing(db: Database, *, organization_id: str) -> Billing | None:
@@ -259,9 +259,9 @@ async def update_application(
     changes: Mapping[str, object],
     now: datetime,
     updated_by: str | None,
-) -> Application | None:
-    """Write these columns and no others; None when there is none."""
-    row = await db.fetch_row(
+) -> Application:
+    """Write these columns, and no others, of a locked row."""
+    row = await db.fetch_one(
         f"""update application a
            set (display_name, description, time_zone, default_locale, website_urls, active)
                = (select s.display_name, s.description, s.time_zone, s.default_locale, s.website_urls, s.active
@@ -275,15 +275,14 @@ async def update_application(
         now,
         updated_by,
     )
-    return Application(**row) if row else None
+    return Application(**row)
 
 
-async def delete_application(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """Whether there was one. Raises Dangling while anything is the application's."""
-    count = await db.execute(
+async def delete_application(db: Database, *, organization_id: str, application_id: str) -> None:
+    """Raises Dangling while anything is the application's."""
+    await db.execute(
         "delete from application where organization_id = $1 and application_id = $2", organization_id, application_id
     )
-    return count == 1
 
 
 async def list_application_types(db: Database, *, page: Page) -> Rows[ApplicationType]:  # any tenant: the product's own

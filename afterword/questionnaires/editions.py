@@ -27,7 +27,7 @@ class Edition:
 
 async def find(db: Database, *, questionnaire: Questionnaire) -> Edition | None:
     """The edition, or None without version and draft."""
-    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
+    key = questionnaire.key
     version_id = questionnaire.published_version_id
     if version_id is not None:
         version = await store.get_version(db, organization_id=questionnaire.organization_id, version_id=version_id)

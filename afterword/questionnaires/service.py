@@ -27,11 +27,6 @@ from afterword.questionnaires.files import InvalidFile, Problem
 from afterword.questionnaires.metadata import service as metadata
 from afterword.questionnaires.store import Questionnaire, Version
 
-__all__ = [
-    "LIBRARY", "Archived", "Imported", "InvalidFile", "Problem", "archive", "change", "create", "import_file",
-    "library_text", "publish", "stable_id",
-]  # fmt: skip
-
 LIBRARY = ("after_delivery", "relationship", "support_case")
 SLUG_CHARACTERS_MAX = 100
 _ID_BITS = 128
@@ -123,8 +118,7 @@ async def publish(
     before = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     if before.archived_time is not None:
         raise Archived("This questionnaire is archived.")
-    key = {"organization_id": before.organization_id, "questionnaire_id": questionnaire_id}
-    draft = await drafts_store.get_draft(db, **key)
+    draft = await drafts_store.get_draft(db, **before.key)
     if draft is None:
         raise NotReady("This questionnaire has no draft to publish.")
     definition, findings = drafts.examined(before, draft, await drafts.declared_for(db, before))
@@ -238,9 +232,7 @@ async def _editions(db: Database, questionnaire: Questionnaire) -> list[dict[str
     published = await _published(db, questionnaire)
     if published is not None:
         found.append(core_definition.document_of(published.definition))
-    draft = await drafts_store.get_draft(
-        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
-    )
+    draft = await drafts_store.get_draft(db, **questionnaire.key)
     return found if draft is None else [*found, draft.definition]
 
 
@@ -302,14 +294,11 @@ async def _publish(
     if published is not None and published.checksum == checksum:
         return published
     await _require_types(db, questionnaire, plain)
-    count = await store.count_versions(
-        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
-    )
+    count = await store.count_versions(db, **questionnaire.key)
     return await store.insert_version(
         db,
-        organization_id=questionnaire.organization_id,
+        **questionnaire.key,
         version_id=ids.ordered(now),
-        questionnaire_id=questionnaire.questionnaire_id,
         number=count + 1,
         note=note,
         definition=definition,
@@ -351,8 +340,7 @@ async def _settle(
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):
         return before
     if is_new:
-        key = {"organization_id": before.organization_id, "questionnaire_id": before.questionnaire_id}
-        await drafts.follow(db, **key, version_id=version.version_id, now=now)
+        await drafts.follow(db, **before.key, version_id=version.version_id, now=now)
     type_name = "questionnaire.published" if is_new else "questionnaire.updated"
     settings = {**columns, "published_version_id": version.version_id}
     return await _update(db, before, settings, type_name, now=now, actor=actor)
@@ -369,8 +357,7 @@ async def _update(
 ) -> Questionnaire:
     questionnaire = await store.update_questionnaire(
         db,
-        organization_id=before.organization_id,
-        questionnaire_id=before.questionnaire_id,
+        **before.key,
         settings=settings,
         now=now,
         by=actor and actor.actor_id,

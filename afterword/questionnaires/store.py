@@ -51,6 +51,10 @@ class Questionnaire:
     created_by: str | None
     updated_by: str | None
 
+    @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "questionnaire_id": self.questionnaire_id}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
@@ -100,7 +104,9 @@ async def get_questionnaire(
         questionnaire_id,
         list(application_ids),
     )
-    return _questionnaire(_there(row))
+    if row is None:
+        raise errors.NotFound("There is no such questionnaire.")
+    return Questionnaire(**row)
 
 
 async def get_questionnaire_by_slug(
@@ -114,7 +120,7 @@ async def get_questionnaire_by_slug(
         application_id,
         slug,
     )
-    return None if row is None else _questionnaire(row)
+    return Questionnaire(**row) if row else None
 
 
 async def list_questionnaires(
@@ -127,7 +133,7 @@ async def list_questionnaires(
         list(application_ids),
         page=page,
     )
-    return rows.map(_questionnaire)
+    return rows.map(lambda row: Questionnaire(**row))
 
 
 async def get_version(db: Database, *, organization_id: str, version_id: str) -> Version:
@@ -245,7 +251,7 @@ async def insert_questionnaire(
         now,
         by,
     )
-    return None if row is None else _questionnaire(row)
+    return Questionnaire(**row) if row else None
 
 
 async def update_questionnaire(
@@ -257,8 +263,8 @@ async def update_questionnaire(
     now: datetime,
     by: str | None,
 ) -> Questionnaire:
-    """Set the columns of `settings`. Raises NotFound."""
-    row = await db.fetch_row(
+    """Set the columns of `settings` in a locked row."""
+    row = await db.fetch_one(
         f"""update questionnaire q set
              ({_CHANGED}) = (select {qualified(_CHANGED, "s")}
                 from jsonb_populate_record(q, $3) s), -- what the document lacks stays as it is in the row
@@ -272,7 +278,7 @@ async def update_questionnaire(
         now,
         by,
     )
-    return _questionnaire(_there(row))
+    return Questionnaire(**row)
 
 
 async def insert_version(
@@ -389,16 +395,6 @@ def _keep(key: tuple[str, str], version: Version, *, size: int) -> None:
     _versions[key] = version, size
     while len(_versions) > VERSIONS_KEPT_MAX or sum(size for _, size in _versions.values()) > VERSIONS_KEPT_BYTES_MAX:
         _versions.popitem(last=False)
-
-
-def _there(row: Row | None) -> Row:
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire.")
-    return row
-
-
-def _questionnaire(row: Row) -> Questionnaire:
-    return Questionnaire(**dict(row))
 
 
 def _version(row: Row) -> Version:

@@ -25,8 +25,7 @@ async def list_senders(db: Database, *, organization_id: str) -> list[str]:
     return [row["domain"] for row in rows]
 
 
-async def delete_sender(db: Database, *, organization_id: str, domain: str) -> bool:
-    count = await db.execute(
+async def delete_sender(db: Database, *, organization_id: str, domain: str) -> None:
+    await db.execute(
         "delete from organization_sender_domain where organization_id = $1 and domain = $2", organization_id, domain
     )
-    return count == 1

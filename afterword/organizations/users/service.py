@@ -139,7 +139,7 @@ async def update_user(
     errors.check(wrong)
     if changed.get("role", OWNER) != OWNER or changed.get("active") is False:
         _require_another_owner(owners, user_id)
-    after = await store.update_user(
+    return await store.update_user(
         db,
         organization_id=caller.organization_id,
         user_id=user_id,
@@ -147,7 +147,6 @@ async def update_user(
         now=now,
         updated_by=caller.actor_id,
     )
-    return after or before
 
 
 async def remove_user(
@@ -165,7 +164,7 @@ async def remove_user(
     await tokens.revoke_tokens_of_user(
         db, organization_id=caller.organization_id, user_id=user_id, actor=Actor.of(caller), now=now
     )
-    await events.record(db, events=[_event(removed or before, "removed", actor=Actor.of(caller), now=now)])
+    await events.record(db, events=[_event(removed, "removed", actor=Actor.of(caller), now=now)])
 
 
 async def _locked(db: Database, caller: Caller, user_id: str, check_version: CheckVersion) -> User:

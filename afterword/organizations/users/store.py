@@ -121,8 +121,8 @@ async def update_user(
     changes: Mapping[str, object],
     now: datetime,
     updated_by: str | None,
-) -> User | None:
-    row = await db.fetch_row(
+) -> User:
+    row = await db.fetch_one(
         f"""update organization_user u
            set (first_name, middle_name, last_name, display_name, locale, time_zone, role, application_ids, active)
                = (select s.first_name, s.middle_name, s.last_name, s.display_name, s.locale, s.time_zone, s.role,
@@ -137,14 +137,14 @@ async def update_user(
         now,
         updated_by,
     )
-    return User(**row) if row else None
+    return User(**row)
 
 
 async def delete_user(
     db: Database, *, organization_id: str, user_id: str, now: datetime, updated_by: str | None
-) -> User | None:
-    """Mark the user as removed; rows that name the user keep their reference. None if there is no such user."""
-    row = await db.fetch_row(
+) -> User:
+    """Mark the user as removed; rows that name the user keep their reference."""
+    row = await db.fetch_one(
         f"""update organization_user
            set removed_time = $3, active = false, version = version + 1, updated_time = greatest($3, updated_time),
              updated_by = $4
@@ -155,4 +155,4 @@ async def delete_user(
         now,
         updated_by,
     )
-    return User(**row) if row else None
+    return User(**row)

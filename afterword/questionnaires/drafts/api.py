@@ -76,9 +76,7 @@ class Draft(fields.Resource):
 @routes.get(DRAFT, scope="Questionnaire.Read", answer=Draft, summary="Get draft")
 async def get_draft(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    draft = await service.get(
-        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
-    )
+    draft = await service.get(db, **questionnaire.key)
     return await _answer(call, db, questionnaire, draft)
 
 

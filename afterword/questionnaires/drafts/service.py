@@ -52,8 +52,7 @@ async def save(
     Problems do not prevent saving, except unknown members if `is_strict`. A valid document is stored in
     its full form; one that changes nothing keeps its revision. `questionnaire` is locked. Raises Stale, Invalid.
     """
-    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
-    before = await store.get_draft(db, **key)
+    before = await store.get_draft(db, **questionnaire.key)
     check_version(-1 if before is None else before.revision)
     known = await _known(db, questionnaire, before)
     kept = drafts.prepared(document, known=known, new_id=lambda: ids.ordered(now))
@@ -65,7 +64,9 @@ async def save(
     base = questionnaire.published_version_id
     if before is not None and (before.base_version_id, _encode(before.definition)) == (base, _encode(kept)):
         return before, False
-    draft = await store.insert_draft(db, **key, base_version_id=base, definition=kept, now=now, by=caller.actor_id)
+    draft = await store.insert_draft(
+        db, **questionnaire.key, base_version_id=base, definition=kept, now=now, by=caller.actor_id
+    )
     return draft, before is None
 
 
@@ -85,8 +86,7 @@ async def begin(
     empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
     return await store.insert_draft(
         db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
+        **questionnaire.key,
         base_version_id=None,
         definition=empty if definition is None else drafts.shown(definition),
         now=now,
@@ -118,9 +118,8 @@ async def follow(db: Database, *, organization_id: str, questionnaire_id: str, v
 
 async def discard(db: Database, *, questionnaire: Questionnaire, check_version: CheckVersion) -> None:
     """Delete the draft; `questionnaire` is locked. Raises NoDraft, Stale."""
-    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire.questionnaire_id}
-    check_version((await get(db, **key)).revision)
-    await store.delete_draft(db, **key)
+    check_version((await get(db, **questionnaire.key)).revision)
+    await store.delete_draft(db, **questionnaire.key)
 
 
 async def declared_for(db: Database, questionnaire: Questionnaire) -> Declared:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ async def get_draft(db: Database, *, organization_id: str, questionnaire_id: str
         organization_id,
         questionnaire_id,
     )
-    return None if row is None else _draft(row)
+    return Draft(**row) if row else None
 
 
 async def insert_draft(
@@ -61,7 +61,7 @@ async def insert_draft(
         now,
         by,
     )
-    return _draft(row)
+    return Draft(**row)
 
 
 async def update_base(
@@ -83,14 +83,9 @@ async def update_base(
     )
 
 
-async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> bool:
-    count = await db.execute(
+async def delete_draft(db: Database, *, organization_id: str, questionnaire_id: str) -> None:
+    await db.execute(
         "delete from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
         organization_id,
         questionnaire_id,
     )
-    return count > 0
-
-
-def _draft(row: Row) -> Draft:
-    return Draft(**dict(row))

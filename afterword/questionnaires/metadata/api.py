@@ -81,8 +81,8 @@ async def _list(call: Call[None], db: Database, kind: Kind) -> Rows[store.Defini
 
 
 async def _declare(call: Call[MetadataDefinitionRequest], db: Database, kind: Kind) -> Answer:
-    new = service.NewDefinition(kind=kind, **msgspec.structs.asdict(call.body))
-    definition = await service.declare(db, caller=call.caller, new=new, now=call.now)
+    columns = msgspec.structs.asdict(call.body)
+    definition = await service.declare(db, caller=call.caller, kind=kind, columns=columns, now=call.now)
     return Answer(record=definition, location=f"/q/metadata/{kind}/{definition.metadata_id}")
 
 

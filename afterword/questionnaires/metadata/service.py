@@ -2,14 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import metadata
-from afterword.core.questionnaires.metadata import Declared, Kind, Type
+from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.db import Database
 from afterword.errors import FieldError
 from afterword.organizations import checks
@@ -31,18 +30,6 @@ _WANTED: Final = {
 _kept: OrderedDict[tuple[str, str], tuple[datetime, Declared]] = OrderedDict()
 # The owner of a questionnaire never changes, so it is read once.
 _owners: OrderedDict[tuple[str, str], str] = OrderedDict()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewDefinition:
-    kind: Kind
-    name: str
-    title: str
-    type: Type
-    anonymize: bool = False
-    level: Literal["application_type", "application", "organization"] = "application"
-    application_id: str | None = None
-    application_type_id: str | None = None
 
 
 async def declared(db: Database, *, organization_id: str, application_id: str) -> Declared:
@@ -105,25 +92,25 @@ async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> 
     )
 
 
-async def declare(db: Database, *, caller: Caller, new: NewDefinition, now: datetime) -> Definition:
-    """Declare a name.
+async def declare(db: Database, *, caller: Caller, kind: Kind, columns: Mapping[str, Any], now: datetime) -> Definition:
+    """Declare a name; `columns` are those that a client may set, all of them.
 
     Raises Invalid (`unknown_id`, `required`, `exclusive`, `too_many`), Forbidden for a caller of some applications
     who declares more widely, Conflict where the name is taken at its level.
     """
-    await _require_known(db, caller=caller, new=new)
-    _require_level(new)
-    if new.level != "application":
+    await _require_known(db, caller=caller, columns=columns)
+    _require_level(columns)
+    if columns["level"] != "application":
         caller.require_whole()
     await store.claim_names(db, organization_id=caller.organization_id)
-    count = await store.count_definitions(db, organization_id=caller.organization_id, kind=new.kind)
+    count = await store.count_definitions(db, organization_id=caller.organization_id, kind=kind)
     if count >= DEFINITIONS_MAX:
         raise errors.Invalid.at("", "too_many", f"An organization declares at most {DEFINITIONS_MAX} names of a kind.")
     made = await store.insert_definition(
         db,
         organization_id=caller.organization_id,
         metadata_id=ids.ordered(now),
-        document=asdict(new),
+        document={**columns, "kind": kind},
         now=now,
         by=caller.actor_id,
     )
@@ -180,28 +167,26 @@ async def _changeable(
     return found
 
 
-async def _require_known(db: Database, *, caller: Caller, new: NewDefinition) -> None:
+async def _require_known(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> None:
     wrong: list[FieldError] = []
-    if new.application_id is not None:
-        wrong += await checks.reach_errors(db, caller=caller, application_id=new.application_id)
-    if new.application_type_id is not None and (
-        await accounts_store.get_application_type(db, application_type_id=new.application_type_id) is None
-    ):
+    application_id, type_id = columns["application_id"], columns["application_type_id"]
+    if application_id is not None:
+        wrong += await checks.reach_errors(db, caller=caller, application_id=application_id)
+    if type_id is not None and await accounts_store.get_application_type(db, application_type_id=type_id) is None:
         wrong.append(FieldError("unknown_id", "There is no such application type.", pointer="/application_type_id"))
     errors.check(wrong)
 
 
-def _require_level(new: NewDefinition) -> None:
+def _require_level(columns: Mapping[str, Any]) -> None:
     """Raise Invalid unless exactly the id of the level is given."""
     wrong: list[FieldError] = []
-    for level, name, value in (
-        ("application", "application_id", new.application_id),
-        ("application_type", "application_type_id", new.application_type_id),
-    ):
-        if new.level == level and value is None:
-            wrong.append(FieldError("required", _WANTED[level], pointer=f"/{name}"))
-        elif new.level != level and value is not None:
-            wrong.append(FieldError("exclusive", f"A name of the level {new.level} has none.", pointer=f"/{name}"))
+    wanted = columns["level"]
+    for level, sentence in _WANTED.items():
+        name = f"{level}_id"
+        if wanted == level and columns[name] is None:
+            wrong.append(FieldError("required", sentence, pointer=f"/{name}"))
+        elif wanted != level and columns[name] is not None:
+            wrong.append(FieldError("exclusive", f"A name of the level {wanted} has none.", pointer=f"/{name}"))
     errors.check(wrong)
 
 

@@ -9,7 +9,7 @@ from afterword import errors
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import Kind, Level, MetadataDefinition, Type
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ async def list_definitions(
         [Definition.of_product(one) for one in metadata.PRODUCT if one.kind == kind],
         page=page,
     )
-    return rows.map(_definition)
+    return rows.map(lambda row: Definition(**row))
 
 
 async def get_definition(
@@ -88,7 +88,7 @@ async def get_definition(
     )
     if row is None:
         raise errors.NotFound("There is no such definition.")
-    return _definition(row)
+    return Definition(**row)
 
 
 async def get_declared(
@@ -148,7 +148,7 @@ async def insert_definition(
         now,
         by,
     )
-    return None if row is None else _definition(row)
+    return Definition(**row) if row else None
 
 
 async def update_definition(
@@ -175,15 +175,10 @@ async def update_definition(
         now,
         by,
     )
-    return None if row is None else _definition(row)
+    return Definition(**row) if row else None
 
 
-async def delete_definition(db: Database, *, organization_id: str, metadata_id: str) -> bool:
-    count = await db.execute(
+async def delete_definition(db: Database, *, organization_id: str, metadata_id: str) -> None:
+    await db.execute(
         "delete from metadata_definition where organization_id = $1 and metadata_id = $2", organization_id, metadata_id
     )
-    return count > 0
-
-
-def _definition(row: Row) -> Definition:
-    return Definition(**dict(row))

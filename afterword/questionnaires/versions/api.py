@@ -48,12 +48,7 @@ class QuestionnaireVersion(fields.Resource):
 )
 async def list_versions(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    rows = await store.list_versions(
-        db,
-        organization_id=questionnaire.organization_id,
-        questionnaire_id=questionnaire.questionnaire_id,
-        page=call.page,
-    )
+    rows = await store.list_versions(db, **questionnaire.key, page=call.page)
     return Answer(rows.map(lambda version: _shown(version, call.zone)))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, LiteralString
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ async def get_visual(db: Database, *, organization_id: str, questionnaire_id: st
         questionnaire_id,
         visual_id,
     )
-    return None if row is None else _visual(row)
+    return Visual(**row) if row else None
 
 
 async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[Visual]:
@@ -48,7 +48,7 @@ async def list_visuals(db: Database, *, organization_id: str, questionnaire_id: 
         questionnaire_id,
         page=page,
     )
-    return rows.map(_visual)
+    return rows.map(lambda row: Visual(**row))
 
 
 async def count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
@@ -85,7 +85,7 @@ async def insert_visual(
         now,
         by,
     )
-    return _visual(row)
+    return Visual(**row)
 
 
 async def update_visual(
@@ -98,9 +98,9 @@ async def update_visual(
     configuration: Mapping[str, object] | None = None,
     now: datetime,
     by: str | None,
-) -> Visual | None:
-    """Set the values that are not None; returns None if there is no such visual. Raises Taken if another is active."""
-    row = await db.fetch_row(
+) -> Visual:
+    """Set the values that are not None in a locked row. Raises Taken if another is active."""
+    row = await db.fetch_one(
         f"""update questionnaire_visual set title = coalesce($3, title), active = coalesce($4, active),
              configuration = coalesce($5, configuration), version = version + 1,
              updated_time = greatest($6, updated_time), updated_by = $7
@@ -113,7 +113,7 @@ async def update_visual(
         now,
         by,
     )
-    return None if row is None else _visual(row)
+    return Visual(**row)
 
 
 async def update_to_inactive(
@@ -130,12 +130,7 @@ async def update_to_inactive(
     )
 
 
-async def delete_visual(db: Database, *, organization_id: str, visual_id: str) -> bool:
-    count = await db.execute(
+async def delete_visual(db: Database, *, organization_id: str, visual_id: str) -> None:
+    await db.execute(
         "delete from questionnaire_visual where organization_id = $1 and visual_id = $2", organization_id, visual_id
     )
-    return count > 0
-
-
-def _visual(row: Row) -> Visual:
-    return Visual(**dict(row))
