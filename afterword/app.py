@@ -45,10 +45,9 @@ from afterword.responders.suppressions import api as suppressions_api
 from afterword.web import static
 from afterword.web.limits import Limiter, Limits
 from afterword.web.load_shedder import LoadShedder
-from afterword.web.metrics import Collect, Metrics, Sample
+from afterword.web.metrics import Collect, Metrics, Probes, Sample
 from afterword.web.middleware import Middleware
 from afterword.web.operations import Routes
-from afterword.web.probes import Probes
 from afterword.web.reference import Reference
 from afterword.web.routing import Families, Pages
 from afterword.web.runner import Authenticate, Operation, OperationContext
@@ -71,11 +70,9 @@ def create_app(
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
-    `metrics_access`: who may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers that may
-    call the API; `collectors` add figures to /metrics. `routes` are those of all slices unless given.
-    `show_outbox`: the pages of captured messages are there too, for development and demonstrations. `ticks` are told
-    which tokens are used; whoever gives them writes them down. `load_shedder` refuses requests beyond those that the
-    process answers in time.
+    `metrics_access`: clients that may read /metrics, `loopback`, `all` or `off`; `origins`: exact origins of browsers
+    that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
+    messages; `ticks` are told which tokens are used, and the caller writes them down.
     """
     metrics = Metrics()
     limiter = Limiter(limits)

@@ -40,7 +40,7 @@ def ordered_many(now: datetime, count: int) -> list[str]:
         head, first = divmod(start, _BLOCK)
         text = base62(head, ID_CHARACTERS - _BLOCK_DIGITS)
         last = min(_BLOCK, first + count - len(found))
-        found += [text + _PAIRS[high] + _PAIRS[low] for high, low in map(_halves, range(first, last))]
+        found += [text + _PAIRS[number // len(_PAIRS)] + _PAIRS[number % len(_PAIRS)] for number in range(first, last)]
         start = (head + 1) * _BLOCK
     return found
 
@@ -84,7 +84,3 @@ def _random(characters: int) -> str:
     while len(text) < characters:
         text += secrets.token_bytes(characters + _SPARE).translate(_DIGITS, _UNFAIR)
     return text[:characters].decode()
-
-
-def _halves(number: int) -> tuple[int, int]:
-    return divmod(number, len(_PAIRS))

@@ -43,7 +43,6 @@ from afterword.queue import resources as queue_resources
 from afterword.queue import store as queue_store
 from afterword.receipts import resources as reports_resources
 from afterword.responders.suppressions import resources as suppressions_resources
-from afterword.web import fields
 
 Record = TypeVar("Record")
 ORDER_LAST: Final = 1 << 30
@@ -84,14 +83,14 @@ async def _render(db: Database, look: Look) -> dict[str, Any]:
         return look.event.data
 
 
-def _row(resource: type[fields.Resource], record: type[Any]) -> Renderer:
+def _row(show: Callable[[Any, tzinfo], msgspec.Struct], record: type[Any], **absent: object) -> Renderer:
     async def renderer(_: Database, look: Look) -> msgspec.Struct:
-        return resource.of(look.read(record), look.zone)
+        return show(look.read(record, **absent), look.zone)
 
     return renderer
 
 
-_queue_item: Final = _row(queue_resources.QueueItem, queue_store.ShownItem)
+_queue_item: Final = _row(queue_resources.QueueItem.of, queue_store.ShownItem)
 
 
 async def _reported(db: Database, look: Look) -> dict[str, Any]:
@@ -179,11 +178,6 @@ async def _import(_: Database, look: Look) -> msgspec.Struct:
     return imports_resources.Import.of_log(look.event.data, look.zone)
 
 
-async def _export(_: Database, look: Look) -> msgspec.Struct:
-    export = look.read(exports_store.Export, owner=None, lease_until=None, scopes=[])
-    return exports_api.export_of(export, look.zone)
-
-
 async def _suppression(_: Database, look: Look) -> msgspec.Struct:
     return suppressions_resources.Suppression.of_log(look.event.data, look.zone)
 
@@ -208,16 +202,16 @@ RENDERERS: Final[Mapping[str, Renderer]] = {
     "questionnaire_instance.completed": _completed,
     "answer": _instance,
     "responder": _responder,
-    "tag": _row(tags_api.Tag, tags_store.Tag),
+    "tag": _row(tags_api.Tag.of, tags_store.Tag),
     "alert_instance": _case,
     "questionnaire": _questionnaire,
     "pipeline": _pipeline,
     "import": _import,
-    "export": _export,
+    "export": _row(exports_api.export_of, exports_store.Export, owner=None, lease_until=None, scopes=[]),
     "suppression": _suppression,
-    "plan": _row(plans_api.Plan, plans_store.Plan),
-    "user": _row(people_api.User, people_store.User),
+    "plan": _row(plans_api.Plan.of, plans_store.Plan),
+    "user": _row(people_api.User.of, people_store.User),
     "token": _token,
-    "webhook": _row(webhooks_resources.Webhook, webhooks_store.Webhook),
+    "webhook": _row(webhooks_resources.Webhook.of, webhooks_store.Webhook),
 }
 """By the event's type, else by its family. A family that is not here is shown as the log has it."""

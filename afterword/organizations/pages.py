@@ -20,8 +20,8 @@ from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.core.wire.site import Site
 from afterword.organizations.tokens import access, service
 from afterword.organizations.tokens.store import Credential
-from afterword.web import headers, problems, public
-from afterword.web.limits import Limiter, over
+from afterword.web import headers, limits, problems, public
+from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -75,8 +75,7 @@ async def _granted(request: Request) -> Response:
             limiter.count_failure(source)
             raise
         quota = limiter.count_request(token_id=credential.token_id, organization_id=credential.organization_id)
-        if quota is not None and quota.is_over:
-            raise over(quota)
+        limits.check(quota)
         scopes = _scopes(form, credential)
         text = await service.exchange(database, credential=credential, scopes=scopes, now=database.clock.now())
     content = {

@@ -2,12 +2,6 @@
 
 In a request Struct: a member without default is required; `X | None` may be null; `X | UnsetType = UNSET` may be absent
 (PATCH: untouched). In an answer Struct every member is required; times are strings from `times.format_time`.
-
-    class QueueItemRequest(fields.Request):
-        responder_channel_identifier: Annotated[str, Meta(min_length=1, max_length=320)]
-        locale: fields.Locale | None = None
-        send_time: fields.Moment | None = None
-        metadata: fields.MetadataGroups | None = None
 """
 
 import functools

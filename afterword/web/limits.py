@@ -117,8 +117,10 @@ class Limiter:
         return min(states, key=lambda state: (not state.is_over, state.remaining)) if states else None
 
 
-def over(state: LimitState, detail: str = "Too many requests in this minute.") -> errors.TooMany:
-    return errors.TooMany(detail, headers={"Retry-After": str(state.reset_seconds)})
+def check(state: LimitState | None, detail: str = "Too many requests in this minute.") -> None:
+    """Raise TooMany over the limit."""
+    if state is not None and state.is_over:
+        raise errors.TooMany(detail, headers={"Retry-After": str(state.reset_seconds)})
 
 
 def source_key(address: str) -> str:
@@ -132,5 +134,5 @@ def source_key(address: str) -> str:
 
 
 def _count(counter: Counter, source: str, detail: str) -> None:
-    if counter.limit and (state := counter.add(source_key(source))).is_over:
-        raise over(state, detail)
+    if counter.limit:
+        check(counter.add(source_key(source)), detail)

@@ -1,15 +1,25 @@
-"""Metrics in Prometheus' text format: requests of this process, and the samples of the collectors."""
+"""Routes for operators: /healthz (the process lives), /readyz (it can work), /metrics in Prometheus' text format."""
 
+import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from afterword import db, errors
+from afterword.web import loopback
+from afterword.web.routing import Pages
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
 BUCKETS_SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+READY_SECONDS_MAX = 1.0
+NO_STORE: Final = {"Cache-Control": "no-store"}
 disable_created_metrics()
 
 
@@ -59,9 +69,7 @@ class Metrics:
                 kind = CounterMetricFamily if sample.only_grows else GaugeMetricFamily
                 family = families.setdefault(sample.name, kind(sample.name, sample.text, labels=names))
                 family.add_metric([value for _, value in sample.labels], sample.value)
-        momentary = CollectorRegistry(auto_describe=False)
-        momentary.register(_Momentary(families.values()))
-        return generate_latest(self._registry) + generate_latest(momentary)
+        return generate_latest(self._registry) + generate_latest(_Momentary(families.values()))
 
 
 class _Momentary(Collector):
@@ -70,3 +78,47 @@ class _Momentary(Collector):
 
     def collect(self) -> Iterable[Metric]:
         return self._families
+
+
+class Probes:
+    def __init__(
+        self,
+        *,
+        pool: db.Pool,
+        is_migrated: Callable[[db.Database], Awaitable[bool]],
+        metrics: Metrics,
+        collectors: Sequence[Collect],
+        access: str,
+    ) -> None:
+        self._pool = pool
+        self._is_migrated = is_migrated
+        self._metrics = metrics
+        self._collectors = collectors
+        self._access = access
+        self.pages = Pages()
+        self.pages.get("/healthz")(self._get_health)
+        self.pages.get("/readyz")(self._get_readiness)
+        self.pages.get("/metrics")(self._get_metrics)
+
+    async def _get_health(self, _request: Request) -> Response:
+        return JSONResponse({"status": "alive"}, headers=NO_STORE)
+
+    async def _get_readiness(self, _request: Request) -> Response:
+        reason = await self._what_is_missing()
+        if reason is None:
+            return JSONResponse({"status": "ready"}, headers=NO_STORE)
+        later = {**NO_STORE, "Retry-After": str(db.RETRY_AFTER_SECONDS)}
+        return JSONResponse({"status": "not ready", "reason": reason}, status_code=503, headers=later)
+
+    async def _get_metrics(self, request: Request) -> Response:
+        if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
+            raise errors.NotFound("There is no operation at this address.", "unknown_route")
+        return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
+
+    async def _what_is_missing(self) -> str | None:
+        try:
+            async with asyncio.timeout(READY_SECONDS_MAX), db.connection(self._pool) as database:
+                is_migrated = await self._is_migrated(database)
+        except (errors.Refusal, TimeoutError):
+            return "The database cannot be reached."
+        return None if is_migrated else "The database is not at this release's revision: run afterword migrate."

@@ -12,7 +12,7 @@ from afterword.core.reading import structs
 from afterword.core.reading.members import members_of
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
-from afterword.web import criteria, describe, limits, paging, parsing, problems, rows, uploads, vocabulary
+from afterword.web import criteria, limits, paging, parsing, problems, rows, uploads, vocabulary
 from afterword.web.operations import Route
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES, status_of
 
@@ -119,7 +119,7 @@ def _request_body(route: Route, names: Mapping[type[msgspec.Struct], str]) -> di
                 for name in route.uploads
             },
         }
-    schema, example = {"$ref": names[route.body]}, describe.example_of(route.body, is_request=True)
+    schema, example = {"$ref": names[route.body]}, vocabulary.example_of(route.body, is_request=True)
     if route.rows_max is None:
         limit = "" if route.depth_max == parsing.DEPTH_MAX else f", nested at most {route.depth_max} deep"
         return {
@@ -269,7 +269,7 @@ def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[st
         headers = header_refs([*always, "ETag", "Content-Disposition"])
         return {"description": "The file.", "headers": headers, "content": files}
     reference = {"$ref": names[route.answer]}
-    example: Any = describe.example_of(route.answer, is_request=False)
+    example: Any = vocabulary.example_of(route.answer, is_request=False)
     if route.shape == "one":
         more = ["ETag", *(["Location", "Idempotency-Replayed"] if route.method == "POST" else [])]
         schema: dict[str, Any] = reference

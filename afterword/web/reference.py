@@ -12,7 +12,7 @@ from afterword import errors
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.wire.lists import CRITERIA
 from afterword.core.wire.site import API_PREFIX, Site
-from afterword.web import criteria, describe, html, openapi, rows, static, vocabulary
+from afterword.web import criteria, html, openapi, rows, static, vocabulary
 from afterword.web.operations import Route
 from afterword.web.routing import Pages
 from afterword.web.vocabulary import EXPLANATIONS, FIELD_CODES
@@ -84,7 +84,7 @@ class Reference:
         ]
 
     def _operation(self, route: Route) -> dict[str, Any]:
-        query = describe.rows_of(route.query) if route.query else []
+        query = vocabulary.rows_of(route.query) if route.query else []
         return {
             "anchor": f"{_anchor(route.tag)}-{_anchor(route.operation_id)}",
             "method": route.method,
@@ -94,8 +94,8 @@ class Reference:
             "scopes": route.scopes,
             "query": query,
             "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
-            "body": describe.rows_of(route.body) if route.body else [],
-            "answer": describe.rows_of(route.answer) if route.answer else [],
+            "body": vocabulary.rows_of(route.body) if route.body else [],
+            "answer": vocabulary.rows_of(route.answer) if route.answer else [],
             "status": route.status,
             "shape": route.shape,
             "refusals": [
@@ -103,7 +103,7 @@ class Reference:
                 for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
             ],
             "curl": curl_of(route, self._site),
-            "example": _pretty(describe.example_of(route.answer, is_request=False)) if route.answer else "",
+            "example": _pretty(vocabulary.example_of(route.answer, is_request=False)) if route.answer else "",
         }
 
 
@@ -119,7 +119,7 @@ def curl_of(route: Route, site: Site) -> str:
     lines.append('  -H "Authorization: Bearer $TOKEN"')
     if route.body is not None:
         lines.append('  -H "Content-Type: application/json"')
-        example: Any = describe.example_of(route.body, is_request=True)
+        example: Any = vocabulary.example_of(route.body, is_request=True)
         sent = example if route.rows_max is None else [example]
         content = msgspec.json.encode(sent).decode().replace("'", "'\\''")
         lines.append(f"  -d '{content}'")

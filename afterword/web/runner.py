@@ -167,7 +167,7 @@ class Operation:
         if own is None or not own(caller, request.scope["path_params"]):
             for scope in self.route.scopes:
                 caller.require(scope)
-        _refuse_over(request.limit_state)
+        limits.check(request.limit_state)
         return caller
 
     def _count(self, request: _Request, caller: Caller, *, requests: int) -> None:
@@ -196,7 +196,7 @@ class Operation:
             request.records = await _off_loop(split, len(raw))
             if request.records.requests > 1:
                 self._count(request, caller, requests=request.records.requests - 1)
-                _refuse_over(request.limit_state)
+                limits.check(request.limit_state)
         elif self.route.uploads:
             read = functools.partial(uploads.read, raw, content_type, media_types=self.route.uploads)
             request.upload = await _off_loop(read, len(raw))
@@ -341,11 +341,6 @@ class Operation:
 async def _off_loop(read: Callable[[], Read], size: int) -> Read:
     """Read a body; a large one in a thread, as a hostile one takes half a second."""
     return read() if size <= BYTES_ON_LOOP else await asyncio.to_thread(read)
-
-
-def _refuse_over(limit_state: limits.LimitState | None) -> None:
-    if limit_state is not None and limit_state.is_over:
-        raise limits.over(limit_state)
 
 
 async def _open_chunks(file: Download, scope: Scope) -> AsyncGenerator[bytes, None] | None:

@@ -10,7 +10,7 @@ from afterword.core.reading import structs
 from afterword.core.reading.members import members_of
 from afterword.core.reading.structs import Context
 from afterword.core.wire import times
-from afterword.web import describe, fields
+from afterword.web import fields, vocabulary
 
 
 class Part(fields.Request):
@@ -28,7 +28,7 @@ class Kinds(fields.Request):
     zone: fields.Zone | None = None
 
 
-WORDS = {each.name: describe.words_for(each) for each in members_of(Kinds)}
+WORDS = {each.name: vocabulary.words_for(each) for each in members_of(Kinds)}
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_words(name: str, words: str) -> None:
 
 
 def test_members_of_a_member_stand_below_it() -> None:
-    rows = {row.name: row for row in describe.rows_of(Kinds)}
+    rows = {row.name: row for row in vocabulary.rows_of(Kinds)}
     assert (1, "number from 0.5") == (rows["weight"].depth, rows["weight"].kind)
     assert (True, False, "") == (rows["text"].is_required, rows["text"].is_nullable, rows["text"].default)
     assert (False, "true") == (rows["flag"].is_required, rows["flag"].default)
@@ -63,7 +63,7 @@ def test_the_example_of_a_request_can_be_sent() -> None:
         flag: bool = True
 
     context = Context(now=datetime(2026, 11, 21, tzinfo=UTC), zone=UTC)
-    example = describe.example_of(Plain, is_request=True)
+    example = vocabulary.example_of(Plain, is_request=True)
     assert {"text", "choice", "parts"} == example.keys()
     assert isinstance(structs.struct_reader(Plain)(msgspec.to_builtins(example), "", context), Plain)
     assert not context.errors
