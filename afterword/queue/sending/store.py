@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -33,6 +33,37 @@ _RECORDED: Final = """recorded as (
                data
              from moved where type is not null)
            select organization_id, item_id from moved"""
+
+
+def _settling(statuses: LiteralString, epoch: LiteralString, attempt: LiteralString) -> LiteralString:
+    """The statement that moves items of these statuses on, and ends their open attempts with these columns."""
+    return f"""with b as materialized (
+             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
+               $7::timestamptz[], $8::text[], $9::text[], $10::smallint[], $11::text[], $12::smallint[], $13::text[],
+               $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, event_id, type,
+               counted, outcome, reply_code, reply, provider_reference)),
+           moved as (
+             update queue_item q
+             set status = b.status, epoch = {epoch}, reason = b.reason, result = b.result,
+               due_time = coalesce(b.due_time, q.due_time), attempts = q.attempts - 1 + b.counted,
+               throttled = q.throttled + 1 - b.counted, owner = null, lease_until = null, version = q.version + 1,
+               dispatched_time = case when b.status = 4 then now() end, updated_time = now()
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
+               and q.status::int {statuses}
+             {_RETURNED}),
+           closed as (
+             update attempt a set finish_time = now(), {attempt}
+             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+               and a.outcome is null
+             returning a.outcome),
+           {COUNTED},
+           {_RECORDED}"""
+
+
+_OUTCOME: Final = """outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
+               provider_reference = b.provider_reference"""
+_SETTLED: Final = _settling("= 3", "q.epoch", _OUTCOME)
+_REAPED: Final = _settling("in (2, 3)", "q.epoch + 1", "outcome = 'unknown', reply = 'lease lost'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,33 +289,7 @@ async def list_begun(  # any tenant: a batch serves many
 
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Write and close the outcomes of attempts, record events; the items that moved, as the others were fenced."""
-    rows = await db.fetch(
-        f"""with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::timestamptz[], $8::text[], $9::text[], $10::smallint[], $11::text[], $12::smallint[], $13::text[],
-               $14::text[]) as b (organization_id, item_id, epoch, status, reason, result, due_time, event_id, type,
-               counted, outcome, reply_code, reply, provider_reference)),
-           moved as (
-             update queue_item q
-             set status = b.status, reason = b.reason, result = b.result, due_time = coalesce(b.due_time, q.due_time),
-               attempts = q.attempts - 1 + b.counted, throttled = q.throttled + 1 - b.counted, owner = null,
-               lease_until = null, version = q.version + 1, dispatched_time = case when b.status = 4 then now() end,
-               updated_time = now()
-             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
-               and q.status::int = 3
-             {_RETURNED}),
-           closed as (
-             update attempt a
-             set finish_time = now(), outcome = b.outcome, reply_code = b.reply_code, reply = b.reply,
-               provider_reference = b.provider_reference
-             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-               and a.outcome is null
-             returning a.outcome),
-           {COUNTED},
-           {_RECORDED}""",
-        *arrays(map(_settled_values, settlements), 14),
-    )
-    return _keys(rows)
+    return _keys(await db.fetch(_SETTLED, *arrays(map(_settled_values, settlements), 14)))
 
 
 async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
@@ -301,34 +306,11 @@ async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
 
 async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Move items of lost workers: fence the worker, close its open attempt as unknown, record events."""
-    rows = await db.fetch(
-        f"""with b as materialized (
-             select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
-               $7::timestamptz[], $8::text[], $9::text[]) as b (organization_id, item_id, epoch, status, reason, result,
-               due_time, event_id, type)),
-           moved as (
-             update queue_item q
-             set status = b.status, epoch = q.epoch + 1, reason = b.reason, result = b.result,
-               due_time = coalesce(b.due_time, q.due_time), owner = null, lease_until = null, version = q.version + 1,
-               dispatched_time = case when b.status = 4 then now() end, updated_time = now()
-             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
-               and q.status::int in (2, 3)
-             {_RETURNED}),
-           closed as (
-             update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lease lost'
-             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
-               and a.outcome is null
-             returning a.outcome),
-           {COUNTED},
-           {_RECORDED}""",
-        *arrays(map(_moved_values, settlements), 9),
-    )
-    return _keys(rows)
+    return _keys(await db.fetch(_REAPED, *arrays(map(_settled_values, settlements), 14)))
 
 
 _claimed_values: Final = itemgetter(*Claimed.__struct_fields__)
 _MOVED: Final = ("organization_id", "item_id", "epoch", "status", "reason", "result", "due_time", "event_id", "type")
-_moved_values: Final = attrgetter(*_MOVED)
 _stopped_values: Final = attrgetter(*_MOVED, "counted")
 _settled_values: Final = attrgetter(*_MOVED, "counted", "outcome", "reply_code", "reply", "provider_reference")
 
