@@ -1,9 +1,9 @@
 """The record of a queue item and its columns, for the stores of all parts that read whole items."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, cast
 
 import msgspec
 
@@ -122,22 +122,18 @@ class Claimed(msgspec.Struct, frozen=True):
         return self.organization_id, self.pipeline_id
 
 
+def _columns_of(record: type[msgspec.Struct], without: Container[str] = ()) -> LiteralString:
+    return cast("LiteralString", ", ".join(name for name in record.__struct_fields__ if name not in without))
+
+
 # Texts without a rule of their own: rows keep them as given, PATCH changes them, erasing a person removes them.
 TEXT_COLUMNS: Final[LiteralString] = "locale"
 TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
-STATED_COLUMNS: Final[LiteralString] = f"""{TEXT_COLUMNS}, item_id, previous_item_id, questionnaire_id, responder_id,
-  responder_channel_identifier, questionnaire_instance_id, previous_questionnaire_instance_id, status, pipeline_id,
-  send_time, send_offset_minutes, dispatched_time, attempts, created_time, updated_time, anonymized_time, created_by,
-  updated_by, external_reference"""
-EVENT_COLUMNS: Final[LiteralString] = f"{STATED_COLUMNS}, result"  # what an event keeps: what clients may see
-ITEM_COLUMNS: Final[LiteralString] = f"""{EVENT_COLUMNS}, organization_id, test, address_key, metadata, due_time,
-  not_after, source, epoch, throttled, reason, version"""
-
+LISTED_COLUMNS: Final = _columns_of(ShownItem, without=("result",))  # a list computes it
+EVENT_COLUMNS: Final = _columns_of(ShownItem)  # what an event keeps: what clients may see
+ITEM_COLUMNS: Final = _columns_of(QueueItem)
 # A worker reads these of an item that it claims; its record has the database's time besides.
-CLAIMED_COLUMNS: Final[LiteralString] = """organization_id, item_id, epoch, questionnaire_id, pipeline_id, test,
-  responder_channel_identifier, address_key, locale, metadata, send_time, due_time, not_after, attempts, attempts_max,
-  throttled, resend_after_seconds, reason, previous_item_id, previous_questionnaire_instance_id,
-  questionnaire_instance_id, source, reminder_number, external_reference, limited"""
+CLAIMED_COLUMNS: Final = _columns_of(Claimed, without=("database_now",))
 # Adds the outcomes of the attempts in `closed` to their totals. In shards, so that workers seldom wait for a row.
 COUNTED: Final[LiteralString] = """counted as (
              insert into attempt_total (outcome, shard, total)

@@ -1,7 +1,4 @@
-"""Makes a schedule of a request: the normal address, its key, the due time and the latest time.
-
-Pure; one scheduler serves a single item, a batch of thousands and a dry run alike.
-"""
+"""Makes a schedule of a request: the normal address, its key, the due time and the latest time."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

@@ -9,12 +9,12 @@ from typing import Final, LiteralString
 from afterword.core.scheduling.decisions import WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 from afterword.db.columns import arrays, as_document, assigned, qualified, suffixed
 from afterword.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
-    STATED_COLUMNS,
+    LISTED_COLUMNS,
     TEXT_COLUMNS,
     ItemKey,
     QueueItem,
@@ -22,7 +22,8 @@ from afterword.queue.records import (
 )
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_STATED_COLUMNS_I: Final = qualified(STATED_COLUMNS, "i")
+_LISTED_COLUMNS_I: Final = qualified(LISTED_COLUMNS, "i")
+_shown_values: Final = itemgetter(*ShownItem.__struct_fields__)
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
   send_offset_minutes, due_time, not_after, reason, result, updated_by"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
@@ -191,7 +192,7 @@ async def list_items(
 ) -> Rows[ShownItem]:
     """The items of a pipeline. What is due while credits are used up says so, though no row was rewritten for it."""
     rows = await db.fetch_list(
-        f"""select {_STATED_COLUMNS_I},
+        f"""select {_LISTED_COLUMNS_I},
              case when i.status = 1 and i.due_time <= now() and ( -- asked once at most, when a row is due
                     select q.credits_accountable and not c.has_credits
                     from questionnaire q join application_credit c
@@ -211,7 +212,7 @@ async def list_items(
         WAITING_CREDITS,
         page=page,
     )
-    return rows.map(_shown_item)
+    return rows.map(lambda row: ShownItem(*_shown_values(row)))
 
 
 async def update_item(
@@ -368,10 +369,3 @@ async def count_attempts(db: Database) -> dict[str, int]:  # any tenant: the met
     """Attempts by outcome, since the installation."""
     rows = await db.fetch("select outcome, sum(total)::bigint as total from attempt_total group by outcome")
     return {row["outcome"]: row["total"] for row in rows}
-
-
-_shown_values: Final = itemgetter(*ShownItem.__struct_fields__)
-
-
-def _shown_item(row: Row) -> ShownItem:
-    return ShownItem(*_shown_values(row))

@@ -12,7 +12,6 @@ from afterword.db import Database
 from afterword.queue.deciding import store
 from afterword.queue.deciding.context import (
     Candidate,
-    DecisionContext,
     Forecast,
     Rank,
     address_of,
@@ -59,7 +58,9 @@ async def decide_items(
             context.note_competitor(item, now)
         else:
             decisions[item.key] = context.decide(item, now).decision
-    await _reserve(db, context)
+    if context.reserved:
+        recent = {key: [entry_of(each) for each in context.contacts[key]] for key in sorted(context.reserved)}
+        await store.update_contacts(db, recent=recent)
     return decisions, context.people
 
 
@@ -155,9 +156,3 @@ async def _with_lanes(
     missing = sorted({lane_of(item) for item in items} - settings.keys())
     found = await lanes_store.list_settings(db, lanes=missing) if missing else []
     return {**settings, **{each.key: each for each in found}}
-
-
-async def _reserve(db: Database, context: DecisionContext) -> None:
-    if context.reserved:
-        recent = {key: [entry_of(each) for each in context.contacts[key]] for key in sorted(context.reserved)}
-        await store.update_contacts(db, recent=recent)

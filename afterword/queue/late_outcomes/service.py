@@ -1,7 +1,4 @@
-"""Records late that an attempt of unknown outcome was accepted, by a fenced worker's 250, a callback or a bounce.
-
-The moves are `late acceptance` and `late acceptance noted` of `core.scheduling.statuses`.
-"""
+"""Records late that an attempt of unknown outcome was accepted, by a fenced worker's 250, a callback or a bounce."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

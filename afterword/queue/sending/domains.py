@@ -1,6 +1,6 @@
 """Rate limits by recipient domain: which claimed items pass, and when the others are due again."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
@@ -36,10 +36,7 @@ async def within_rates(
         domain = _domain_of(item, settings[item.lane]) if account in accounts else None
         if domain is not None:
             keys[item.key] = (*account, domain)
-    wanted: dict[DomainKey, int] = defaultdict(int)
-    for key in keys.values():
-        wanted[key] += 1
-    grants = await rates.take_tokens(db, wanted=wanted)
+    grants = await rates.take_tokens(db, wanted=Counter(keys.values()))
     going: list[Claimed] = []
     over: list[Settlement] = []
     places: dict[DomainKey, int] = defaultdict(int)

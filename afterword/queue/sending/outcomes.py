@@ -1,7 +1,4 @@
-"""Turns an outcome into a settlement: next status, texts, next due time. Pure: `now` and jitter are arguments.
-
-Every next status is a step of a move of `core.scheduling.statuses`.
-"""
+"""Turns an outcome into a settlement: next status, texts, next due time. Pure: `now` and jitter are arguments."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,8 +1,4 @@
-"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap.
-
-Each move is a compare-and-set on status and epoch, and each terminal move records one terminal event in its
-transaction. Rules are in `core`, next states in `outcomes`, the content of messages in `dispatches`.
-"""
+"""A worker's moves of queue items: claim, begin, settle, release, give up, renew, reap."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

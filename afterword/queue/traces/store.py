@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from afterword.core.wire.lists import Page, Rows
-from afterword.db import Database, Row
+from afterword.db import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ async def list_attempts(db: Database, *, organization_id: str, item_id: str, pag
         item_id,
         page=page,
     )
-    return rows.map(_attempt)
+    return rows.map(lambda row: Attempt(**{name: row[name] for name in Attempt.__dataclass_fields__}))
 
 
 async def get_checks(db: Database, *, organization_id: str, item_id: str) -> list[dict[str, Any]]:
@@ -56,7 +56,3 @@ async def get_responder_locale(
         channel_id,
         address_key,
     )
-
-
-def _attempt(row: Row) -> Attempt:
-    return Attempt(**{name: row[name] for name in Attempt.__dataclass_fields__})
