@@ -137,7 +137,6 @@ def api_routes() -> list[Routes]:
 
 
 def page_groups() -> list[Pages]:
-    """The pages of all packages, and the files that they use."""
     groups = (accounts_pages, instance_pages, responder_pages, test_message_pages, inbound_pages, static)
     return [group.routes for group in groups]
 

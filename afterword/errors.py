@@ -47,8 +47,6 @@ class Refusal(Exception):
 
 
 class Malformed(Refusal):
-    """The edge could not read the request."""
-
     status, code_default = 400, "malformed_json"
 
 
@@ -57,8 +55,6 @@ class Unauthorized(Refusal):
 
 
 class Forbidden(Refusal):
-    """A good token without the right."""
-
     status, code_default = 403, "forbidden"
 
 
@@ -81,8 +77,6 @@ class RequestTimeout(Refusal):
 
 
 class Conflict(Refusal):
-    """The state of the thing forbids it."""
-
     status, code_default = 409, "already_exists"
 
 

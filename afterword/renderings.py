@@ -50,8 +50,6 @@ ORDER_LAST: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """One event on its way to becoming a resource."""
-
     event: Event
     site: Site
     zone: tzinfo
@@ -94,7 +92,6 @@ _queue_item: Final = _row(queue_resources.QueueItem.of, queue_store.ShownItem)
 
 
 async def _reported(db: Database, look: Look) -> dict[str, Any]:
-    """The item, and beside it what came back about its message."""
     return {**_shown(await _queue_item(db, look)), "report": reports_resources.of_event(look.event.data, look.zone)}
 
 

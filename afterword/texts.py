@@ -48,7 +48,6 @@ class Texts:
         return locales.direction(self.language)
 
     def date(self, time: datetime, *, time_zone: str) -> str:
-        """The day of a moment in words, as people of that zone count days."""
         return format_date(time.astimezone(ZoneInfo(time_zone)), format="long", locale=self._locale)
 
     def day(self, day: str) -> str:

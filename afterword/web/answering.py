@@ -44,7 +44,6 @@ class Renderer:
         requested: paging.PageRequest | None,
         members: frozenset[str] | None,
     ) -> Sent:
-        """Returns 304 where the client has this version already."""
         more = [headers.VARY, *(headers.header(name, value) for name, value in answer.headers.items())]
         if answer.location is not None:
             more.append((b"location", self._site.api(answer.location).encode()))

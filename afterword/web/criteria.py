@@ -43,7 +43,6 @@ class Columns:
 
 
 def read_filter(given: object, columns: Columns, context: Context) -> tuple[Criterion, ...]:
-    """Read `filter_by` as criteria, joined by AND."""
     if not isinstance(given, dict):
         if given not in (None, []):
             context.error("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is expected.")

@@ -290,7 +290,6 @@ def mapping_of(
 
 
 def _attribute_of(member: Member) -> str:
-    """Attribute of the record for this member; None for a secret."""
     return "__class__" if "secret" in member.extra else str(member.extra.get("attribute", member.name))
 
 

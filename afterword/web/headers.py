@@ -30,7 +30,7 @@ def read(raw: Iterable[Header]) -> dict[str, str]:
 
 
 def matches(text: str, etag: str) -> bool:
-    """True where `If-Match` has the tag or `*`; a `W/` that a proxy added is ignored."""
+    """True where a list of entity tags has this one or `*`; a `W/` that a proxy added is ignored."""
     found = [match[1] for match in _TAG.finditer(text)]
     return etag in found or "*" in found
 

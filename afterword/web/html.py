@@ -47,7 +47,6 @@ def page(
 
 
 def unchanged_or(content: bytes, request: Request, *, media_type: str, headers: Mapping[str, str]) -> Response:
-    """Respond with the content and its ETag, or with 304 where the client has it already."""
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     is_unchanged = matches(request.headers.get("if-none-match", ""), etag)
     return Response(

@@ -201,7 +201,6 @@ def canonical_path(path: str, raw_path: bytes | None) -> str:
 
 
 def _is_page(scope: Scope) -> bool:
-    """True where a refusal is rendered as a page: in a browser, and at pages for people."""
     if scope["path"].startswith(_INSIDE):
         return False
     return scope.get(FOR_PEOPLE) or "text/html" in scope["afterword.headers"].get("accept", "")

@@ -321,7 +321,6 @@ def components_of(schemas: dict[str, Any], codes: Iterable[str], site: Site) -> 
 
 
 def security(scopes: Sequence[str]) -> list[dict[str, list[str]]]:
-    """Security requirement of these scopes: a token in one of three ways, with all of the scopes."""
     return [{"bearer": list(scopes)}, {"esat_auth": list(scopes)}, {"oauth": [alias_of(scope) for scope in scopes]}]
 
 

@@ -1,7 +1,6 @@
 """Routes as tables: declarations of a package's routes, and the arguments and result of a handler.
 
-`queue/api.py` shows the usual ones: a `fields.Request` as body, a `fields.Resource` as answer, a handler that calls the
-service or the store. `app.py` mounts each package's `routes` below /v3.2. `Options` lists all that a route may declare.
+`app.py` mounts each package's `routes` below /v3.2. `Options` lists all that a route may declare.
 """
 
 import re
@@ -170,7 +169,6 @@ class Route:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """Path parameters that must have the shape of an id."""
         return tuple(name for name in self.parameters if name.endswith("_id") and name not in self.texts)
 
     @property

@@ -1,8 +1,7 @@
 """Lists: page mode and cursor mode, signed cursors, envelopes, `Link`.
 
-A route declares its `listing`; the runner reads filter_by, order_by, pagination, limit and cursor into `call.page`, the
-store hands the page to `Database.fetch_list`, and the runner renders the Rows that come back. Other callers use
-`Page.first(listing, limit=…)`.
+The runner reads filter_by, order_by, pagination, limit and cursor into `call.page`, the store hands the page to
+`Database.fetch_list`, and the runner renders the Rows that come back.
 """
 
 import base64
@@ -43,8 +42,6 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A requested page of a list, for the store and for the response."""
-
     page: Page
     number: int | None  # of the page; None in cursor mode
     binding: bytes  # what a cursor of this list is sealed with
@@ -94,7 +91,6 @@ class ListReader:
         return values.get("pagination") is not None or not self._is_array
 
     def envelope(self, requested: PageRequest, rows: Rows[Any], items: Sequence[Any]) -> dict[str, Any]:
-        """Wrap a list in an object, in page mode with counts, in cursor mode without."""
         page = requested.page
         total = rows.total
         last = None if total is None else max(1, -(-total // page.limit))

@@ -41,7 +41,6 @@ class Protocol(HttpToolsProtocol):
         self._unset_head_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Refuse a head that is too large or too slow before it is complete."""
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
@@ -68,7 +67,6 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
-        """The next bytes belong to another head."""
         super().on_message_complete()
         self._head_bytes = 0.0
 

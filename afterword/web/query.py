@@ -141,5 +141,4 @@ def read_body(raw: bytes, content_type: str | None, *, depth_max: int = parsing.
 
 
 def looks_like_json(raw: bytes) -> bool:
-    """True where the first byte after white space opens an object or a list."""
     return raw[:1] in {b"{", b"["} or raw.lstrip()[:1] in {b"{", b"["}

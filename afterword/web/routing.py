@@ -72,7 +72,6 @@ class Resource:
         self._by_method[method] = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises MethodNotAllowed."""
         scope["path_template"] = self._template
         app = self._by_method.get(scope["method"])
         if app is not None:

@@ -34,14 +34,11 @@ _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A body split into records that are not parsed yet."""
-
     pieces: Sequence[bytes | msgspec.Raw]
     is_lax: bool
 
     @property
     def requests(self) -> int:
-        """Number of requests that they count as, for the rate limit."""
         return max(1, -(-len(self.pieces) // ROWS_PER_REQUEST))
 
 
@@ -69,7 +66,6 @@ async def read(
     note: Callable[[bytes], object] | None = None,
 ) -> list[msgspec.Struct | errors.Invalid]:
     """Read each record as the route's Struct, or as an Invalid; `note` gets the canonical bytes."""
-    assert route.body is not None, "a route with rows_max has a body"  # noqa: S101
     found: list[msgspec.Struct | errors.Invalid] = []
     for index, piece in enumerate(records.pieces):
         if index % ROWS_A_TURN == ROWS_A_TURN - 1:
@@ -88,7 +84,7 @@ def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[s
         document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
         return errors.Invalid.at("", "invalid_format", refusal.detail.replace("The body", "The record"))
-    assert route.body is not None  # noqa: S101
+    assert route.body is not None, "a route with rows_max has a body"  # noqa: S101
     return structs.read_row(route.body, document, context, read_only=read_only)
 
 

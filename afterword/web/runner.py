@@ -78,8 +78,6 @@ class _Request:
 
 
 class Operation:
-    """ASGI application of one route, prepared at start-up."""
-
     def __init__(self, route: Route, context: OperationContext) -> None:
         self.route = route
         self._context = context

@@ -25,7 +25,6 @@ routes = Pages()
 
 @cache
 def read_files() -> Mapping[str, bytes]:
-    """All files below static/, by path."""
     paths = (path for path in FOLDER.rglob("*") if path.is_file() and not path.name.startswith("."))
     return {path.relative_to(FOLDER).as_posix(): path.read_bytes() for path in paths}
 

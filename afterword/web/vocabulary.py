@@ -46,7 +46,6 @@ def title_of(code: str) -> str:
 
 
 def explanation_of(code: str) -> Explanation | None:
-    """Explanation of a code of a refusal or of a wrong field."""
     if code in FIELD_CODES:
         return Explanation(422, title_of(code), FIELD_CODES[code])
     return EXPLANATIONS.get(code)
