@@ -12,7 +12,7 @@ from afterword.db import Database
 from afterword.events.service import Actor
 from afterword.instances import store
 from afterword.instances.store import Instance, Issuable
-from afterword.organizations.plans import service as plans
+from afterword.organizations.plans import store as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.store import Version
 
@@ -107,7 +107,7 @@ async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
     if not issuable.public_link:
         raise errors.NotFound("There is no such questionnaire.")
     version = await version_to_issue(db, issuable=issuable)
-    if issuable.credits_accountable and not await plans.has_credits(
+    if issuable.credits_accountable and not await plans.get_has_credits(
         db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id
     ):
         raise Closed("There are no credits for this questionnaire at the moment.")

@@ -170,7 +170,6 @@ def _refused(request: Request, refusal: errors.Refusal) -> Response:
 
 
 def _error_of(refusal: errors.Refusal) -> str:
-    """The RFC's code of a refusal; other refusals are invalid_request or temporarily_unavailable."""
     match refusal:
         case OAuthError() | InvalidClient():
             return refusal.code

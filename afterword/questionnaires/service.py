@@ -334,7 +334,6 @@ async def _require_types(db: Database, questionnaire: Questionnaire, document: M
 async def _settle(
     db: Database, before: Questionnaire, file: files.File, version: Version, *, now: datetime, actor: Caller | None
 ) -> Questionnaire:
-    """Set the published version and the file's settings, unless all are equal."""
     is_new = before.published_version_id != version.version_id
     columns = file.settings
     if not is_new and all(getattr(before, name) == value for name, value in columns.items()):

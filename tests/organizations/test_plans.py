@@ -41,7 +41,7 @@ async def use(desk: Desk, count: int = 1, *, application_id: str = "", now: date
 
 async def has_credits(desk: Desk, application_id: str = "") -> bool:
     async with db.connection(desk.pool) as database:
-        return await service.has_credits(
+        return await store.get_has_credits(
             database,
             organization_id=desk.house.organization_id,
             application_id=application_id or desk.house.application_id,

@@ -56,7 +56,6 @@ async def get_kept_answer(db: Database, *, organization_id: str, key: str) -> Ke
 async def update_kept_answer(
     db: Database, *, organization_id: str, key: str, status: int, headers: Mapping[str, str], body: bytes
 ) -> None:
-    """Store the answer under the key that this transaction claimed."""
     await db.execute(
         """update idempotency_key set status = $3, headers = $4, body = $5
            where organization_id = $1 and key = $2""",

@@ -82,11 +82,6 @@ async def use_credit(db: Database, *, organization_id: str, application_id: str,
         await events.record(db, events=[_event(plan, news, now=now)])
 
 
-async def has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
-    """True if the application has credits for new items and instances, or if there is no plan."""
-    return await store.get_has_credits(db, organization_id=organization_id, application_id=application_id)
-
-
 async def renew_plan(db: Database, *, plan_id: str, now: datetime, end_time: datetime | None = None) -> Plan:
     """Refill the plan, and make an ended one active again; for operators. Raises NotFound, Invalid.
 
@@ -142,14 +137,12 @@ async def _renew(db: Database, plan: Plan, *, now: datetime) -> Plan:
 
 
 async def _write(db: Database, plan: Plan, *, now: datetime) -> Plan:
-    """Write a plan that is locked; only an active monthly one renews."""
+    """Only an active monthly plan renews."""
     renews = plan.kind == "monthly" and plan.state == "active"
     renew_time = core_plans.next_renewal(plan.start_time, after=max(plan.start_time, now)) if renews else None
     changes = asdict(replace(plan, renew_time=renew_time))
     key = {"organization_id": plan.organization_id, "plan_id": plan.plan_id}
-    written = await store.update_plan(db, **key, changes=changes, now=now)
-    assert written is not None, "the row is locked"  # noqa: S101
-    return written
+    return await store.update_plan(db, **key, changes=changes, now=now)
 
 
 def _extra_errors(extra_credits: int) -> list[FieldError]:

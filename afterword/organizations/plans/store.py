@@ -90,6 +90,7 @@ async def claim_plan(db: Database, *, plan_id: str) -> Plan | None:  # any tenan
 
 
 async def get_has_credits(db: Database, *, organization_id: str, application_id: str) -> bool:
+    """True if the application has credits for new items and instances, or if there is no plan."""
     found = await db.fetch_value(
         "select has_credits from application_credit where organization_id = $1 and application_id = $2",
         organization_id,
@@ -126,9 +127,9 @@ async def update_credits_used(db: Database, *, organization_id: str, application
 
 async def update_plan(
     db: Database, *, organization_id: str, plan_id: str, changes: Mapping[str, object], now: datetime
-) -> Plan | None:
+) -> Plan:
     """Update a locked plan after a renewal, a top-up or an end."""
-    row = await db.fetch_row(
+    row = await db.fetch_one(
         f"""update plan p
            set (state, remaining_credits, extra_credits, renew_time, end_time)
                = (select s.state, s.remaining_credits, s.extra_credits, s.renew_time, s.end_time
@@ -140,7 +141,7 @@ async def update_plan(
         changes,
         now,
     )
-    return Plan(**row) if row else None
+    return Plan(**row)
 
 
 async def claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[Plan]:

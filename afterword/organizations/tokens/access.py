@@ -47,15 +47,11 @@ class AmbiguousCredentials(errors.Unauthorized):
 
 
 class DomainMismatch(errors.Forbidden):
-    """`esat-domain` names another organization than the token's."""
-
     code_default = "domain_mismatch"
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The text of a new token, and its two stored parts."""
-
     text: str
     selector: str
     verifier_digest: bytes
@@ -69,7 +65,6 @@ class TokenCache:
         self._entries: OrderedDict[bytes, tuple[datetime, store.Credential, Caller]] = OrderedDict()
 
     def get(self, digest: bytes, *, now: datetime) -> tuple[store.Credential, Caller] | None:
-        """The credential and its caller, unless they were read too long ago."""
         entry = self._entries.get(digest)
         # The clock of a restored database may go back: a negative age is not valid.
         if entry is None or not _NOTHING <= now - entry[0] < self._age_max:

@@ -27,8 +27,6 @@ Kind = Literal["user", "organization"]
 
 
 class TokenEnded(errors.Conflict):
-    """An ended token cannot be rotated."""
-
     code_default = "token_ended"
 
 

@@ -182,7 +182,6 @@ async def update_family_to_revoked(db: Database, *, organization_id: str, token_
 
 
 async def update_maker(db: Database, *, organization_id: str, made_by_token_id: str, successor_id: str) -> None:
-    """Make `successor_id` the creator of all tokens that were created with a token."""
     await db.execute(
         "update token set made_by_token_id = $3 where organization_id = $1 and made_by_token_id = $2",
         organization_id,

@@ -60,11 +60,9 @@ async def create_user(
             db,
             organization_id=organization_id,
             user_id=ids.ordered(now),
-            email=email,
-            role=role,
-            application_ids=list(dict.fromkeys(application_ids)),
-            profile=_normal(profile),
-            active=active,
+            document=_normal(
+                {**profile, "email": email, "role": role, "application_ids": application_ids, "active": active}
+            ),
             now=now,
             created_by=created_by,
         )

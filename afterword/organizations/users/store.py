@@ -1,6 +1,6 @@
 """SQL of users. A removed user is invisible."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, LiteralString
@@ -42,30 +42,22 @@ async def insert_user(
     *,
     organization_id: str,
     user_id: str,
-    email: str,
-    role: str,
-    application_ids: Sequence[str],
-    profile: Mapping[str, object],
-    active: bool,
+    document: Mapping[str, object],
     now: datetime,
     created_by: str | None,
 ) -> User:
-    """Raises Taken if the organization has a user with this e-mail address. `profile`: nullable columns."""
+    """`document`: its keys are columns. Raises Taken if the organization has a user with this e-mail address."""
     row = await db.fetch_one(
         f"""insert into organization_user (organization_id, user_id, email, role, application_ids, active, first_name,
              middle_name, last_name, display_name, locale, time_zone, invited_time, created_time, updated_time,
              created_by, updated_by)
-           select $1, $2, $3, $4, $5, $6, p.first_name, p.middle_name, p.last_name, p.display_name, p.locale,
-             p.time_zone, $8, $8, $8, $9, $9
-           from jsonb_populate_record(null::organization_user, $7) p
+           select $1, $2, d.email, d.role, d.application_ids, d.active, d.first_name, d.middle_name, d.last_name,
+             d.display_name, d.locale, d.time_zone, $4, $4, $4, $5, $5
+           from jsonb_populate_record(null::organization_user, $3) d
            returning {_COLUMNS}""",
         organization_id,
         user_id,
-        email,
-        role,
-        list(application_ids),
-        active,
-        profile,
+        document,
         now,
         created_by,
     )
