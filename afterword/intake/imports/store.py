@@ -16,8 +16,6 @@ PIECES_A_STATEMENT: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """A row: what is to be done with which file, and how far it has come."""
-
     organization_id: str
     import_id: str
     questionnaire_id: str

@@ -54,8 +54,6 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A response that leads on: what its item says, and the address of its responder on the item's channel."""
-
     organization_id: str
     instance_id: str
     pipeline_id: str

@@ -1,7 +1,7 @@
 """Replaces an organization's contact policy."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import date, time
+from datetime import time
 from typing import Any
 
 from afterword import errors
@@ -26,7 +26,7 @@ async def replace(
     before = await store.get_policy_locked(db, organization_id=caller.organization_id)
     check_version(before.version)
     document: dict[str, Any] = {**wanted, "holidays": sorted(set(wanted["holidays"]))}
-    if document == {name: _plain(getattr(before, name)) for name in store.EDITABLE}:
+    if document == {name: getattr(before, name) for name in store.EDITABLE}:
         return before
     quiet = hours_of(document["quiet_start_time"], document["quiet_end_time"])
     pipelines = await store.list_windows(db, organization_id=caller.organization_id) if quiet else []
@@ -37,10 +37,6 @@ async def replace(
 
 
 # Below: how, in the order of their use ------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, (list, tuple)) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _errors(document: Mapping[str, Any], pipelines: list[DailyWindow]) -> Iterator[FieldError]:
@@ -61,6 +57,3 @@ def _errors(document: Mapping[str, Any], pipelines: list[DailyWindow]) -> Iterat
     if country is not None and not holidays.is_known(country):
         text = "The holidays of this country, or of this part of it, are not known."
         yield FieldError("unknown_value", text, pointer="/holiday_country")
-    days: list[date] = document["holidays"]
-    if len(days) > holidays.DATES_MAX:
-        yield FieldError("too_many", f"At most {holidays.DATES_MAX} dates.", pointer="/holidays")

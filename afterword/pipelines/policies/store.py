@@ -1,7 +1,7 @@
 """The SQL of contact policies."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Final, LiteralString
 
@@ -29,7 +29,7 @@ class ContactPolicy:
     quiet_start_time: time | None = None
     quiet_end_time: time | None = None
     holiday_country: str | None = None
-    holidays: Sequence[date] = ()
+    holidays: list[date] = field(default_factory=list[date])
     version: int = 0
     updated_time: datetime
     updated_by: str | None = None
@@ -48,12 +48,12 @@ class ContactPolicy:
 
     @property
     def quiet(self) -> Hours | None:
-        """The hours in which nothing is sent, whether the policy counts or not."""
+        """The hours in which nothing is sent, also while the policy is disabled."""
         return decisions.hours_of(self.quiet_start_time, self.quiet_end_time)
 
     @property
     def days_off(self) -> DaysOff:
-        """The days on which nothing is sent, whether the policy counts or not."""
+        """The days on which nothing is sent, also while the policy is disabled."""
         return DaysOff(self.holiday_country, frozenset(self.holidays))
 
 
