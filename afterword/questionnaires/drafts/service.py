@@ -1,6 +1,6 @@
 """Saves, checks and discards drafts; `questionnaires/service.py` publishes them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,13 +14,12 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Finding, Findings
 from afterword.db import Database
+from afterword.organizations.checks import CheckVersion
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.drafts import store
 from afterword.questionnaires.drafts.store import Draft
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Questionnaire
-
-CheckVersion = Callable[[int], None]
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 

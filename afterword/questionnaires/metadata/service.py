@@ -38,14 +38,10 @@ async def declared(db: Database, *, organization_id: str, application_id: str) -
     An unknown application has those of the product.
     """
     key, now = (organization_id, application_id), db.clock.now()
-    read_time, known = _kept.get(key, (None, None))
+    kept = _kept.get(key)
     # A negative age means that the database was restored: nothing cached holds.
-    if (
-        read_time is not None
-        and known is not None
-        and timedelta(0) <= now - read_time < timedelta(seconds=KEPT_SECONDS)
-    ):
-        return known
+    if kept is not None and timedelta(0) <= now - kept[0] < timedelta(seconds=KEPT_SECONDS):
+        return kept[1]
     found = await store.get_declared(db, organization_id=organization_id, application_id=application_id)
     if found is None:
         return metadata.GLOBAL

@@ -32,7 +32,7 @@ async def create(
     """Create a visual of these columns; an active one deactivates the other. Raises NotFound, Invalid."""
     # The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active.
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    key = {"organization_id": questionnaire.organization_id, "questionnaire_id": questionnaire_id}
+    key = questionnaire.key
     check(columns["configuration"])
     if await store.count_visuals(db, **key) >= VISUALS_MAX:
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
