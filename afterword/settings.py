@@ -57,6 +57,8 @@ class Settings:
     """Addresses of reverse proxies, joined by commas, whose X-Forwarded-For names the client; unset: none."""
     outbound_networks: str = ""
     """Private networks, joined by commas, that webhooks and gateways may be in, and speak http there; unset: none."""
+    cors_origins: str = ""
+    """Origins, joined by commas, whose pages may call the API from a browser; unset: none."""
     database_pool: PoolSize = 10
     statement_cache: Count = 100
     """Prepared statements kept a connection; 0 behind a transaction pooler."""
@@ -79,6 +81,10 @@ class Settings:
     @property
     def networks(self) -> tuple[Network, ...]:
         return networks_of(self.outbound_networks)
+
+    @property
+    def origins(self) -> list[str]:
+        return [part.strip() for part in self.cors_origins.split(",") if part.strip()]
 
 
 def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -144,11 +150,8 @@ def _check(settings: Settings) -> None:
             raise SettingError(f"{PREFIX}{name.upper()} must be one of {', '.join(sorted(allowed))}.")
     _check_url("DATABASE_URL", settings.database_url, {"postgresql", "postgres"})
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
-    public = _check_url("PUBLIC_URL", settings.public_url or None, {"http", "https"})
-    if public is not None and (
-        not public.hostname or "@" in public.netloc or public.path.strip("/") or public.query or public.fragment
-    ):
-        raise SettingError(f"{PREFIX}PUBLIC_URL must be a scheme and a host alone, as in https://survey.example.com.")
+    _check_origins("PUBLIC_URL", [settings.site_url])
+    _check_origins("CORS_ORIGINS", settings.origins)
     if settings.secret is not None and len(settings.secret) < SECRET_CHARACTERS_MIN:
         raise SettingError(f"{PREFIX}SECRET must have at least {SECRET_CHARACTERS_MIN} characters.")
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
@@ -178,6 +181,13 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
     if parts.scheme not in schemes:
         raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
     return parts
+
+
+def _check_origins(name: str, values: list[str]) -> None:
+    for value in values:
+        parts = _check_url(name, value, {"http", "https"})
+        if not parts.hostname or "@" in parts.netloc or parts.path or parts.query or parts.fragment:
+            raise SettingError(f"{PREFIX}{name} must be a scheme and a host alone, as in https://survey.example.com.")
 
 
 def _is_network(text: str) -> bool:

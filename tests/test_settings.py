@@ -21,6 +21,8 @@ from afterword import settings
         ("AFTERWORD_PUBLIC_URL", "https://survey.example.com/path"),
         ("AFTERWORD_PUBLIC_URL", "https://"),
         ("AFTERWORD_PUBLIC_URL", "https://user:hunter2@survey.example.com"),
+        ("AFTERWORD_CORS_ORIGINS", "*"),
+        ("AFTERWORD_CORS_ORIGINS", "https://shop.example, https://shop.example/path"),
         ("AFTERWORD_TRUSTED_PROXIES", "*"),  # whoever connects could name any client
         ("AFTERWORD_TRUSTED_PROXIES", "10.0.0.1 10.0.0.2"),
         ("AFTERWORD_TRUSTED_PROXIES", "proxy.example.com"),

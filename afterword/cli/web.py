@@ -66,6 +66,7 @@ def _config(chosen: Settings, opened: context.Context, pool: db.Pool, ticks: Tic
             link_starts=chosen.link_starts_per_minute,
         ),
         metrics_access=chosen.metrics,
+        origins=chosen.origins,
         show_outbox=chosen.smtp_url is None,
         ticks=ticks,
         load_shedder=LoadShedder(),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx2
 import pytest
 
 from afterword import db, errors
@@ -21,6 +22,15 @@ async def test_headers_of_proxies_are_read_where_proxies_are_named(
     config = web._config(chosen, Context(chosen, "", SITE), pool, Ticks())
     assert (is_read, proxies, 8123) == (config.proxy_headers, config.forwarded_allow_ips, config.port)
     assert (False, False) == (config.server_header, config.access_log)
+
+
+async def test_listed_origins_may_call(pool: db.Pool) -> None:
+    chosen = Settings(cors_origins="https://shop.example, https://portal.example")
+    app: Any = web._config(chosen, Context(chosen, "", SITE), pool, Ticks()).app
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=SITE.public_url) as client:
+        for origin, allowed in (("https://portal.example", "https://portal.example"), ("https://evil.example", None)):
+            response = await client.get("/v3.2/channel", headers={"Origin": origin})
+            assert allowed == response.headers.get("access-control-allow-origin")
 
 
 @pytest.mark.parametrize("error", [errors.Unavailable("away"), RuntimeError("a bug")])
