@@ -35,8 +35,6 @@ EVENT_TYPES: Final = frozenset({*TRIGGERS, DELETED, ERASED, QUEUED})
 
 @dataclass(frozen=True, slots=True)
 class _Matched:
-    """A response that matches an alert."""
-
     response: Response
     active: ActiveAlert
     match: Match

@@ -91,7 +91,6 @@ class ReportContext:
 
 
 def query_of(spec: Mapping[str, Any]) -> ReportQuery:
-    """The query of a stored spec."""
     metrics = [(each["metric"], each.get("question_id")) for each in spec["metrics"]]
     return msgspec.convert({**spec, "metrics": metrics}, ReportQuery)
 
@@ -142,7 +141,6 @@ def requested_metrics(query: ReportQuery, context: ReportContext, findings: Find
 
 
 def check_groups(query: ReportQuery, context: ReportContext, findings: Findings) -> None:
-    """Check the groups: known kinds, questions with few values, nothing twice, a bucket where needed."""
     for index, text in enumerate(query.group_by):
         path, group = f"group_by/{index}", core_reports.read_group(text)
         if text == core_reports.EACH_QUESTION:
@@ -162,7 +160,6 @@ def check_groups(query: ReportQuery, context: ReportContext, findings: Findings)
 def require_question(
     question_id: str | None, context: ReportContext, findings: Findings, *, path: str, types: frozenset[str]
 ) -> None:
-    """Check that a question is asked, and is of one of these types."""
     if question_id is None:
         findings.error(path, "required", "A question is required.")
     elif question_id not in context.questions:

@@ -39,8 +39,6 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A report that ran."""
-
     period: Period
     date_basis: str
     parameters: Mapping[str, Any]
@@ -65,8 +63,6 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """A checked report, ready to be counted."""
-
     query: ReportQuery
     context: ReportContext
     wanted: Sequence[RequestedMetric]
@@ -80,7 +76,6 @@ class _Run:
 
     @property
     def earlier(self) -> Period | None:
-        """The period to compare with."""
         if self.context.protected and self.query.compare == "previous_period":
             return periods.months_before(self.period)
         return periods.previous(self.period, self.query.compare)
@@ -114,7 +109,6 @@ class _Run:
         return self.asked(period, questions=questions, types=types)
 
     async def visible(self, db: Database, asked: CountQuery, *, is_of_cases: bool = False) -> Visible:
-        """The answers or cases that a reader of figures alone may see."""
         return await counts.visible(
             db, asked=asked, is_of_cases=is_of_cases, types=self.context.types, minimum=self.minimum
         )
@@ -380,7 +374,6 @@ async def _run_drivers(db: Database, run: _Run) -> Result:
 
 
 def _table_query(template: Template, query: ReportQuery, parameters: Parameters, findings: Findings) -> ReportQuery:
-    """A template of metrics as a custom report would say it."""
     if template.metrics:
         wanted = tuple((metric, parameters.question_id) for metric in template.metrics)
         return replace(query, metrics=wanted, group_by=(core_reports.EACH_QUESTION,))

@@ -12,8 +12,6 @@ from afterword.db.columns import arrays, qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """An alert instance: its response, status, assignee and matched conditions."""
-
     organization_id: str
     alert_instance_id: str
     alert_id: str

@@ -55,5 +55,4 @@ async def settle(db: Database, *, mail: Mail, outcome: Outcome, reason: str, now
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove mails that ended more than `KEPT_DAYS` ago."""
     return await store.prune_mails(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)

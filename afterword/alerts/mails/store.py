@@ -12,8 +12,6 @@ NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMail:
-    """A mail to insert, for a user at a time."""
-
     organization_id: str
     mail_id: str
     user_id: str
@@ -126,7 +124,6 @@ async def reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: i
 
 
 async def prune_mails(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove mails that ended before a time; return the count."""
     return await db.execute(
         """delete from notice_mail where (organization_id, mail_id) in (
              select organization_id, mail_id from notice_mail

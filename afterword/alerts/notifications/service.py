@@ -24,8 +24,6 @@ WATCHES_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class _PendingNotice:
-    """An event, a recipient, and the channels."""
-
     event: Event
     subject: Subject
     recipient: Recipient
@@ -135,7 +133,6 @@ async def subscribe(
 
 
 async def prune(db: Database, *, now: datetime, limit: int) -> int:
-    """Remove notifications older than `KEPT_DAYS`."""
     return await store.prune_notifications(db, before=now - timedelta(days=notices.KEPT_DAYS), limit=limit)
 
 

@@ -54,8 +54,6 @@ Watch = tuple[str, str]  # entity, entity_id
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The names of an event's subject."""
-
     application_id: str | None
     alert_title: str | None
     questionnaire_name: str | None
@@ -133,7 +131,6 @@ async def update_read(
 
 
 async def prune_notifications(db: Database, *, before: datetime, limit: int) -> int:
-    """Remove notifications created before a time; return the count."""
     return await db.execute(
         """delete from notification where (organization_id, notification_id) in (
              select organization_id, notification_id from notification
@@ -267,7 +264,6 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
 
 # who is told -----------------------------------------------------------------------------------------------------
 async def list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
-    """The event types in any subscription."""
     rows = await db.fetch("select distinct jsonb_object_keys(types) as type from notification_subscription")
     return [row["type"] for row in rows]
 

@@ -104,7 +104,6 @@ _COLUMNS: Final = (
 
 
 async def _check(db: Database, *, organization_id: str, columns: Mapping[str, Any], changed: frozenset[str]) -> None:
-    """Check the changed ids and conditions. Raises Invalid."""
     wrong: list[FieldError] = []
     if "questionnaire_ids" in changed:
         owners = await questionnaires_store.list_owners(

@@ -12,8 +12,6 @@ from afterword.db.columns import arrays, assigned, qualified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """A rule: the responses that open a case, and the initial values of that case."""
-
     organization_id: str
     alert_id: str
     application_id: str
@@ -207,7 +205,6 @@ async def update_status_to(
 
 
 async def delete_alert(db: Database, *, organization_id: str, alert_id: str, now: datetime, by: str) -> int:
-    """Mark it deleted; it opens no more cases."""
     return await db.execute(
         """update alert
            set deleted_time = $3, active = false, version = version + 1, updated_time = greatest(updated_time, $3),

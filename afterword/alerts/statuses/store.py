@@ -71,7 +71,6 @@ async def count_statuses(db: Database, *, organization_id: str) -> int:
 
 
 async def get_is_used(db: Database, *, organization_id: str, status_id: int) -> bool:
-    """True if an alert or a case has this status."""
     return await db.fetch_value(
         """select exists (select from alert where organization_id = $1 and status_id = $2 and deleted_time is null)
              or exists (select from alert_instance where organization_id = $1 and status_id = $2)""",

@@ -249,7 +249,6 @@ def _bounded(found: Sequence[Found]) -> Sequence[Found]:
 
 
 def _too_much(message: str) -> errors.Invalid:
-    """The refusal of a report that is too large; it says what would make it smaller."""
     return errors.Invalid.of(errors.FieldError("out_of_range", message, parameter="from_time"))
 
 
@@ -351,7 +350,6 @@ def _shown(cells: Sequence[Cell], people: Sequence[Cell], *, minimum: int) -> Ma
 
 
 def _facts(values: Mapping[tuple[str, str], str | None], types: Mapping[str, Any]) -> Facts:
-    """The values of a group as a filter reads them."""
     found: dict[str, object] = {}
     for (kind, name), text in values.items():
         subject = f"{kind}:{name}"

@@ -47,8 +47,6 @@ _RETIRE: Final[LiteralString] = """
 
 @dataclass(frozen=True, slots=True)
 class Questionnaire:
-    """A questionnaire with its organization's settings."""
-
     organization_id: str
     questionnaire_id: str
     time_zone: str
@@ -201,7 +199,6 @@ async def get_next_response_time(
 
 
 async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
-    """Remove the kept counts of these days."""
     await db.execute(
         f"""with {_ASKED}, wide as (delete from rollup_wide where {_OF_SPAN} and day >= $6 and day < $7)
            delete from rollup_count where {_OF_SPAN} and question_id in (select question_id from asked)
