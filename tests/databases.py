@@ -81,6 +81,7 @@ class _Kept:
     fingerprint: object
     deletion: str
     insertion: str
+    sequences: list[tuple[str, int]]  # with the next value of each
     uses: int = field(default=0)
 
     async def empty(self) -> bool:
@@ -90,6 +91,8 @@ class _Kept:
         async with self.session.transaction():
             await self.session.fetch(self.deletion)
             await self.session.fetch(self.insertion)
+            for sequence, start in self.sequences:
+                await self.session.fetchval("select setval($1::text::regclass, $2, false)", sequence, start)
         return True
 
 
@@ -121,6 +124,7 @@ async def _clone(server_url: str, template: str) -> _Kept:
         await session.fetchrow(FINGERPRINT),
         f"with {', '.join(deletions)} select",
         f"with {', '.join(insertions)} select",
+        await session.fetch("select sequencename, coalesce(last_value + 1, start_value) from pg_sequences"),
     )
 
 
