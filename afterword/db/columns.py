@@ -4,8 +4,16 @@ A query for all columns would break when a newer release's migration adds one wh
 would not know it, and a prepared statement may not change its result.
 """
 
-from collections.abc import Iterable
-from typing import Any, LiteralString
+from collections.abc import Container, Iterable
+from typing import Any, LiteralString, cast
+
+import msgspec
+
+
+def columns_of(record: type[msgspec.Struct], without: Container[str] = ()) -> LiteralString:
+    """The columns that members of the record are named after, with commas between."""
+    names = (name for name in record.__struct_fields__ if name not in without)
+    return cast("LiteralString", ", ".join(names))  # names of members stand in source code
 
 
 def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> list[list[Any]]:

@@ -1,9 +1,9 @@
 """The record of a queue item and its columns, for the stores of all parts that read whole items."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, LiteralString, cast
+from typing import Any, Final, LiteralString
 
 import msgspec
 
@@ -11,6 +11,7 @@ from afterword.core.scheduling.lanes import LaneKey
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, PublicItem
 from afterword.core.wire.times import Instant
 from afterword.db import Row
+from afterword.db.columns import columns_of
 
 ItemKey = tuple[str, str]  # organization_id, item_id
 LeaseKey = tuple[str, str, int]  # organization_id, item_id, epoch
@@ -122,18 +123,14 @@ class Claimed(msgspec.Struct, frozen=True):
         return self.organization_id, self.pipeline_id
 
 
-def _columns_of(record: type[msgspec.Struct], without: Container[str] = ()) -> LiteralString:
-    return cast("LiteralString", ", ".join(name for name in record.__struct_fields__ if name not in without))
-
-
 # Texts without a rule of their own: rows keep them as given, PATCH changes them, erasing a person removes them.
 TEXT_COLUMNS: Final[LiteralString] = "locale"
 TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
-LISTED_COLUMNS: Final = _columns_of(ShownItem, without=("result",))  # a list computes it
-EVENT_COLUMNS: Final = _columns_of(ShownItem)  # what an event keeps: what clients may see
-ITEM_COLUMNS: Final = _columns_of(QueueItem)
+LISTED_COLUMNS: Final = columns_of(ShownItem, without=("result",))  # a list computes it
+EVENT_COLUMNS: Final = columns_of(ShownItem)  # what an event keeps: what clients may see
+ITEM_COLUMNS: Final = columns_of(QueueItem)
 # A worker reads these of an item that it claims; its record has the database's time besides.
-CLAIMED_COLUMNS: Final = _columns_of(Claimed, without=("database_now",))
+CLAIMED_COLUMNS: Final = columns_of(Claimed, without=("database_now",))
 # Adds the outcomes of the attempts in `closed` to their totals. In shards, so that workers seldom wait for a row.
 COUNTED: Final[LiteralString] = """counted as (
              insert into attempt_total (outcome, shard, total)

@@ -175,11 +175,11 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
             return text
         case ast.Name(id=name):
             return constants.get(name)
-        case ast.FormattedValue(value=value):
-            return text_of(value, constants)
         case ast.Call(func=ast.Name(id=name), args=[names, ast.Constant(value=str(alias))]) if name in OF_COLUMNS:
             text = text_of(names, constants)
             return None if text is None else getattr(columns, name)(text, alias)
+        case ast.Call(func=ast.Name(id="columns_of")):  # of db.columns: members of a record, which are no tables
+            parts = ["columns"]
         case ast.Call(func=ast.Name(id=name), args=args) if f"{name}()" in constants:
             parts = [text_of(each, constants) for each in args]
         case ast.Attribute(value=ast.Name(id=name), attr="is_held") if name.isupper():
@@ -189,7 +189,8 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             parts = [text_of(left, constants), text_of(right, constants)]
         case ast.JoinedStr(values=values):
-            parts = [text_of(value, constants) for value in values]
+            inside = (value.value if isinstance(value, ast.FormattedValue) else value for value in values)
+            parts = [text_of(value, constants) for value in inside]
         case _:
             return None
     return None if None in parts else "".join(part for part in parts if part)

@@ -1,8 +1,9 @@
-"""Names of columns behind the alias of their table."""
+"""Names of columns, as a record has them and behind the alias of their table."""
 
+import msgspec
 import pytest
 
-from afterword.db.columns import qualified
+from afterword.db.columns import columns_of, qualified
 
 
 @pytest.mark.parametrize(
@@ -15,3 +16,8 @@ from afterword.db.columns import qualified
 )
 def test_qualified(columns: str, expected: str) -> None:
     assert expected == qualified(columns, "i")  # pyright: ignore[reportArgumentType]  a test's own literals
+
+
+def test_columns_of() -> None:
+    record = msgspec.defstruct("Record", [("item_id", str), ("status", int), ("result", str)])
+    assert "item_id, status" == columns_of(record, without=("result",))
