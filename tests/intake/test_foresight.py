@@ -18,6 +18,7 @@ from tests.queue.conftest import Queue
 from tests.sizes import size
 
 WORLDS: Final = size(12, 200)
+ROWS: Final = 8
 ADDRESSES: Final = [f"{name}@example.com" for name in ("ann", "bob", "cat", "dan")]
 CONDITION: Final = {"subject": "questionnaire_metadata:store_id", "operator": "in", "value": ["1", "2"]}
 STATUSES: Final = {"go": 2, "hold": 1, "skip": 8}
@@ -80,7 +81,7 @@ async def test_three_that_agree(
     assert 200 == response.status_code, response.text
     for _ in range(draw.randrange(4)):
         await there.create(**row(draw, now))
-    rows = [row(draw, now) for _ in range(8)]
+    rows = [row(draw, now) for _ in range(ROWS)]
 
     foretold = await simulated(here, rows)
     created = (await here.send("POST", f"{here.items}/batch", rows)).json()["results"]
@@ -130,4 +131,5 @@ async def traced_of(client: Client, item_id: str) -> tuple[str, str | None]:
 
 def test_it_was_no_small_talk() -> None:
     """The worlds came to most verdicts that settings can lead to."""
-    assert {"conditions", "frequency_cap", "contact_policy"} <= {reason for _, reason in seen} or not seen
+    is_whole = seen.total() == WORLDS * ROWS  # a part of them may have run in another process, or not yet
+    assert {"conditions", "frequency_cap", "contact_policy"} <= {reason for _, reason in seen} or not is_whole

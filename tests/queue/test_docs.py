@@ -8,6 +8,7 @@ from afterword.channels import mime
 from afterword.core.messaging import placeholders
 from afterword.core.questionnaires import metadata
 from tests.messages.test_email import Pipeline, compose
+from tests.messages.test_email import fresh_cache as fresh_cache  # noqa: PLC0414  a fixture
 
 PAGE = Path(__file__).parents[2].joinpath("docs/messages.md").read_text(encoding="utf-8")
 
