@@ -1,41 +1,118 @@
-"""The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed."""
+"""The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypedDict
-from urllib.parse import urlencode
+from typing import Final, Literal, TypeVar
+from urllib.parse import parse_qsl, urlencode
 
+from starlette.requests import Request
 from starlette.responses import Response
 
+from afterword import db, errors, ids
+from afterword.core.answers import forms as answer_forms
 from afterword.core.answers import instances as core_instances
-from afterword.core.answers.progress import PageSequence
-from afterword.core.answers.values import Given
+from afterword.core.answers.form_tokens import draws_of, is_token, number_of, token_of
+from afterword.core.answers.progress import PageSequence, draw_questions
+from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires import directions
-from afterword.core.questionnaires.definition import Definition, Group
+from afterword.core.questionnaires.definition import QUESTIONS_MAX, Definition
+from afterword.core.questionnaires.metadata import VALUE_CHARACTERS_MAX, Changes, Declared, merge
 from afterword.core.questionnaires.question_types import Question
-from afterword.core.questionnaires.questions import localized
-from afterword.core.questionnaires.visuals import Layout, Theme
-from afterword.core.text.locales import direction
-from afterword.instances import forms, views
-from afterword.instances import theme as page_theme
+from afterword.core.questionnaires.questions import CHOICES_MAX, localized
+from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
+from afterword.core.text import locales
+from afterword.core.wire.site import Site
+from afterword.instances import store
+from afterword.instances.answers import service as answers
 from afterword.instances.answers.service import AnswerContext
-from afterword.instances.forms import Fields, PageAnswers, Posted, Wrong
 from afterword.instances.store import Instance, PublicQuestionnaire
-from afterword.instances.views import QuestionView, Section
+from afterword.questionnaires import store as questionnaires_store
+from afterword.questionnaires.metadata import service as metadata_service
+from afterword.questionnaires.store import Version
 from afterword.texts import Texts, texts
 from afterword.web import public
 
+START_PURPOSE: Final = "start"
+BEGUN_PURPOSE: Final = "begun"  # also the name of a cookie
+BEGUN_DAYS: Final = 365
+REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
+RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
+FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
+NUMBER_DIGITS_MAX: Final = 4
 
-class Frame(TypedDict):
-    """The template variables of every page of a questionnaire."""
+Bound = TypeVar("Bound")
+Fields = Mapping[str, list[str]]
+Go = Literal["next", "back", "send"]
 
-    words: Texts
-    language: str
-    direction: Literal["ltr", "rtl"]
-    brand: str
-    theme_url: str
-    logo_url: str
+EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
+MISFIT: Final = "This answer does not fit the question."
+SENTENCES: Final[Mapping[str, str]] = {
+    "required": "Please answer this question.",
+    "unknown_value": "Please choose one of the answers shown.",
+    "out_of_range": "Please choose one of the answers shown.",
+    "too_few": "Choose at least {count}.",
+    "too_many": "Choose up to {count}.",
+    "too_long": "Please shorten this answer to {count} characters.",
+}
+# Messages of single shapes, used before these; `contact.email` is a field of a contact.
+OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
+    ("matrix", "required"): "Please answer every line.",
+    ("ranking", "duplicate"): "Please give each place only once.",
+    ("ranking", "out_of_range"): "Please choose one of the places shown.",
+    ("ranking", "too_many"): "Please choose one of the places shown.",
+    ("number", "wrong_type"): "Please enter a number in digits.",
+    ("number", "too_long"): "Please enter a number of at most {count} digits.",
+    ("number", "invalid_format"): "Please enter a number. Decimals allowed: {count}.",
+    ("date", "invalid_format"): "Please enter a date such as 2026-11-21.",
+    ("consent", "required"): "Please tick this box to go on.",
+    ("contact", "required"): "Please fill in every field.",
+    ("contact.email", "invalid_address"): "Please enter an e-mail address such as name@example.com.",
+    ("contact.phone", "invalid_address"): "Please enter a phone number such as +30 210 123 4567.",
+}
+WHOLE_NUMBER: Final = "Please enter a whole number."
+# Messages for a number or date out of range: with both bounds, the lower one, the upper one.
+BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "number": (
+        "Please enter a number from {low} to {high}.",
+        "Please enter {low} or more.",
+        "Please enter {high} or less.",
+    ),
+    "date": (
+        "Please enter a date from {low} to {high}.",
+        "Please enter {low} or a later date.",
+        "Please enter {high} or an earlier date.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An error message about an answer; `part` is the row or field concerned, if it is one."""
+
+    sentence: str
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A posted page. `page` counts from 1 in its `layout`; `start` is the nonce of a start on a public link."""
+
+    page: int
+    layout: Layout | None
+    go: Go
+    token: str
+    start: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswers:
+    """The answers of a posted page (None: left blank), and an error message for each that does not fit."""
+
+    given: Mapping[str, Given | None]
+    wrong: Mapping[str, Wrong]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +142,6 @@ class Head:
     def description(self) -> str | None:
         own = self.questionnaire.description
         return self.definition.texts(self.locale).description or (own and self._in_default_locale(own))
-
-    @property
-    def frame(self) -> "Frame":
-        return Frame(
-            words=self.texts,
-            language=self.locale,
-            direction=direction(self.locale),
-            brand=self.brand,
-            theme_url=page_theme.style_url(self.theme),
-            logo_url=page_theme.logo_url(self.theme, self.questionnaire.questionnaire_id),
-        )
 
     def _in_default_locale(self, text: str) -> str:
         """Isolate a text of the default locale if the page runs in the other direction."""
@@ -134,12 +200,12 @@ class AnswerPage:
         question = self.sequence.definition.question(question_id or "")
         if question is None or value is None or question.question_id not in self.sequence.question_ids:
             return None
-        given = forms.preselected(question, value)
+        given = preselected(question, value)
         return None if given is None else Marked(question.question_id, given)
 
     def read_form(self, number: int, fields: Fields) -> PageAnswers:
         """The answers of a posted page, and the sentences about those that do not fit."""
-        return forms.read_page(self.sequence.questions_on(number), fields, texts=self.texts, locale=self.head.locale)
+        return read_page(self.sequence.questions_on(number), fields, texts=self.texts, locale=self.head.locale)
 
     def first_open(self) -> int:
         """The first reachable page with questions and no answer yet; else the last page."""
@@ -154,10 +220,42 @@ class AnswerPage:
         """The error messages for required questions of a page without an answer, by question."""
         missing = self.sequence.missing(number)
         return {
-            question.question_id: forms.missing(question, texts=self.texts)
+            question.question_id: missing_answer(question, texts=self.texts)
             for question in self.sequence.questions_on(number)
             if question.question_id in missing
         }
+
+
+# A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
+# browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
+
+    answer_page: AnswerPage
+    version: Version
+    reference_id: str | None
+    nonce: str
+    metadata: Changes
+
+    @property
+    def subject(self) -> str:
+        """The input of the token and of the instance id."""
+        return _subject_of(self.questionnaire, self.reference_id, self.nonce)
+
+    @property
+    def questionnaire(self) -> PublicQuestionnaire:
+        return self.answer_page.head.questionnaire
+
+    def is_of(self, request: Request) -> bool:
+        """True if the instance is not started yet, or was started by this form or in this browser."""
+        instance, secret = self.answer_page.issued, request.state.site.secret
+        if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
+            return True
+        if instance.instance_id == _instance_id(secret, self.subject):
+            return True
+        cookie = request.cookies.get(BEGUN_PURPOSE, "")
+        return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
 
 
 def answer_page_of(context: AnswerContext) -> AnswerPage:
@@ -183,208 +281,181 @@ def page_address(instance_id: str, **query: object) -> str:
     return f"/a/{instance_id}" + (f"?{urlencode(given)}" if given else "")
 
 
-def question_page(
-    answer_page: AnswerPage,
-    number: int,
-    *,
-    action: str,
-    token: str,
-    view: tuple[str, str] | None = None,
-    start: str = "",
-    marked: Marked | None = None,
-    posted: Posted | None = None,
-    wrong: Mapping[str, Wrong],
-    notice: str = "",
-    status: int = 200,
-) -> Response:
-    """A page of questions; `sequence.end` is a page with nothing but the button to send.
-
-    `posted`: its input, right or wrong, is shown instead of stored answers. `wrong`: error messages by question.
-    `view`: the URL to which the script reports that a person saw the page, and the token for it.
-    """
-    head, sequence, t = answer_page.head, answer_page.sequence, answer_page.texts
-    questions = _questions(answer_page, number, marked=marked, posted=posted, wrong=wrong)
-    is_finalized = answer_page.instance is not None and answer_page.instance.finalized
-    is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
-    heading, lead = _heading(answer_page, number)
-    return public.page(
-        "answer.html",
-        **head.frame,
-        status=status,
-        title=head.title,
-        files=page_theme.files_of({question.kind for question in questions}),
-        show_progress=head.theme.show_progress,
-        layout=sequence.layout,
-        page=min(number, sequence.total),
-        number=number,
-        pages=sequence.total,
-        has_back=sequence.before(number) is not None,
-        is_last=number == sequence.end or sequence.is_last(number),
-        problems=[one for one in questions if one.error],
-        notice=notice,
-        heading=heading,
-        group=_section(answer_page, number) if is_first else None,
-        lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
-        note=t("We have marked your answer. It is saved when you go on.") if marked else "",
-        action=action,
-        token=token,
-        view=view,
-        start=start,
-        questions=questions,
-        send_label=t("Save my changes") if is_finalized else t("Send my answers"),
-        foot=_foot(answer_page),
-    )
-
-
-def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Response:
-    """The page after completion; with `can_change` it links back to the answers."""
-    head, t, instance = answer_page.head, answer_page.texts, answer_page.issued
-    authored = head.definition.page_texts(head.locale).thank_you
-    facts: list[str] = []
-    if instance.completed_time is not None:
-        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.questionnaire.time_zone)))
-    link = None
-    if can_change:
-        end = core_instances.expires_time(instance)
-        facts.append(
-            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.questionnaire.time_zone))
-            if end
-            else t("You can change your answers at any time.")
+def read_posted(body: bytes) -> Posted:
+    """The posted form; raises Malformed if it cannot come from one of our pages."""
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS_MAX, encoding="utf-8", errors="strict"
         )
-        link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
+    except ValueError as error:
+        raise errors.Malformed("This form could not be read.", code="malformed_form") from error
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name, []).append(value)
+    asked = first(fields, "go")
+    go: Go = "back" if asked == "back" else "send" if asked == "send" else "next"
+    layouts: dict[str, Layout] = {name: name for name in LAYOUTS}
+    page = page_number(first(fields, "page"))
+    layout = layouts.get(first(fields, "layout"))
+    return Posted(page or 1, layout, go, first(fields, "token"), first(fields, "start"), fields)
+
+
+def page_number(text: str | None) -> int | None:
+    """The page number of a query or a form, from 1; None for anything else."""
+    if not text or not text.isascii() or not text.isdigit() or len(text) > NUMBER_DIGITS_MAX:
+        return None
+    return int(text) or None
+
+
+def read_page(questions: Sequence[Question], fields: Fields, *, texts: Texts, locale: str) -> PageAnswers:
+    """The answers of a page. A blank one removes the stored answer, unless the question is required."""
+    given: dict[str, Given | None] = {}
+    wrong: dict[str, Wrong] = {}
+    for question in questions:
+        if not question.is_answered:
+            continue
+        try:
+            answer = answer_forms.read_form(question, fields)
+        except InvalidAnswer as error:
+            wrong[question.question_id] = Wrong(_sentence_of(question, error, texts, locale), error.part)
+            continue
+        if answer is not None or not question.is_required:
+            given[question.question_id] = answer
+    return PageAnswers(given, wrong)
+
+
+def missing_answer(question: Question, *, texts: Texts) -> Wrong:
+    """The error message of a required question without an answer."""
+    return Wrong(_sentence(question, "required", texts))
+
+
+def preselected(question: Question, text: str) -> Given | None:
+    """The answer that a link in a message preselects, or None if it does not fit."""
+    try:
+        return answer_forms.read_form(question, {answer_forms.field_name(question.question_id): [text]})
+    except InvalidAnswer:
+        return None
+
+
+def bounds(question: Question, texts: Texts, sentences: tuple[str, str, str]) -> str:
+    """One of three sentences, depending on which bounds a number or date has; "" without any."""
+    low, high = _written_bounds(question, texts)
+    if low and high:
+        return texts(sentences[0], low=low, high=high)
+    if low:
+        return texts(sentences[1], low=low)
+    return texts(sentences[2], high=high) if high else ""
+
+
+def first(fields: Fields, name: str) -> str:
+    """The first value of a field; "" without any."""
+    return next(iter(fields.get(name, ())), "")
+
+
+def _sentence_of(question: Question, error: InvalidAnswer, texts: Texts, locale: str) -> str:
+    if error.code == "exclusive" and error.part is not None:
+        labels = {str(choice.value): choice.label for choice in localized(question, locale).choices}
+        return texts(EXCLUSIVE, choice=labels[error.part])
+    if error.code == "out_of_range" and question.shape in BOUNDS:
+        return bounds(question, texts, BOUNDS[question.shape])
+    if question.shape == "number" and error.code == "invalid_format" and not question.decimals:
+        return texts(WHOLE_NUMBER)
+    return _sentence(question, error.code, texts, limit=error.limit, part=error.part)
+
+
+def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None = None, part: str | None = None) -> str:
+    own = OWN_SENTENCES.get((question.shape, code)) or OWN_SENTENCES.get((f"{question.shape}.{part}", code))
+    text = own or SENTENCES.get(code, MISFIT)
+    if "{count}" not in text:
+        return texts(text)
+    return texts(MISFIT) if limit is None else texts(text, count=limit)
+
+
+def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
+    if question.shape == "date":
+        return _written(question.date_min, texts.day), _written(question.date_max, texts.day)
+    return _written(question.number_min, texts.number), _written(question.number_max, texts.number)
+
+
+def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
+    return "" if bound is None else write(bound)
+
+
+async def read_start(request: Request, database: db.Database, *, nonce: str) -> Start:
+    """The instance of a public link's reference, else one that may be issued; raises NotFound."""
+    questionnaire_id: str = request.path_params["questionnaire_id"]
+    reference_id: str | None = request.path_params.get("reference_id")
+    questionnaire = (
+        await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
+        if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id))
+        else None
+    )
+    if questionnaire is None or not questionnaire.public_link or questionnaire.published_version_id is None:
+        raise errors.NotFound("There is no such page.")
+    organization_id = questionnaire.organization_id
+    version = await questionnaires_store.get_version(
+        database, organization_id=organization_id, version_id=questionnaire.published_version_id
+    )
+    declared = await metadata_service.declared(
+        database, organization_id=organization_id, application_id=questionnaire.owner_application_id
+    )
+    metadata = _metadata(request, declared)
+    existing = reference_id and await store.get_instance_by_reference(
+        database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
+    )
+    if existing:
+        answer_page = answer_page_of(await answers.context_of(database, instance=existing))
     else:
-        facts.append(t("You can close this page."))
-    return _message(
-        head,
-        title=t("Thank you"),
-        text=authored or t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand),
-        facts=facts,
-        link=link,
+        definition = version.definition
+        head = head_of(questionnaire, definition, _locale(request, definition))
+        secret, subject = request.state.site.secret, _subject_of(questionnaire, reference_id, nonce)
+        question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", subject)))
+        facts = core_instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
+        sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
+        answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
+    return Start(answer_page, version, reference_id, nonce, metadata)
+
+
+def with_proof(request: Request, answer: Response, instance_id: str) -> Response:
+    """Let only this browser continue by the reference; others need the instance's own address."""
+    site: Site = request.state.site
+    answer.set_cookie(
+        BEGUN_PURPOSE,
+        token_of(site.secret, BEGUN_PURPOSE, instance_id),
+        max_age=BEGUN_DAYS * 86_400,
+        path=request.url.path,
+        secure=site.public_url.startswith("https:"),
+        httponly=True,
+        samesite="lax",
     )
+    return answer
 
 
-def expired_page(answer_page: AnswerPage) -> Response:
-    """The page of an expired instance: 410."""
-    head, t = answer_page.head, answer_page.texts
-    end = core_instances.expires_time(answer_page.issued)
-    text = t("It takes no more answers. Thank you for wanting to help.")
-    if end is not None:
-        text = t(
-            "This questionnaire could be answered until {date}. Thank you for wanting to help.",
-            date=t.date(end, time_zone=head.questionnaire.time_zone),
-        )
-    kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
-    authored = head.definition.page_texts(head.locale).expired
-    return _message(
-        head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
-    )
+def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, nonce: str) -> str:
+    return f"{questionnaire.questionnaire_id}/{reference_id or ''}/{nonce}"
 
 
-def closed_page(head: Head) -> Response:
-    """The page of a questionnaire that takes no answers: 410."""
-    t = head.texts
-    authored = head.definition.page_texts(head.locale).closed
-    text = authored or t("It takes no more answers. Thank you for wanting to help.")
-    return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
+def _instance_id(secret: bytes, subject: str) -> str:
+    """The id of the instance that a form creates; a form sent twice creates one instance."""
+    return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
 
 
-def used_page(head: Head) -> Response:
-    """The questionnaire of this reference was begun by somebody else, or in another browser: 409."""
-    t = head.texts
-    text = t(
-        "Somebody has begun to answer here. If it was you, go on in the browser in which you began. Otherwise please "
-        "ask {name} for a new link.",
-        name=head.brand,
-    )
-    return _message(head, title=t("This link has been used"), text=text, status=409)
+def _metadata(request: Request, declared: Declared) -> Changes:
+    """The metadata of a public link's query: only declared names, because anybody can write there."""
+    changes = Changes()
+    for name, value in request.query_params.multi_items():
+        inner = RESPONDER_NAME.match(name)
+        plain = inner.group(1) if inner else name
+        kind = "responder" if inner else declared.kind_of(plain)
+        if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
+            (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
+    return changes
 
 
-def _message(
-    head: Head,
-    *,
-    title: str,
-    text: str,
-    facts: list[str] | None = None,
-    link: public.Link | None = None,
-    status: int = 200,
-) -> Response:
-    return public.message_page(
-        **head.frame,
-        title=title,
-        paragraphs=[text],
-        facts=facts or [],
-        link=link,
-        status=status,
-    )
-
-
-def _questions(
-    answer_page: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
-) -> list[QuestionView]:
-    found: list[QuestionView] = []
-    group = answer_page.sequence.group_on(number)
-    for question in answer_page.sequence.questions_on(number):
-        own = answer_page.sequence.definition.group_of(question.question_id)
-        section, group = None if own is group else _section_of(answer_page, own), own
-        fault = wrong.get(question.question_id)
-        found.append(_question(answer_page, question, marked=marked, posted=posted, wrong=fault, section=section))
-    return found
-
-
-def _question(
-    answer_page: AnswerPage,
-    question: Question,
-    *,
-    marked: Marked | None,
-    posted: Posted | None,
-    wrong: Wrong | None,
-    section: Section | None,
-) -> QuestionView:
-    t = answer_page.texts
-    authored = answer_page.head.definition.question(question.question_id) or question
-    shown_question = localized(authored, answer_page.head.locale, seed=answer_page.seed)
-    stored = answer_page.sequence.answers.get(question.question_id)
-    note = ""
-    if stored is not None and answer_page.hides_answers:
-        stored, note = None, t("You have answered this already. Answer again only to change it.")
-    if marked is not None and marked.question_id == question.question_id:
-        stored, note = marked.given, ""
-    shown = views.shown_answer(question, stored, t) if posted is None else views.shown_input(question, posted.fields)
-    return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
-
-
-def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
-    """The heading and the text below it: the questionnaire's on the first page, then the group's."""
-    head, t = answer_page.head, answer_page.texts
-    group = answer_page.sequence.group_on(number)
-    if group is None:
-        return t("That was the last question"), t("Your answers are ready to be sent.")
-    if number == 1:
-        return head.title, head.description
-    section = _section_of(answer_page, group)
-    return (section.title, section.lead) if section else (head.title, None)
-
-
-def _section(answer_page: AnswerPage, number: int) -> Section | None:
-    group = answer_page.sequence.group_on(number)
-    return None if group is None else _section_of(answer_page, group)
-
-
-def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
-    group = answer_page.head.definition.group(group.group_id) or group
-    own = group.translations.get(answer_page.head.locale)
-    title, lead = (own and own.title) or group.title, (own and own.description) or group.description
-    return Section(title, lead or "") if title else None
-
-
-def _foot(answer_page: AnswerPage) -> str:
-    head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
-    who = t("Your answers go to {name}.", name=head.brand)
-    if instance is None:
-        return who
-    end = core_instances.expires_time(instance)
-    if end is None:
-        return f"{who} {t('They are kept as you go, so you can come back to this page.')}"
-    date = t.date(end, time_zone=head.questionnaire.time_zone)
-    text = t("They are kept as you go, so you can come back to this page until {date}.", date=date)
-    return f"{who} {text}"
+def _locale(request: Request, definition: Definition) -> str:
+    """The language of the link, else the browser's first available one, else the default."""
+    requested = request.query_params.get("locale")
+    if requested:
+        return locales.match(requested, definition.locales, definition.default_locale)
+    header = request.headers.get("accept-language", "")
+    return locales.accepted(header, definition.locales, definition.default_locale)

@@ -20,7 +20,6 @@ from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
 from afterword.instances.children import store as children_store
 from afterword.instances.children import trees
-from afterword.instances.issuing import IssueInput
 from afterword.instances.resources import (
     INSTANCES,
     ConditionTest,
@@ -36,6 +35,7 @@ from afterword.instances.resources import (
     instance_of,
 )
 from afterword.instances.responders import api as responders_api
+from afterword.instances.service import IssueInput
 from afterword.instances.tags import api as tags_api
 from afterword.instances.values import api as values_api
 from afterword.questionnaires import access

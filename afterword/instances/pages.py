@@ -11,23 +11,31 @@ from afterword import db, errors, ids
 from afterword.core.answers.form_tokens import draws_of, is_token, token_of
 from afterword.core.questionnaires.metadata import merge
 from afterword.core.wire.site import Site
-from afterword.instances import forms, issuing, service, starts, store
-from afterword.instances import theme as page_theme
+from afterword.instances import service, store
 from afterword.instances.answer_page import (
+    START_PURPOSE,
     AnswerPage,
-    Marked,
+    Posted,
+    Start,
+    Wrong,
     answer_page_of,
+    page_address,
+    page_number,
+    read_posted,
+    read_start,
+    with_proof,
+)
+from afterword.instances.answers import service as answers
+from afterword.instances.answers.service import AnswerContext
+from afterword.instances.rendering import (
+    Marked,
     closed_page,
     expired_page,
-    page_address,
+    logo_of,
     question_page,
     thank_you_page,
     used_page,
 )
-from afterword.instances.answers import service as answers
-from afterword.instances.answers.service import AnswerContext
-from afterword.instances.forms import Posted, Wrong
-from afterword.instances.starts import Start
 from afterword.web import html, public
 from afterword.web.limits import Limiter
 from afterword.web.routing import Pages
@@ -47,7 +55,7 @@ async def get_answer_page(request: Request) -> Response:
     async with db.connection(request.state.pool) as database:
         now = database.clock.now()
         answer_page = answer_page_of(await answers.read_context(database, instance_id=_known(instance_id)))
-        requested = forms.page_number(query.get("page"))
+        requested = page_number(query.get("page"))
         if answer_page.issued.finalized and requested is None:
             questionnaire = answer_page.context.questionnaire
             can_change = await answers.takes_answers(
@@ -69,7 +77,7 @@ async def get_answer_page(request: Request) -> Response:
 async def post_answer_page(request: Request) -> Response:
     """Store the answers of a page and redirect to the next or previous page, or to the end."""
     instance_id: str = request.path_params["instance_id"]
-    posted = forms.read_body(await public.read_body(request))
+    posted = read_posted(await public.read_body(request))
     site: Site = request.state.site
     try:
         async with db.transaction(request.state.pool) as database:
@@ -89,7 +97,7 @@ async def post_answer_page(request: Request) -> Response:
 async def post_view(request: Request) -> Response:
     """Set `viewed_time`; the page's script reports that a person sees the page."""
     instance_id: str = request.path_params["instance_id"]
-    posted = forms.read_body(await public.read_body(request))
+    posted = read_posted(await public.read_body(request))
     site: Site = request.state.site
     if not is_token(posted.token, secret=site.secret, purpose=VIEW_PURPOSE, subject=instance_id):
         raise errors.Forbidden("This did not come from the page.")
@@ -116,7 +124,7 @@ async def short_link(request: Request) -> Response:
 async def public_link(request: Request) -> Response:
     """The first page of a questionnaire for anybody with the link; nothing is issued yet."""
     async with db.connection(request.state.pool) as database:
-        start = await starts.read(request, database, nonce=ids.secret())
+        start = await read_start(request, database, nonce=ids.secret())
         closed = await _closed_link(request, database, start)
     return closed or _start_page(request, start)
 
@@ -125,18 +133,18 @@ async def public_link(request: Request) -> Response:
 async def post_public_link(request: Request) -> Response:
     """Issue the instance, store the first page's answers and redirect to the answer page."""
     _limiter(request).count_start(_source(request))
-    posted = forms.read_body(await public.read_body(request))
+    posted = read_posted(await public.read_body(request))
     site: Site = request.state.site
     instance_id: str | None = None
     try:
         async with db.transaction(request.state.pool) as database:
-            start = await starts.read(request, database, nonce=posted.start)
+            start = await read_start(request, database, nonce=posted.start)
             start = replace(start, answer_page=start.answer_page.with_layout(posted.layout))
             closed = await _closed_link(request, database, start)
             if closed is not None:
                 return closed
-            if not is_token(posted.token, secret=site.secret, purpose=starts.START_PURPOSE, subject=start.subject):
-                start = await starts.read(request, database, nonce=ids.secret())
+            if not is_token(posted.token, secret=site.secret, purpose=START_PURPOSE, subject=start.subject):
+                start = await read_start(request, database, nonce=ids.secret())
                 notice = start.answer_page.texts("This page could not be read. Please send it again.")
                 return _start_page(request, start, posted=posted, notice=notice)
             wrong = _wrong_at_start(start, posted)
@@ -147,7 +155,7 @@ async def post_public_link(request: Request) -> Response:
             if issued.issued.instance_id != instance_id:  # somebody else began with the reference at this moment
                 return _used(request, issued)
             answer = await _keep(request, database, issued, posted)
-            return starts.with_proof(request, answer, instance_id) if start.reference_id else answer
+            return with_proof(request, answer, instance_id) if start.reference_id else answer
     except (db.Taken, answers.Finalized):  # the same form at the same moment, or once more after the end
         if instance_id is None:
             raise
@@ -163,7 +171,7 @@ async def logo(request: Request) -> Response:
             if ids.is_id(questionnaire_id)
             else None
         )
-    found = questionnaire and page_theme.logo_of(questionnaire.theme)
+    found = questionnaire and logo_of(questionnaire.theme)
     if not found:
         raise errors.NotFound("There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
@@ -195,7 +203,7 @@ async def _closed(database: db.Database, answer_page: AnswerPage) -> Response | 
         return thank_you_page(answer_page)
     except answers.Expired:
         return thank_you_page(answer_page) if answer_page.issued.finalized else expired_page(answer_page)
-    except (issuing.Inactive, issuing.Closed):
+    except (answers.Inactive, answers.Closed):
         return closed_page(answer_page.head)
     return None
 
@@ -213,7 +221,7 @@ async def _keep(request: Request, database: db.Database, answer_page: AnswerPage
         )
     except answers.Expired:
         return expired_page(answer_page)
-    except (issuing.Inactive, issuing.Closed):
+    except (answers.Inactive, answers.Closed):
         return closed_page(answer_page.head)
     answer_page = replace(answer_page.answered(given), started=saved.context)
     if saved.wrong and posted.go != "back" and not (form.wrong or answer_page.missing_on(number)):
@@ -283,8 +291,8 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
             return thank_you_page(answer_page)
         return await _closed(database, answer_page)
     try:
-        await issuing.version_to_start(database, issuable=start.questionnaire)
-    except (issuing.Inactive, issuing.Closed):
+        await service.version_to_start(database, issuable=start.questionnaire)
+    except (answers.Inactive, answers.Closed):
         return closed_page(answer_page.head)
     return None
 
@@ -304,7 +312,7 @@ def _start_page(
         answer_page,
         number,
         action=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-        token=token_of(site.secret, starts.START_PURPOSE, start.subject),
+        token=token_of(site.secret, START_PURPOSE, start.subject),
         start=start.nonce,
         marked=answer_page.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
@@ -330,7 +338,7 @@ async def _issued(request: Request, database: db.Database, start: Start) -> Answ
         database,
         issuable=start.questionnaire,
         version=start.version,
-        request=issuing.IssueInput(
+        request=service.IssueInput(
             instance_id=answer_page.seed,
             locale=answer_page.head.locale,
             reference_id=start.reference_id,

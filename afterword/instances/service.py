@@ -1,28 +1,74 @@
 """Issues, changes and deletes questionnaire instances, and records what became of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NoReturn
 
 from afterword import errors, ids
+from afterword.core.answers import instances as core_instances
+from afterword.core.answers import progress as core_answers
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import NAMES_MAX, Changes, merge
 from afterword.core.text import locales
 from afterword.db import Database
 from afterword.errors import Expect
 from afterword.events import service as events
-from afterword.events.service import Actor
-from afterword.instances import events as instance_events
-from afterword.instances import issuing, store
-from afterword.instances.expiry import service as expiry
-from afterword.instances.issuing import Draw, IssueInput, ItemIssueInput
+from afterword.events.service import Actor, NewEvent
+from afterword.instances import store
+from afterword.instances.answers.service import Closed, Inactive, require_capacity
 from afterword.instances.responders import service as instance_responders
 from afterword.instances.store import Instance, Issuable, TimeKind
+from afterword.organizations.plans import store as plans
 from afterword.questionnaires import store as questionnaires_store
 from afterword.questionnaires.metadata import service as metadata_service
 from afterword.questionnaires.store import Version
 from afterword.responders import service as responders
+
+Draw = Callable[[], float]  # uniform in [0, 1); decides which questions are drawn
+
+
+class NotPublished(errors.Conflict):
+    """Nothing can be issued before a version is published."""
+
+    code_default = "questionnaire_not_published"
+
+
+class ApplicationInactive(Inactive):
+    """Of an inactive application nothing is issued; what was issued is answered."""
+
+    code_default = "application_inactive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueInput:
+    """A request for an instance; None takes the questionnaire's setting."""
+
+    instance_id: str | None = None  # of a public link, so that a form sent twice makes one instance
+    responder_id: str | None = None
+    locale: str | None = None
+    valid_days: int | None = None
+    editable: bool | None = None
+    sent_time: datetime | None = None
+    delivered_time: datetime | None = None
+    reference_id: str | None = None
+    metadata: Changes = field(default_factory=Changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemIssueInput:
+    """A request for the instance of a queue item; `metadata` are the questionnaire's, `locale` may be any tag."""
+
+    organization_id: str
+    item_id: str
+    channel_id: int
+    pipeline_id: str
+    questionnaire_id: str
+    responder_id: str
+    locale: str | None
+    metadata: Mapping[str, str]
+    test: bool = False
+    previous_questionnaire_instance_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +83,10 @@ class Change:
     is_strict: bool = False  # refuse a language that the questionnaire lacks
 
 
-async def get(db: Database, *, caller: Caller, instance_id: str) -> Instance:
+async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
     """Raises NotFound, also if the caller may not see the instance."""
-    return await store.get_instance(db, **caller.reach, instance_id=instance_id) or _refuse_unknown()
+    found = await store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=is_locked)
+    return found or _refuse_unknown()
 
 
 async def issue(
@@ -57,7 +104,7 @@ async def issue(
     Raises NotFound (questionnaire), NotPublished, Inactive, Closed, Invalid `unknown_id` (responder), Conflict (a test
     token with the reference of a real instance).
     """
-    issuable = await issuing.get_issuable(
+    issuable = await get_issuable(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=questionnaire_id,
@@ -68,7 +115,7 @@ async def issue(
         if caller.test and not existing.test:
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
-    version = await issuing.version_to_issue(db, issuable=issuable)
+    version = await version_to_issue(db, issuable=issuable)
     responder_id = await instance_responders.find_or_create(
         db,
         caller=caller,
@@ -79,12 +126,12 @@ async def issue(
         secret=secret,
     )
     actor = Actor.of(caller)
-    instance = issuing.new_instance(
+    instance = _new_instance(
         issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
     )
     # Its message may have been sent before the job finds these days.
-    if request.sent_time is not None and request.valid_days is not None:
-        await expiry.watch(db, valid_days=request.valid_days, now=now)
+    if request.sent_time is not None and request.valid_days:
+        await store.insert_expiry_cursor(db, valid_days=request.valid_days, since=now)
     return await _insert(db, instance=instance, now=now, actor=actor), True
 
 
@@ -100,7 +147,7 @@ async def issue_by_link(
 ) -> tuple[Instance, bool]:
     """Issue an instance through a public link: as `issue`, but always to a new responder.
 
-    Anybody can write metadata there, so undeclared names are dropped. `version` is that of `issuing.version_to_start`.
+    Anybody can write metadata there, so undeclared names are dropped. `version` is that of `version_to_start`.
     """
     existing = await _existing(db, issuable=issuable, request=request)
     if existing is not None:
@@ -127,7 +174,7 @@ async def issue_by_link(
             actor=actor,
         )
     actor = Actor("responder", responder_id)
-    instance = issuing.new_instance(
+    instance = _new_instance(
         issuable,
         version,
         replace(request, metadata=known),
@@ -147,10 +194,10 @@ async def issue_for_items(
     Items whose questionnaire has no published version are left out. A deleted instance is returned, not replaced:
     check `deleted_time`.
     """
-    versions = await issuing.versions_to_issue(db, items=items)
+    versions = await _versions_to_issue(db, items=items)
     actor = Actor("worker")
     new = [
-        issuing.new_instance(
+        _new_instance(
             *versions[item.organization_id, item.questionnaire_id],
             IssueInput(locale=item.locale, metadata=Changes(questionnaire=dict(item.metadata))),
             responder_id=item.responder_id,
@@ -216,9 +263,9 @@ async def update(
         after = await get(db, caller=caller, instance_id=instance_id)
     else:
         _require_few(after.metadata)
-        if after.valid_days != before.valid_days:
-            await expiry.watch(db, valid_days=after.valid_days, now=now)
-        await events.record(db, events=instance_events.of_update(before, after, caller=caller, now=now))
+        if after.valid_days not in {0, before.valid_days}:
+            await store.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
+        await events.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         await responders.update(
@@ -246,7 +293,115 @@ async def delete(
     )
     if deleted is None:
         _refuse_unknown()
-    await events.record(db, events=[instance_events.event(deleted, "deleted", now=now, caller=caller)])
+    await events.record(db, events=[deleted.event("deleted", now=now, caller=caller)])
+
+
+async def get_issuable(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_ids: Sequence[str] = (),
+) -> Issuable:
+    """The questionnaire's settings; raises NotFound, also for another application's."""
+    found = await store.list_issuables(db, questionnaires=[(organization_id, questionnaire_id)])
+    if not found or (application_ids and found[0].owner_application_id not in application_ids):
+        raise errors.NotFound("There is no such questionnaire.")
+    return found[0]
+
+
+async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
+    """The published version; raises Inactive, NotPublished, Closed."""
+    if not issuable.is_active:
+        raise Inactive("This questionnaire is not active.")
+    if not issuable.application_active:
+        raise ApplicationInactive("The application of this questionnaire is not active.")
+    if issuable.published_version_id is None:
+        raise NotPublished("This questionnaire has no published version.")
+    if issuable.responses_max is not None:
+        await require_capacity(db, issuable=issuable)
+    return await questionnaires_store.get_version(
+        db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
+    )
+
+
+async def version_to_start(db: Database, *, issuable: Issuable) -> Version:
+    """As version_to_issue, for a public link; also raises NotFound without one, and Closed without credits."""
+    if not issuable.public_link:
+        raise errors.NotFound("There is no such questionnaire.")
+    version = await version_to_issue(db, issuable=issuable)
+    if issuable.credits_accountable and not await plans.get_has_credits(
+        db, organization_id=issuable.organization_id, application_id=issuable.owner_application_id
+    ):
+        raise Closed("There are no credits for this questionnaire at the moment.")
+    return version
+
+
+async def _versions_to_issue(
+    db: Database, *, items: Sequence[ItemIssueInput]
+) -> dict[tuple[str, str], tuple[Issuable, Version]]:
+    """Settings and published version by organization and questionnaire; those without a version are left out."""
+    keys = list(dict.fromkeys((item.organization_id, item.questionnaire_id) for item in items))
+    return {
+        (issuable.organization_id, issuable.questionnaire_id): (
+            issuable,
+            await questionnaires_store.get_version(
+                db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
+            ),
+        )
+        for issuable in await store.list_issuables(db, questionnaires=keys)
+        if issuable.published_version_id is not None
+    }
+
+
+def _new_instance(
+    issuable: Issuable,
+    version: Version,
+    request: IssueInput,
+    *,
+    responder_id: str,
+    now: datetime,
+    draw: Draw,
+    actor: Actor,
+    item: ItemIssueInput | None = None,
+    test: bool = False,
+) -> Instance:
+    """The instance to insert; the questionnaire's settings complete the request."""
+    definition = version.definition
+    by = actor.id if actor.kind in {"user", "token"} else None
+    return Instance(
+        organization_id=issuable.organization_id,
+        instance_id=request.instance_id or ids.secret(),
+        questionnaire_id=issuable.questionnaire_id,
+        version_id=version.version_id,
+        responder_id=responder_id,
+        item_id=item and item.item_id,
+        channel_id=item and item.channel_id,
+        pipeline_id=item and item.pipeline_id,
+        reference_id=request.reference_id,
+        previous_questionnaire_instance_id=item and item.previous_questionnaire_instance_id,
+        short_code=ids.short_code(),
+        test=test,
+        locale=locales.match(request.locale, definition.locales, definition.default_locale),
+        valid_days=issuable.valid_days if request.valid_days is None else request.valid_days,
+        editable=issuable.editable if request.editable is None else request.editable,
+        finalized=False,
+        question_ids=core_answers.draw_questions(definition, draw=draw),
+        metadata=merge({}, request.metadata.questionnaire),
+        sent_time=request.sent_time,
+        delivered_time=request.delivered_time,
+        viewed_time=None,
+        submitted_time=None,
+        completed_time=None,
+        processed_time=None,
+        flow_time=None,
+        deleted_time=None,
+        version=1,
+        created_time=now,
+        updated_time=now,
+        created_by=by,
+        updated_by=by,
+    )
 
 
 async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) -> Instance | None:
@@ -275,11 +430,10 @@ async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Act
 
 
 async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: Expect | None) -> Instance:
-    if expect is None:
-        return await get(db, caller=caller, instance_id=instance_id)
     # Without the lock another PATCH could commit between this read and the write.
-    instance = await store.get_instance_locked(db, **caller.reach, instance_id=instance_id) or _refuse_unknown()
-    expect(instance.version)
+    instance = await get(db, caller=caller, instance_id=instance_id, is_locked=expect is not None)
+    if expect is not None:
+        expect(instance.version)
     return instance
 
 
@@ -306,6 +460,17 @@ async def _declared(db: Database, *, issuable: Issuable, metadata: Changes) -> C
         {name: value for name, value in metadata.questionnaire.items() if name in known.questionnaire},
         {name: value for name, value in metadata.responder.items() if name in known.responder},
     )
+
+
+def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime) -> list[NewEvent]:
+    """The events of a PATCH: updated, and reopened or expired if its `valid_days` changed that."""
+    was_over, is_over = core_instances.is_expired(before, now), core_instances.is_expired(after, now)
+    kinds = ["updated"]
+    if was_over and not is_over:
+        kinds.append("reopened")
+    if is_over and not was_over and not after.finalized:
+        kinds.append("expired")
+    return [after.event(kind, now=now, caller=caller) for kind in kinds]
 
 
 def _require_few(metadata: Mapping[str, str]) -> None:

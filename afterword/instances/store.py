@@ -8,14 +8,15 @@ from typing import Any, Final, Literal, LiteralString
 
 import msgspec
 
-from afterword import errors
+from afterword import errors, ids
+from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Theme
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.db import Database, Row
 from afterword.db.columns import arrays, as_document, qualified
-from afterword.events.store import Actor
+from afterword.events.store import Actor, NewEvent
 from afterword.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 
 
@@ -69,6 +70,33 @@ class Instance(ShownInstance, frozen=True):
     @classmethod
     def of(cls, row: Row) -> "Instance":
         return cls(*_values(row))
+
+    def event(
+        self,
+        kind: str,
+        *,
+        now: datetime,
+        caller: Caller | None = None,
+        response: Mapping[str, object] | None = None,
+    ) -> NewEvent:
+        """An event by the caller, else by the responder; `response` holds answers and metadata.
+
+        The store writes the event of a creation together with the row.
+        """
+        data = {name: getattr(self, name) for name in self.__struct_fields__}  # asdict copies deeply, which is slow
+        del data["metadata"]
+        return NewEvent(
+            organization_id=self.organization_id,
+            event_id=ids.ordered(now),
+            type=f"questionnaire_instance.{kind}",
+            subject_id=self.instance_id,
+            subject_version=self.version,
+            questionnaire_id=self.questionnaire_id,
+            actor_kind=caller.actor_kind if caller else "responder",
+            actor_id=caller.actor_id if caller else self.responder_id,
+            data={**data, **(response or {})},
+            test=self.test,
+        )
 
 
 INSTANCE_COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_id, version_id, responder_id,
@@ -138,25 +166,12 @@ async def get_instance(
     instance_id: str,
     application_ids: Sequence[str] = (),
     test_only: bool = False,
+    is_locked: bool = False,
 ) -> Instance | None:
     """The instance, unless it belongs to another application than these (none: any)."""
+    lock: LiteralString = "for update of i" if is_locked else ""
     row = await db.fetch_row(
-        f"select {INSTANCE_COLUMNS_I} {_REACHED}", organization_id, instance_id, list(application_ids), test_only
-    )
-    return _found(row)
-
-
-async def get_instance_locked(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-) -> Instance | None:
-    """As `get_instance`, locked until the transaction ends."""
-    row = await db.fetch_row(
-        f"select {INSTANCE_COLUMNS_I} {_REACHED} for update of i",
+        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}",
         organization_id,
         instance_id,
         list(application_ids),
@@ -185,16 +200,10 @@ async def get_shown_instance(
 
 
 async def get_public_instance(  # any tenant: its id opens the page
-    db: Database, *, instance_id: str
+    db: Database, *, instance_id: str, is_locked: bool = False
 ) -> Instance | None:
-    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE}", instance_id))
-
-
-async def get_public_instance_locked(  # any tenant: its id opens the page
-    db: Database, *, instance_id: str
-) -> Instance | None:
-    """As `get_public_instance`, locked until the transaction ends."""
-    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE} for update", instance_id))
+    lock: LiteralString = "for update" if is_locked else ""
+    return _found(await db.fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id))
 
 
 async def get_instance_by_short_code(  # any tenant: the code opens the page
@@ -403,6 +412,17 @@ async def update_instance(
         updated_by,
     )
     return _found(row)
+
+
+async def insert_expiry_cursor(  # any tenant: the job is the installation's
+    db: Database, *, valid_days: int, since: datetime
+) -> None:
+    """Let the job of `expiry/` search for instances with these `valid_days` from now on."""
+    await db.execute(
+        "insert into expiry_cursor (valid_days, expired_until) values ($1, $2) on conflict do nothing",
+        valid_days,
+        since,
+    )
 
 
 async def delete_instance(

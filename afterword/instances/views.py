@@ -8,8 +8,7 @@ from afterword.core.answers import forms as answer_forms
 from afterword.core.answers.forms import OTHER
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER_TEXT_CHARACTERS_MAX, Given
 from afterword.core.questionnaires.question_types import Question
-from afterword.instances import forms
-from afterword.instances.forms import Fields, Wrong
+from afterword.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
 from afterword.texts import Texts
 
 STARS: Final = "stars"
@@ -170,11 +169,11 @@ def shown_input(question: Question, fields: Fields) -> Shown:
     question_id = question.question_id
     values = fields.get(answer_forms.field_name(question_id), [])
     names = [*answer_forms.parts(question), OTHER]
-    numbers = [text for text in values if text.isascii() and text.isdigit() and len(text) <= forms.NUMBER_DIGITS_MAX]
+    numbers = [text for text in values if text.isascii() and text.isdigit() and len(text) <= NUMBER_DIGITS_MAX]
     return Shown(
         frozenset(int(text) for text in numbers),
         text="".join(values[:1]),
-        parts={name: forms.first(fields, answer_forms.field_name(question_id, name)) for name in names},
+        parts={name: first(fields, answer_forms.field_name(question_id, name)) for name in names},
     )
 
 
@@ -327,7 +326,7 @@ def _bounds(question: Question, texts: Texts) -> str:
     """The bounds of an answer, as a sentence."""
     match question.shape:
         case "number" | "date":
-            return forms.bounds(question, texts, BOUNDS[question.shape])
+            return bounds(question, texts, BOUNDS[question.shape])
         case "choices":
             return _count(question, texts)
         case "ranking" if question.ranks == len(question.choices):

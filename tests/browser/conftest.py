@@ -19,9 +19,8 @@ from afterword.app import create_app
 from afterword.core.answers import forms as answer_forms
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.wire.site import Site
-from afterword.instances import issuing
 from afterword.instances import service as instances
-from afterword.instances.issuing import IssueInput
+from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import service as questionnaires
@@ -59,13 +58,13 @@ class Shop:
         """An instance as a mail would have brought it."""
         async with db.transaction(self.pool) as database:
             request = IssueInput(locale=locale, valid_days=valid_days, editable=editable)
-            issuable = await issuing.get_issuable(
+            issuable = await instances.get_issuable(
                 database, organization_id=self.organization_id, questionnaire_id=self.questionnaire_id
             )
             instance, _ = await instances.issue_by_link(
                 database,
                 issuable=issuable,
-                version=await issuing.version_to_start(database, issuable=issuable),
+                version=await instances.version_to_start(database, issuable=issuable),
                 request=request,
                 now=database.clock.now(),
                 secret=SECRET,

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from afterword import db, ids
-from afterword.instances import forms
+from afterword.instances import answer_page
 from afterword.web.limits import LINK_STARTS_DEFAULT, MISSES_DEFAULT
 from tests.browser import markup
 from tests.browser.conftest import QUESTIONNAIRE, Shop, on_the_loop
@@ -119,7 +119,7 @@ class TestRefusals:
         assert "kept &lt;b&gt;" in answer.text
         assert {} == await shop.answers(instance.instance_id)
 
-    @pytest.mark.parametrize("body", [b"\xff\xfe", b"page=%ff", b"&".join([b"a=1"] * (forms.FIELDS_MAX + 1))])
+    @pytest.mark.parametrize("body", [b"\xff\xfe", b"page=%ff", b"&".join([b"a=1"] * (answer_page.FIELDS_MAX + 1))])
     async def test_no_form(self, client: httpx2.AsyncClient, shop: Shop, body: bytes) -> None:
         instance = await shop.issue()
         answer = await client.post(f"/a/{instance.instance_id}", content=body)

@@ -8,7 +8,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from afterword import texts
-from afterword.instances import forms, views
+from afterword.instances import answer_page, views
 
 SOURCE = Path(texts.__file__).parent
 CALL = re.compile(r'\bt\("([^"]+)"')
@@ -16,7 +16,7 @@ BLANKS = re.compile(r"\{\w+\}")
 MODULES = (
     "instances/answer_page.py",
     "instances/pages.py",
-    "instances/forms.py",
+    "instances/rendering.py",
     "instances/views.py",
     "responders/pages.py",
     "intake/test_messages/pages.py",
@@ -40,15 +40,15 @@ def shown() -> set[str]:
             )
         }
     found |= {
-        *forms.SENTENCES.values(),
-        *forms.OWN_SENTENCES.values(),
-        forms.EXCLUSIVE,
-        forms.MISFIT,
-        forms.WHOLE_NUMBER,
+        *answer_page.SENTENCES.values(),
+        *answer_page.OWN_SENTENCES.values(),
+        answer_page.EXCLUSIVE,
+        answer_page.MISFIT,
+        answer_page.WHOLE_NUMBER,
         *views.MOUTHS,
     }
     found |= {*views.CONTACT_LABELS.values()}
-    for table in (views.END_LABELS, forms.BOUNDS, views.BOUNDS):
+    for table in (views.END_LABELS, answer_page.BOUNDS, views.BOUNDS):
         found |= {text for row in table.values() for text in row}
     return found - {"pages"}
 

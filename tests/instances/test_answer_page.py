@@ -1,7 +1,10 @@
-"""The answer page: its addresses, the answer that a link preselects, and which page is open next."""
+"""The answer page: its addresses, posted forms, the answer that a link preselects, and which page is open next."""
 
-from afterword import db
+import pytest
+
+from afterword import db, errors
 from afterword.core.answers.values import Given
+from afterword.instances import answer_page
 from afterword.instances.answer_page import AnswerPage, answer_page_of, page_address
 from afterword.instances.answers.service import lock_context
 from tests.instances.conftest import MULTI, NPS, SINGLE, TEXT, World
@@ -37,3 +40,34 @@ async def test_where_it_goes_on(world: World) -> None:
     assert SINGLE in further.missing_on(2)
     ended = further.answered({SINGLE: Given(1), MULTI: Given([1]), TEXT: Given("x")})
     assert {} == ended.missing_on(2)
+
+
+@pytest.mark.parametrize(
+    "body", [b"\xff", b"a=%ff", "ä=1".encode(), b"&".join([b"a=1"] * (answer_page.FIELDS_MAX + 1))]
+)
+def test_forms_that_are_not_ours(body: bytes) -> None:
+    with pytest.raises(errors.Malformed) as caught:
+        answer_page.read_posted(body)
+    assert "malformed_form" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("body", "page", "go"),
+    [
+        (b"", 1, "next"),
+        (b"page=3&go=back", 3, "back"),
+        (b"page=0&go=send", 1, "send"),
+        (b"page=-1&go=else", 1, "next"),
+        (b"page=2&page=7", 2, "next"),
+    ],
+)
+def test_forms(body: bytes, page: int, go: str) -> None:
+    posted = answer_page.read_posted(body)
+    assert (page, go, None, "") == (posted.page, posted.go, posted.layout, posted.token)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [(None, None), ("", None), ("0", None), ("x", None), ("٣", None), ("12345", None), ("12", 12)]
+)
+def test_page_number(text: str | None, number: int | None) -> None:
+    assert number == answer_page.page_number(text)

@@ -12,9 +12,8 @@ from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
 from afterword.instances.answers import service as answers_service
 from afterword.instances.answers import store as answers_store
-from afterword.instances.answers.service import Expired, Finalized
-from afterword.instances.issuing import Closed, Inactive, IssueInput
-from afterword.instances.service import Change
+from afterword.instances.answers.service import Closed, Expired, Finalized, Inactive
+from afterword.instances.service import Change, IssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import MULTI, NOW, NPS, SINGLE, TEXT, World
 

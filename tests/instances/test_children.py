@@ -8,7 +8,7 @@ import pytest
 from afterword import db, ids
 from afterword.instances import service
 from afterword.instances.children import store, trees
-from afterword.instances.issuing import ItemIssueInput
+from afterword.instances.service import ItemIssueInput
 from afterword.instances.store import Instance
 from tests.instances.conftest import NOW, Shop, World
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from afterword.instances import events
+from afterword.instances import service
 from tests.instances.conftest import NOW, World
 
 OVER = NOW + timedelta(days=400)
@@ -24,13 +24,13 @@ OVER = NOW + timedelta(days=400)
 async def test_of_update(world: World, before: dict[str, object], after: dict[str, object], kinds: list[str]) -> None:
     base = msgspec.structs.replace(await world.issue(), sent_time=NOW)
     old, new = msgspec.structs.replace(base, **before), msgspec.structs.replace(base, **after)
-    told = events.of_update(old, new, caller=world.caller, now=OVER)
+    told = service._events(old, new, caller=world.caller, now=OVER)
     assert [f"questionnaire_instance.{kind}" for kind in kinds] == [event.type for event in told]
 
 
 async def test_of_whom(world: World) -> None:
     instance = await world.issue()
-    assert "responder" == events.event(instance, "viewed", now=NOW).actor_kind
-    ours = events.event(instance, "updated", now=NOW, caller=world.caller)
+    assert "responder" == instance.event("viewed", now=NOW).actor_kind
+    ours = instance.event("updated", now=NOW, caller=world.caller)
     assert (world.caller.actor_id, instance.version) == (ours.actor_id, ours.subject_version)
     assert "metadata" not in ours.data

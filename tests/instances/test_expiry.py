@@ -177,7 +177,7 @@ async def test_reads_what_went_out_then(pool: db.Pool, house: House, issue: Issu
         await store.list_ended(
             known, valid_days=30, after=(until - timedelta(hours=1), ""), until=until, limit=expiry.EVENTS_MAX
         )
-        await store.list_days(known, after=until - timedelta(hours=1), until=until)
+        await store.insert_cursors(known, after=until - timedelta(hours=1), until=until)
     for plan in explaining.plans:
         text = json.dumps(plan)
         assert "questionnaire_instance_went_out" in text

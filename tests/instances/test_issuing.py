@@ -9,8 +9,9 @@ import pytest
 
 from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
-from afterword.instances import issuing, service, store
-from afterword.instances.issuing import Closed, Inactive, IssueInput, ItemIssueInput, NotPublished
+from afterword.instances import service, store
+from afterword.instances.answers.service import Closed, Inactive
+from afterword.instances.service import IssueInput, ItemIssueInput, NotPublished
 from afterword.instances.store import Instance
 from afterword.responders import service as responders
 from tests.event_log import list_events
@@ -142,10 +143,10 @@ class TestIssue:
 class TestIssueByLink:
     async def by_link(self, world: World, request: IssueInput) -> tuple[Instance, bool]:
         async with db.transaction(world.pool) as database:
-            issuable = await issuing.get_issuable(
+            issuable = await service.get_issuable(
                 database, organization_id=world.caller.organization_id, questionnaire_id=world.questionnaire_id
             )
-            version = await issuing.version_to_start(database, issuable=issuable)
+            version = await service.version_to_start(database, issuable=issuable)
             return await service.issue_by_link(
                 database,
                 issuable=issuable,

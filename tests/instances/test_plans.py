@@ -43,6 +43,10 @@ class Explaining:
         self.plans.append(document["Plan"])
         return []
 
+    async def execute(self, query: str, *values: object) -> str:
+        await self.fetch(query, *values)
+        return "EXPLAIN 0"
+
 
 @dataclass(frozen=True)
 class Lists:

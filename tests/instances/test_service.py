@@ -8,8 +8,7 @@ import pytest
 from afterword import db, errors, ids
 from afterword.core.questionnaires.metadata import Changes
 from afterword.instances import service, store
-from afterword.instances.issuing import IssueInput
-from afterword.instances.service import Change
+from afterword.instances.service import Change, IssueInput
 from afterword.instances.store import Instance
 from afterword.responders import store as responders_store
 from tests.instances.conftest import NOW, NPS, SINGLE, World

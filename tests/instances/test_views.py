@@ -9,7 +9,7 @@ from afterword.core.answers.values import Given
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.question_types import Question
 from afterword.instances import views
-from afterword.instances.forms import Wrong
+from afterword.instances.answer_page import Wrong
 from afterword.texts import texts
 
 WORDS = texts("pages", "en")

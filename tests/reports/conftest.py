@@ -18,7 +18,7 @@ from afterword.core.questionnaires.metadata import Changes
 from afterword.core.wire.site import Site
 from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.instances.issuing import IssueInput
+from afterword.instances.service import IssueInput
 from afterword.instances.store import Instance
 from afterword.organizations import service as accounts
 from afterword.questionnaires import store as questionnaires_store

@@ -6,16 +6,15 @@ from datetime import datetime
 
 from afterword import errors
 from afterword.core.answers import instances as core_instances
+from afterword.core.answers.instances import Edit
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import Facts
 from afterword.core.questionnaires.definition import Definition
 from afterword.db import Database
 from afterword.events import service as events
-from afterword.instances import events as instance_events
-from afterword.instances import issuing
+from afterword.events.service import NewEvent
 from afterword.instances import store as instances_store
 from afterword.instances.answers import store
-from afterword.instances.issuing import Inactive
 from afterword.instances.store import Instance, Issuable, PublicQuestionnaire
 from afterword.organizations.plans import service as plans
 from afterword.questionnaires import store as questionnaires_store
@@ -32,6 +31,18 @@ class Finalized(errors.Conflict):
     """The response was completed and the instance is not editable."""
 
     code_default = "finalized"
+
+
+class Inactive(errors.Conflict):
+    """An inactive or archived questionnaire takes no instances, messages or answers."""
+
+    code_default = "questionnaire_inactive"
+
+
+class Closed(errors.Conflict):
+    """`responses_max` is reached."""
+
+    code_default = "questionnaire_closed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +72,9 @@ class Saved:
         return self.context.instance
 
 
-async def read_context(db: Database, *, instance_id: str) -> AnswerContext:
+async def read_context(db: Database, *, instance_id: str, is_locked: bool = False) -> AnswerContext:
     """Raises NotFound."""
-    instance = await instances_store.get_public_instance(db, instance_id=instance_id)
+    instance = await instances_store.get_public_instance(db, instance_id=instance_id, is_locked=is_locked)
     if instance is None:
         raise errors.NotFound("There is no such page.")
     return await context_of(db, instance=instance)
@@ -71,10 +82,7 @@ async def read_context(db: Database, *, instance_id: str) -> AnswerContext:
 
 async def lock_context(db: Database, *, instance_id: str) -> AnswerContext:
     """As `read_context`, locked until the transaction ends, so that pages posted at the same moment are all kept."""
-    instance = await instances_store.get_public_instance_locked(db, instance_id=instance_id)
-    if instance is None:
-        raise errors.NotFound("There is no such page.")
-    return await context_of(db, instance=instance)
+    return await read_context(db, instance_id=instance_id, is_locked=True)
 
 
 async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
@@ -120,7 +128,21 @@ async def require_open(db: Database, *, instance: Instance, issuable: Issuable, 
     if not issuable.is_active:
         raise Inactive("This questionnaire is not active.")
     if instance.submitted_time is None and not instance.test:
-        await issuing.require_capacity(db, issuable=issuable)
+        await require_capacity(db, issuable=issuable)
+
+
+async def require_capacity(db: Database, *, issuable: Issuable) -> None:
+    """Raise Closed when `responses_max` is reached."""
+    if issuable.responses_max is None:
+        return
+    count = await instances_store.count_responses(
+        db,
+        organization_id=issuable.organization_id,
+        questionnaire_id=issuable.questionnaire_id,
+        limit=issuable.responses_max,
+    )
+    if count >= issuable.responses_max:
+        raise Closed("This questionnaire takes no more responses.")
 
 
 async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
@@ -133,7 +155,7 @@ async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
     key = {"organization_id": instance.organization_id, "instance_id": instance_id}
     viewed = await store.update_viewed(db, **key, now=now)
     if viewed is not None:
-        await events.record(db, events=[instance_events.event(viewed, "viewed", now=now)])
+        await events.record(db, events=[viewed.event("viewed", now=now)])
 
 
 async def save_answers(
@@ -162,7 +184,7 @@ async def save_answers(
         await store.claim_responses(
             db, organization_id=before.organization_id, questionnaire_id=before.questionnaire_id
         )
-        await issuing.require_capacity(db, issuable=questionnaire)
+        await require_capacity(db, issuable=questionnaire)
     key = {"organization_id": before.organization_id, "instance_id": before.instance_id}
     if edit.changed:
         await store.update_answers(
@@ -176,7 +198,7 @@ async def save_answers(
     if edit.removed:
         await store.delete_answers(db, **key, question_ids=edit.removed)
     after = await store.update_progress(db, **key, is_submitted=bool(edit.changed), is_complete=completes, now=now)
-    recorded = instance_events.of_answers(before, after, edit, now=now, responder_metadata=context.responder_metadata)
+    recorded = _events(before, after, edit, now=now, responder_metadata=context.responder_metadata)
     await events.record(db, events=recorded)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
@@ -197,3 +219,23 @@ def _require_asked(instance: Instance, answers: Mapping[str, Given | None]) -> N
     ]
     if unknown:
         raise errors.Invalid.of(*unknown)
+
+
+def _events(
+    before: Instance, after: Instance, edit: Edit, *, now: datetime, responder_metadata: Mapping[str, str]
+) -> list[NewEvent]:
+    """The events of saved answers, in order; only `completed` contains the response."""
+    events: list[NewEvent] = []
+    if before.viewed_time is None:
+        events.append(after.event("viewed", now=now))
+    if before.submitted_time is None and after.submitted_time is not None:
+        events.append(after.event("submitted", now=now))
+    elif not after.finalized:  # a later page or a corrected answer; receivers that count need every change
+        events.append(replace(after.event("updated", now=now), type="answer.changed"))
+    if before.finalized:
+        events.append(after.event("updated", now=now))
+    elif after.finalized:
+        metadata = {"questionnaire": after.metadata, "responder": responder_metadata}
+        response = {"answers": core_instances.documents(edit.after), "metadata": metadata}
+        events.append(after.event("completed", now=now, response=response))
+    return events

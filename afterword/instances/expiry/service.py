@@ -11,7 +11,6 @@ from typing import Final
 
 from afterword.db import Database
 from afterword.events import service as events
-from afterword.instances import events as instance_events
 from afterword.instances.expiry import store
 from afterword.instances.expiry.store import Cursor
 
@@ -31,18 +30,11 @@ async def record_next(db: Database, *, now: datetime) -> int:
         return 0
     if cursor.valid_days == DISCOVERY:
         end = min(until, cursor.expired_until + SPANS[0])
-        days = await store.list_days(db, after=cursor.expired_until, until=end)
-        await store.insert_cursors(db, valid_days=days, since=cursor.expired_until)  # all sent after it
+        await store.insert_cursors(db, after=cursor.expired_until, until=end)
         await store.settle_cursor(db, cursor=replace(cursor, expired_until=end))
         return 1
     await _record(db, cursor=cursor, until=until, now=now)
     return 1
-
-
-async def watch(db: Database, *, valid_days: int, now: datetime) -> None:
-    """Search for instances with these `valid_days` from now on."""
-    if valid_days:
-        await store.insert_cursors(db, valid_days=[valid_days], since=now)
 
 
 async def _record(db: Database, *, cursor: Cursor, until: datetime, now: datetime) -> None:
@@ -66,7 +58,7 @@ async def _record(db: Database, *, cursor: Cursor, until: datetime, now: datetim
         until=end - lifetime,
         limit=EVENTS_MAX,
     )
-    recorded = [instance_events.event(one, "expired", now=now) for one in ended]
+    recorded = [one.event("expired", now=now) for one in ended]
     await events.record(db, events=[replace(one, actor_kind="worker", actor_id=None) for one in recorded])
     after = replace(cursor, expired_until=end, expired_id=LAST_ID)
     if len(ended) == EVENTS_MAX:

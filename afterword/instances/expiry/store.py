@@ -1,6 +1,5 @@
 """The SQL that finds expired instances by the time when they were sent; a BRIN index covers it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -37,29 +36,17 @@ async def settle_cursor(db: Database, *, cursor: Cursor) -> None:
 
 
 async def insert_cursors(  # any tenant: the job is the installation's
-    db: Database, *, valid_days: Sequence[int], since: datetime
-) -> int:
-    """Insert missing cursors, which start at `since`; returns the number inserted."""
-    return await db.execute(
-        """insert into expiry_cursor (valid_days, expired_until)
-           select unnest($1::integer[]), $2 on conflict do nothing""",
-        valid_days,
-        since,
-    )
-
-
-async def list_days(  # any tenant: the job is the installation's
     db: Database, *, after: datetime, until: datetime
-) -> list[int]:
-    """The distinct `valid_days` of the instances sent in this period."""
-    rows = await db.fetch(
-        """select distinct valid_days from questionnaire_instance
-           where coalesce(sent_time, created_time) > $1 and coalesce(sent_time, created_time) <= $2
-             and valid_days > 0""",
+) -> None:
+    """Insert missing cursors of the `valid_days` of instances sent in this period; they start at `after`."""
+    await db.execute(
+        """insert into expiry_cursor (valid_days, expired_until)
+           select distinct valid_days, $1::timestamptz from questionnaire_instance
+           where coalesce(sent_time, created_time) > $1 and coalesce(sent_time, created_time) <= $2 and valid_days > 0
+           on conflict do nothing""",
         after,
         until,
     )
-    return [row["valid_days"] for row in rows]
 
 
 async def count_ended(  # any tenant: the job is the installation's

@@ -40,8 +40,8 @@ async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datet
     if existing := await store.get_tag(db, **key, tag=tag):
         return existing
     # Without the lock two transactions could both add the last allowed tag.
-    locked = await instances_store.get_instance_locked(
-        db, organization_id=instance.organization_id, instance_id=instance.instance_id
+    locked = await instances_store.get_instance(
+        db, organization_id=instance.organization_id, instance_id=instance.instance_id, is_locked=True
     )
     if locked is None:
         raise errors.NotFound("There is no such questionnaire instance.")

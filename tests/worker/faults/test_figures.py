@@ -18,7 +18,7 @@ from afterword.core.figures.periods import Period
 from afterword.core.figures.reports import COUNTED
 from afterword.instances import service as instances
 from afterword.instances.answers.service import lock_context, save_answers
-from afterword.instances.issuing import IssueInput
+from afterword.instances.service import IssueInput
 from afterword.reports import comparison
 from afterword.reports.counts import service as counts
 from afterword.reports.counts.service import CountQuery

@@ -5,25 +5,29 @@ import base64
 import pytest
 
 from afterword.core.questionnaires.visuals import Theme
-from afterword.instances import theme
+from afterword.instances import rendering
 
 
 def test_without_any() -> None:
-    assert ("", "", None) == (theme.style_url(Theme()), theme.logo_url(Theme(), "q"), theme.logo_of(Theme()))
+    assert ("", "", None) == (
+        rendering.style_url(Theme()),
+        rendering.logo_url(Theme(), "q"),
+        rendering.logo_of(Theme()),
+    )
 
 
 def test_logo() -> None:
     with_logo = Theme(logo="data:image/png;base64," + base64.b64encode(b"picture").decode())
-    logo = theme.logo_of(with_logo)
+    logo = rendering.logo_of(with_logo)
     assert logo is not None
     assert (b"picture", "image/png") == (logo.content, logo.media_type)
-    assert f"/p/q/logo?v={logo.fingerprint}" == theme.logo_url(with_logo, "q")
+    assert f"/p/q/logo?v={logo.fingerprint}" == rendering.logo_url(with_logo, "q")
 
 
 @pytest.mark.parametrize(
     ("kinds", "styles", "scripts"),
     [([], 0, 0), (["text", "scale"], 0, 0), (["matrix"], 1, 0), (["ranking", "matrix"], 1, 1)],
 )
-def test_files(kinds: list[theme.Kind], styles: int, scripts: int) -> None:
-    found = theme.files_of(kinds)
+def test_files(kinds: list[rendering.Kind], styles: int, scripts: int) -> None:
+    found = rendering.files_of(kinds)
     assert (styles, scripts) == (len(found.styles), len(found.scripts))

@@ -1,0 +1,298 @@
+"""The public pages of a questionnaire, drawn from records: questions, thanks, expired, closed; logo and stylesheets."""
+
+import base64
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypedDict
+
+from starlette.responses import Response
+
+from afterword.core.answers import instances as core_instances
+from afterword.core.questionnaires.definition import Group
+from afterword.core.questionnaires.palettes import Brand
+from afterword.core.questionnaires.question_types import Question
+from afterword.core.questionnaires.questions import localized
+from afterword.core.questionnaires.visuals import Theme
+from afterword.core.text.locales import direction
+from afterword.instances import views
+from afterword.instances.answer_page import AnswerPage, Head, Marked, Posted, Wrong, page_address
+from afterword.instances.views import Kind, QuestionView, Section
+from afterword.texts import Texts
+from afterword.web import public, static
+
+FINGERPRINT_CHARACTERS: Final = 10
+_STYLED: Final[frozenset[Kind]] = frozenset({"matrix", "ranking", "contact"})  # these need public/controls.css
+
+
+class Frame(TypedDict):
+    """The template variables of every page of a questionnaire."""
+
+    words: Texts
+    language: str
+    direction: Literal["ltr", "rtl"]
+    brand: str
+    theme_url: str
+    logo_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The styles and scripts that a page's questions need."""
+
+    styles: list[str]
+    scripts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """A logo; `fingerprint` is the beginning of the hash of its bytes."""
+
+    content: bytes
+    media_type: str
+    fingerprint: str
+
+
+def question_page(
+    answer_page: AnswerPage,
+    number: int,
+    *,
+    action: str,
+    token: str,
+    view: tuple[str, str] | None = None,
+    start: str = "",
+    marked: Marked | None = None,
+    posted: Posted | None = None,
+    wrong: Mapping[str, Wrong],
+    notice: str = "",
+    status: int = 200,
+) -> Response:
+    """A page of questions; `sequence.end` is a page with nothing but the button to send.
+
+    `posted`: its input, right or wrong, is shown instead of stored answers. `wrong`: error messages by question.
+    `view`: the URL to which the script reports that a person saw the page, and the token for it.
+    """
+    head, sequence, t = answer_page.head, answer_page.sequence, answer_page.texts
+    questions = _questions(answer_page, number, marked=marked, posted=posted, wrong=wrong)
+    is_finalized = answer_page.instance is not None and answer_page.instance.finalized
+    is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
+    heading, lead = _heading(answer_page, number)
+    return public.page(
+        "answer.html",
+        **_frame(head),
+        status=status,
+        title=head.title,
+        files=files_of({question.kind for question in questions}),
+        show_progress=head.theme.show_progress,
+        layout=sequence.layout,
+        page=min(number, sequence.total),
+        number=number,
+        pages=sequence.total,
+        has_back=sequence.before(number) is not None,
+        is_last=number == sequence.end or sequence.is_last(number),
+        problems=[one for one in questions if one.error],
+        notice=notice,
+        heading=heading,
+        group=_section(answer_page, number) if is_first else None,
+        lead=[text for text in (lead, page_texts.welcome if is_first else None) if text],
+        note=t("We have marked your answer. It is saved when you go on.") if marked else "",
+        action=action,
+        token=token,
+        view=view,
+        start=start,
+        questions=questions,
+        send_label=t("Save my changes") if is_finalized else t("Send my answers"),
+        foot=_foot(answer_page),
+    )
+
+
+def thank_you_page(answer_page: AnswerPage, *, can_change: bool = False) -> Response:
+    """The page after completion; with `can_change` it links back to the answers."""
+    head, t, instance = answer_page.head, answer_page.texts, answer_page.issued
+    authored = head.definition.page_texts(head.locale).thank_you
+    facts: list[str] = []
+    if instance.completed_time is not None:
+        facts.append(t("Sent on {date}.", date=t.date(instance.completed_time, time_zone=head.questionnaire.time_zone)))
+    link = None
+    if can_change:
+        end = core_instances.expires_time(instance)
+        facts.append(
+            t("You can change your answers until {date}.", date=t.date(end, time_zone=head.questionnaire.time_zone))
+            if end
+            else t("You can change your answers at any time.")
+        )
+        link = public.Link(page_address(instance.instance_id, page=1), t("Change my answers"))
+    else:
+        facts.append(t("You can close this page."))
+    return _message(
+        head,
+        title=t("Thank you"),
+        text=authored or t("Your answers are with {name} now. There is nothing more for you to do.", name=head.brand),
+        facts=facts,
+        link=link,
+    )
+
+
+def expired_page(answer_page: AnswerPage) -> Response:
+    """The page of an expired instance: 410."""
+    head, t = answer_page.head, answer_page.texts
+    end = core_instances.expires_time(answer_page.issued)
+    text = t("It takes no more answers. Thank you for wanting to help.")
+    if end is not None:
+        text = t(
+            "This questionnaire could be answered until {date}. Thank you for wanting to help.",
+            date=t.date(end, time_zone=head.questionnaire.time_zone),
+        )
+    kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
+    authored = head.definition.page_texts(head.locale).expired
+    return _message(
+        head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
+    )
+
+
+def closed_page(head: Head) -> Response:
+    """The page of a questionnaire that takes no answers: 410."""
+    t = head.texts
+    authored = head.definition.page_texts(head.locale).closed
+    text = authored or t("It takes no more answers. Thank you for wanting to help.")
+    return _message(head, title=t("This questionnaire is closed"), text=text, status=410)
+
+
+def used_page(head: Head) -> Response:
+    """The questionnaire of this reference was begun by somebody else, or in another browser: 409."""
+    t = head.texts
+    text = t(
+        "Somebody has begun to answer here. If it was you, go on in the browser in which you began. Otherwise please "
+        "ask {name} for a new link.",
+        name=head.brand,
+    )
+    return _message(head, title=t("This link has been used"), text=text, status=409)
+
+
+def _message(
+    head: Head,
+    *,
+    title: str,
+    text: str,
+    facts: list[str] | None = None,
+    link: public.Link | None = None,
+    status: int = 200,
+) -> Response:
+    return public.message_page(
+        **_frame(head),
+        title=title,
+        paragraphs=[text],
+        facts=facts or [],
+        link=link,
+        status=status,
+    )
+
+
+def _questions(
+    answer_page: AnswerPage, number: int, *, marked: Marked | None, posted: Posted | None, wrong: Mapping[str, Wrong]
+) -> list[QuestionView]:
+    found: list[QuestionView] = []
+    group = answer_page.sequence.group_on(number)
+    for question in answer_page.sequence.questions_on(number):
+        own = answer_page.sequence.definition.group_of(question.question_id)
+        section, group = None if own is group else _section_of(answer_page, own), own
+        fault = wrong.get(question.question_id)
+        found.append(_question(answer_page, question, marked=marked, posted=posted, wrong=fault, section=section))
+    return found
+
+
+def _question(
+    answer_page: AnswerPage,
+    question: Question,
+    *,
+    marked: Marked | None,
+    posted: Posted | None,
+    wrong: Wrong | None,
+    section: Section | None,
+) -> QuestionView:
+    t = answer_page.texts
+    authored = answer_page.head.definition.question(question.question_id) or question
+    shown_question = localized(authored, answer_page.head.locale, seed=answer_page.seed)
+    stored = answer_page.sequence.answers.get(question.question_id)
+    note = ""
+    if stored is not None and answer_page.hides_answers:
+        stored, note = None, t("You have answered this already. Answer again only to change it.")
+    if marked is not None and marked.question_id == question.question_id:
+        stored, note = marked.given, ""
+    shown = views.shown_answer(question, stored, t) if posted is None else views.shown_input(question, posted.fields)
+    return views.view_of(shown_question, shown=shown, texts=t, wrong=wrong, note=note, section=section)
+
+
+def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
+    """The heading and the text below it: the questionnaire's on the first page, then the group's."""
+    head, t = answer_page.head, answer_page.texts
+    group = answer_page.sequence.group_on(number)
+    if group is None:
+        return t("That was the last question"), t("Your answers are ready to be sent.")
+    if number == 1:
+        return head.title, head.description
+    section = _section_of(answer_page, group)
+    return (section.title, section.lead) if section else (head.title, None)
+
+
+def _section(answer_page: AnswerPage, number: int) -> Section | None:
+    group = answer_page.sequence.group_on(number)
+    return None if group is None else _section_of(answer_page, group)
+
+
+def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
+    group = answer_page.head.definition.group(group.group_id) or group
+    own = group.translations.get(answer_page.head.locale)
+    title, lead = (own and own.title) or group.title, (own and own.description) or group.description
+    return Section(title, lead or "") if title else None
+
+
+def _foot(answer_page: AnswerPage) -> str:
+    head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
+    who = t("Your answers go to {name}.", name=head.brand)
+    if instance is None:
+        return who
+    end = core_instances.expires_time(instance)
+    if end is None:
+        return f"{who} {t('They are kept as you go, so you can come back to this page.')}"
+    date = t.date(end, time_zone=head.questionnaire.time_zone)
+    text = t("They are kept as you go, so you can come back to this page until {date}.", date=date)
+    return f"{who} {text}"
+
+
+def style_url(theme: Theme) -> str:
+    """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
+    return static.theme_url(Brand.of(theme))
+
+
+def logo_url(theme: Theme, questionnaire_id: str) -> str:
+    """The address of the logo, empty without one. It contains the fingerprint, so that caches may keep it."""
+    logo = logo_of(theme)
+    return "" if logo is None else f"/p/{questionnaire_id}/logo?v={logo.fingerprint}"
+
+
+def logo_of(theme: Theme) -> Logo | None:
+    """The logo of a theme, whose `data:` address was checked when the theme was read."""
+    if theme.logo is None:
+        return None
+    head, _, text = theme.logo.partition(";base64,")
+    content = base64.b64decode(text)
+    return Logo(content, head.removeprefix("data:"), hashlib.sha256(content).hexdigest()[:FINGERPRINT_CHARACTERS])
+
+
+def files_of(kinds: Collection[Kind]) -> Files:
+    return Files(
+        styles=[static.url("public/controls.css")] if _STYLED & set(kinds) else [],
+        scripts=[static.url("public/ranking.js")] if "ranking" in kinds else [],
+    )
+
+
+def _frame(head: Head) -> Frame:
+    return Frame(
+        words=head.texts,
+        language=head.locale,
+        direction=direction(head.locale),
+        brand=head.brand,
+        theme_url=style_url(head.theme),
+        logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
+    )
