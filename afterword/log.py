@@ -54,7 +54,7 @@ def set_up(*, level: str, as_json: bool, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for chatty in ("uvicorn.access", "alembic", "sqlalchemy", "httpx2", "httpcore2"):
+    for chatty in ("uvicorn.access", "httpx2", "httpcore2"):
         logging.getLogger(chatty).setLevel("WARNING")
     for own in ("uvicorn", "uvicorn.error"):
         logging.getLogger(own).handlers.clear()

@@ -1,7 +1,6 @@
 """What a newer release would do to the schema while this one runs: more columns in every table, and a way back."""
 
 import contextlib
-import importlib
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +11,6 @@ from afterword import migrations
 
 COLUMNS: Final = "add column zz_newer text, add column zz_constant integer not null default 7"
 NO_COLUMNS: Final = "drop column zz_newer, drop column zz_constant"
-_MODULE: Final = """
-from afterword.migrations import run_file
-revision = "{number}"
-down_revision = "{before}"
-def upgrade() -> None:
-    run_file("{number}_{name}.sql")
-"""
 
 
 async def tables_of(connection: Any) -> Sequence[str]:
@@ -44,25 +36,16 @@ class Release:
 
     def add(self, name: str, sql: str) -> str:
         """One more; its number."""
-        before = migrations.head()
-        number = f"{int(before) + 1:04}"
+        number = f"{int(migrations.head()) + 1:04}"
         (self.folder / f"{number}_{name}.sql").write_text(sql)
-        (self.folder / f"versions/{number}_{name}.py").write_text(
-            _MODULE.format(number=number, name=name, before=before)
-        )
         return number
 
 
 @contextlib.contextmanager
 def release(folder: Path) -> Generator[Release]:
     """This process migrates as the newer release as long as it lasts; the others stay as old as they are."""
-    modules = (migrations.FOLDER / "versions").glob("[0-9]*.py")
-    for path in [*migrations.FOLDER.glob("*.sql"), migrations.FOLDER / "env.py", *modules]:
-        target = folder / path.relative_to(migrations.FOLDER)
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(path.read_text())
-    (folder / "schema.sql").unlink(missing_ok=True)
+    for path in migrations.FOLDER.glob("[0-9]*.sql"):
+        (folder / path.name).write_text(path.read_text())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrations, "FOLDER", folder)
         yield Release(folder)
-    importlib.invalidate_caches()

@@ -1,7 +1,6 @@
 """Migrations: refused when the database is ahead, done once by many nodes, whole or not at all, equal to schema.sql."""
 
 import asyncio
-import importlib
 import re
 import subprocess
 import sys
@@ -191,18 +190,6 @@ class TestCurrent:
 
 
 class TestFiles:
-    def test_each_file_has_its_module_in_one_line_of_descent(self) -> None:
-        before: str | None = None
-        files = sorted(migrations.FOLDER.glob("[0-9]*.sql"))
-        assert [path.stem for path in files] == [path.stem for path in _modules()]
-        for path in files:
-            module = importlib.import_module(f"afterword.migrations.versions.{path.stem}")
-            assert (path.name[:4], before) == (module.revision, module.down_revision)
-            before = module.revision
-
-    def test_no_way_back(self) -> None:
-        assert not any("def downgrade" in path.read_text() for path in _modules())
-
     def test_what_older_code_cannot_work_with_says_so(self) -> None:
         """Whoever takes something away has thought of the code that still runs. Nothing older than 0017 does."""
         silent = [
@@ -215,11 +202,6 @@ class TestFiles:
     def test_numbers_have_no_gap(self) -> None:
         numbers = [int(path.name[:4]) for path in sorted(migrations.FOLDER.glob("[0-9]*.sql"))]
         assert list(range(1, len(numbers) + 1)) == numbers
-
-    def test_nothing_heavy_is_imported_to_ask(self) -> None:
-        program = "import sys; from afterword import migrations; migrations.head(); print(*sys.modules)"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert set() == {"alembic", "sqlalchemy", "mako"} & set(done.stdout.split())
 
 
 class TestSchema:
@@ -234,10 +216,6 @@ class TestSchema:
 
     def test_names_no_release_owner_or_session(self) -> None:
         assert [] == re.findall(r"OWNER|search_path|PostgreSQL database dump|\\restrict", schema.FILE.read_text())
-
-
-def _modules() -> list[Path]:
-    return sorted((migrations.FOLDER / "versions").glob("[0-9]*.py"))
 
 
 @asynccontextmanager

@@ -1,9 +1,8 @@
 """Schema changes: forward only, numbered, in SQL. Compares the revisions of code and database, and migrates.
 
-Start-up imports nothing but asyncpg; alembic and SQLAlchemy are loaded only when there is something to do.
-A change is `NNNN_name.sql` with a line in `versions/`; `-- no transaction` on its first line runs it outside of one,
-as `create index concurrently` needs (one statement to a file then). Older code must work on the changed schema; a
-change that prevents it has `-- needs NNNN` on its first line, and code of an older revision is refused from then on.
+A change is `NNNN_name.sql`, one transaction; `-- no transaction` on its first line runs it outside of one, as
+`create index concurrently` needs (one statement to a file then). Older code must work on the changed schema; a change
+that prevents it has `-- needs NNNN` on its first line, and code of an older revision is refused from then on.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ CONNECT_TIMEOUT_SECONDS = 10
 NO_TRANSACTION = "-- no transaction"
 
 _NEEDS: Final = re.compile(r"-- needs (\d{4})\b")
-_NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table in which alembic keeps the revision
+_NEEDED: Final = re.compile(r"needs (\d{4})")  # the comment of the table that keeps the revision
 _OWN_LOCK_TIMEOUT: Final = re.compile(r"^set local lock_timeout = '[^']*';$", re.MULTILINE)  # in the first files
 _INDEX: Final = re.compile(r"create (?:unique )?index concurrently (?:if not exists )?(\w+)")
 
@@ -52,7 +51,7 @@ class _Busy(Exception):
 
 def head() -> str:
     """The revision that this code needs: the number of the last SQL file."""
-    return max(path.name.partition("_")[0] for path in FOLDER.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+    return _revision_of(_files()[-1])
 
 
 async def current(database: db.Database) -> str | None:
@@ -183,44 +182,34 @@ async def _lock(connection: Any, *, wait_seconds: float) -> None:
         await asyncio.sleep(LOCK_POLL_SECONDS)
 
 
+def _files() -> list[Path]:
+    return sorted(FOLDER.glob("[0-9][0-9][0-9][0-9]_*.sql"))
+
+
+def _revision_of(file: Path) -> str:
+    return file.name.partition("_")[0]
+
+
 async def _upgrade(connection: Any) -> None:
-    from alembic import command  # noqa: PLC0415  heavy, and mostly there is nothing to migrate
-    from alembic.config import Config  # noqa: PLC0415
-    from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415
-    from sqlalchemy.pool import StaticPool  # noqa: PLC0415
-
-    async def creator() -> Any:
-        return connection  # the session that holds the lock
-
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-
-    def upgrade(sync_connection: Any) -> None:
-        config.attributes["connection"] = sync_connection
-        command.upgrade(config, "head")
-
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=creator, poolclass=StaticPool)
-    async with engine.connect() as session:
-        await session.run_sync(upgrade)
+    found = await _revision(connection.fetchval)
+    for file in _files():
+        if found is None or _revision_of(file) > found:
+            await _run(connection, file.read_text(encoding="utf-8"), revision=_revision_of(file))
 
 
-def run_file(name: str) -> None:
-    """Run one SQL file inside a migration; called by the modules of `versions/` alone."""
-    from alembic import op  # noqa: PLC0415
-
-    sql = (FOLDER / name).read_text(encoding="utf-8")
-    if sql.startswith(NO_TRANSACTION):
-        with op.get_context().autocommit_block():
-            for index in _INDEX.findall(sql):
-                _run(op.get_bind(), _DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
-            _run(op.get_bind(), sql)
-        return
-    # Through SQLAlchemy, so that its transaction has begun before the driver gets the whole file.
-    op.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")
-    _run(op.get_bind(), _OWN_LOCK_TIMEOUT.sub("", sql))
-    if (needs := _NEEDS.match(sql)) is not None:
-        _run(op.get_bind(), f"comment on table alembic_version is 'needs {needs[1]}'")
+async def _run(connection: Any, sql: str, *, revision: str) -> None:
+    is_alone = sql.startswith(NO_TRANSACTION)
+    if is_alone:
+        for index in _INDEX.findall(sql):
+            await connection.execute(_DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
+        await connection.execute(sql)
+    async with connection.transaction():
+        if not is_alone:
+            await connection.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")
+            await connection.execute(_OWN_LOCK_TIMEOUT.sub("", sql))
+        await store.update_revision(connection, revision=revision)
+        if (needs := _NEEDS.match(sql)) is not None:
+            await connection.execute(f"comment on table alembic_version is 'needs {needs[1]}'")
 
 
 # An interrupted `create index concurrently` leaves an invalid index, which blocks the next try.
@@ -230,7 +219,3 @@ _DROP_INVALID: Final = """do $$ begin
     drop index {index};
   end if;
 end $$"""
-
-
-def _run(bind: Any, sql: str) -> None:
-    bind.connection.dbapi_connection.run_async(lambda driver: driver.execute(sql))

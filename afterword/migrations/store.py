@@ -1,4 +1,4 @@
-"""The SQL of a migration's surroundings: who holds what it waits for."""
+"""The revision of the schema, and the sessions that hold locks on it."""
 
 from typing import Any
 
@@ -13,3 +13,14 @@ async def list_blockers(connection: Any, *, pid: int) -> list[str]:  # any tenan
         pid,
     )
     return [row[0] for row in rows]
+
+
+async def update_revision(connection: Any, *, revision: str) -> None:  # any tenant: the schema's own
+    """Record the revision. The table has the name and shape that alembic gave it, for installations that it made."""
+    await connection.execute(
+        """create table if not exists alembic_version (
+             version_num varchar(32) not null constraint alembic_version_pkc primary key)"""
+    )
+    await connection.execute(
+        "with old as (delete from alembic_version) insert into alembic_version (version_num) values ($1)", revision
+    )
